@@ -6,6 +6,7 @@
 #include "daemon/log.h"
 #include "daemon/names.h"
 #include "hub_chain.h"
+#include "sender.h"
 #include "voice.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 /* What one site has shown. */
 struct shown {
     struct live_entry entry; /* number 0: nothing yet; without its state */
+    struct live_sender sender;
 };
 
 struct recovery {
@@ -269,6 +271,16 @@ static const char *take_entry(struct recovery *recovery, uint32_t site,
     return NULL;
 }
 
+static void refuse(struct recovery *recovery, uint32_t site, const char *objection,
+                   bool is_unsigned)
+{
+    char line[2 * LIVE_SENDER_WHY_BYTES];
+    TACIT_ASSERT(site < recovery->run.site_count);
+    if (live_sender_refuse(&recovery->sites[site].sender, live_now_us(), is_unsigned, objection,
+                           line))
+        live_log(LIVE_LOG_WARNING, "refused", "what %s holds: %s", recovery->run.sites[site], line);
+}
+
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
 {
     struct recovery *const recovery = context;
@@ -282,7 +294,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         (!is_key && !live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name)))
         return;
     uint32_t const site = site_index(recovery, name);
-    if (site == UINT32_MAX || size == 0)
+    if (site == UINT32_MAX || size == 0 ||
+        !live_sender_may_speak(&recovery->sites[site].sender, live_now_us()))
         return;
     if (is_key)
         objection = live_keys_take(recovery->voice.keys, name, bytes, size);
@@ -291,7 +304,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (objection == NULL && !is_key)
         objection = take_entry(recovery, site, &opened);
     if (objection != NULL)
-        live_log(LIVE_LOG_WARNING, "refused", "what %s holds: %s", name, objection);
+        refuse(recovery, site, objection, is_key || opened.is_unsigned);
     if (opened.lacks_key) { /* its entry comes again behind its key */
         live_voice_ask(&recovery->voice, &recovery->daemon, name);
         live_timer_set(recovery->timer, live_now_us() + SAY_US / 20);
@@ -356,18 +369,34 @@ static void on_timer(void *context)
     live_timer_set(recovery->timer, live_now_us() + SAY_US);
 }
 
+/* Words that were refused because nobody signed them, and words that were not read at all. */
+static uint64_t count_refused(const struct recovery *recovery, uint64_t *unread)
+{
+    uint64_t refused = 0;
+    *unread = 0;
+    for (uint32_t site = 0; site < recovery->run.site_count; site++) {
+        refused += recovery->sites[site].sender.unsigned_count;
+        *unread += recovery->sites[site].sender.dropped_count;
+    }
+    return refused;
+}
+
 static void on_request(void *context, struct live_request *request)
 {
     struct recovery *const recovery = context;
     struct live_buffer text = {0};
+    uint64_t unread;
+    uint64_t const refused = count_refused(recovery, &unread);
     live_buffer_add(&text, "{\"federation\": ");
     live_buffer_add_quoted(&text, recovery->run.federation);
     live_buffer_format(&text,
                        ", \"phase\": \"recovering\", \"connected\": %s, \"shown\": %u, \"needed\": "
-                       "%u, \"entry\": %llu, \"epoch\": %u, \"waits_for\": [",
+                       "%u, \"entry\": %llu, \"epoch\": %u, \"unsigned\": %llu, \"unread\": %llu, "
+                       "\"waits_for\": [",
                        live_bus_is_connected(recovery->daemon.bus) ? "true" : "false",
                        recovery->shown_count, wanted_count(recovery),
-                       (unsigned long long)recovery->best.number, recovery->best.epoch);
+                       (unsigned long long)recovery->best.number, recovery->best.epoch,
+                       (unsigned long long)refused, (unsigned long long)unread);
     add_missing(recovery, &text, true);
     live_buffer_add(&text, "]}\n");
     bool const is_health = strcmp(request->path, "/health") == 0;

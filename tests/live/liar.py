@@ -148,12 +148,19 @@ class Liar(threading.Thread):
     def later(self, peer, topic, payload, seconds):
         asyncio.get_running_loop().call_later(seconds, self.deliver, peer, topic, payload)
 
+    @staticmethod
+    def kind_of(topic, payload):
+        """What it is: entries of the chain, and what sites show of it, are told apart from the family's words."""
+        parts = topic.split("/")
+        return parts[3] if parts[3] == "key" else f"{parts[3]} {parts[-1]} {wire.fields(payload).get(3, 0)}"
+
     def note(self, act, topic, payload):
         self.done[act] += 1
-        self.kinds[act]["key" if "/key/" in topic else wire.fields(payload).get(3, 0)] += 1
+        self.kinds[act][self.kind_of(topic, payload)] += 1
 
     def treat(self, peer, topic, payload):
-        if not payload:  # what was kept is forgotten: nobody can have signed that
+        is_own_key = topic.endswith(f"/key/{peer.name}")  # which it does not look at
+        if not payload or is_own_key:  # empty: what was kept is forgotten; nobody can have signed that
             self.deliver(peer, topic, payload)
             return
         if self.is_honest:
@@ -195,7 +202,7 @@ class Liar(threading.Thread):
             self.lie(peer, topic, self.altered(payload))
             return
         letter = payload[:-65] + b"\0"  # with an empty signature
-        form = self.random.randrange(7)
+        form = self.random.randrange(8)
         if form == 0:
             self.lie(peer, topic, letter)
         elif form == 1:  # with a good signature of somebody else
@@ -207,12 +214,12 @@ class Liar(threading.Thread):
             other = self.redirected(peer, topic)
             self.lie(peer, other or topic, payload if other else letter)
         elif form == 4:
-            self.lie(peer, topic, payload[:self.random.randrange(len(payload))])
+            self.lie(peer, topic, payload[:self.random.randrange(1, len(payload))])  # an empty one is no word
         elif form == 5:
             self.lie(peer, topic, self.random.randbytes(self.random.randrange(1, 4096)))
-        else:  # signed by the right one, of another run
+        else:  # signed by the right one, of another run or version
             self.replays[peer.name] += 1
-            self.deliver(peer, topic, self.of_another_run(topic, letter))
+            self.deliver(peer, topic, self.of_another_run(topic, letter) if form == 6 else self.of_another_version(topic, letter))
 
     def redirected(self, peer, topic):
         parts = topic.split("/")
@@ -235,6 +242,13 @@ class Liar(threading.Thread):
     def of_another_run(self, topic, letter):
         found = wire.fields(letter)
         run = bytes(8) + found[5][8:]
+        return self.signed_by_its_own(letter.replace(wire.field(5, found[5]), wire.field(5, run), 1), topic)
+
+    def of_another_version(self, topic, letter):
+        now = wire.fields(letter)[1]
+        other = self.random.choice([one for one in (0, 1, 2, 4, 2 ** 32 - 1) if one != now])
+        return self.signed_by_its_own(letter.replace(wire.fixed32(1, now), wire.fixed32(1, other), 1), topic)
+
+    def signed_by_its_own(self, letter, topic):
         sender = topic.split("/")[4] if topic.split("/")[3] in ("up", "peer") else "coordinator"
-        made = letter.replace(wire.field(5, found[5]), wire.field(5, run), 1)
-        return wire.signed(made, self.federation.pki / f"{sender}.sign.key", topic)
+        return wire.signed(letter, self.federation.pki / f"{sender}.sign.key", topic)

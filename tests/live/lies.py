@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Federations of each protocol over a broker that is an enemy (liar.py): the winner is the same, and nothing is taken that
 a site or the coordinator did not sign for this run and topic. See support.py."""
+import collections
 import os
 import pathlib
+import shutil
 import sys
 import time
 
@@ -15,12 +17,14 @@ import contexts  # noqa: E402
 import gossip  # noqa: E402
 import peers  # noqa: E402
 import phased  # noqa: E402
+import restore  # noqa: E402
 import training  # noqa: E402
 import votes  # noqa: E402
 
 support.TESTS.clear()  # those of the modules above are theirs
 SHARE = {"drop": 0.06, "delay": 0.2, "repeat": 0.3, "alter": 0.5, "forge": 0.5}
 LIES_MIN = int(os.environ.get("TACIT_TEST_LIES", 10000 if IS_LONG else 200))  # of each of repeat, alter, forge
+KIND_MIN = int(os.environ.get("TACIT_TEST_LIES_KIND", 1000 if IS_LONG else 10))  # and so many of these of each kind of word
 
 
 def long_test(function):
@@ -53,15 +57,23 @@ def check_all_refused(federation, liar):
 
 
 def flood(federation, liar):
-    """Old words again, and lies, until there were enough of each; no faster than they are read."""
-    old = [(name, topic, payload) for name, words in liar.old.items() for topic, payload in words if "/key/" not in topic]
+    """Old words again, and lies, until there were enough of each act and of each kind; no faster than they are read."""
+    words = collections.defaultdict(list)
+    for name, heard in liar.old.items():
+        for topic, payload in heard:
+            words[liar.kind_of(topic, payload)].append((name, topic, payload))
+
+    def lacking(act):
+        few = [kind for kind in words if liar.kinds[act][kind] < KIND_MIN and any(one[0] in liar.peers for one in words[kind])]
+        return few or (list(words) if liar.done[act] < LIES_MIN else [])
 
     def fill():
         for act in ("repeat", "alter", "forge"):
             for _ in range(40):
-                name, topic, payload = liar.random.choice(old)
+                kinds = lacking(act)
+                name, topic, payload = liar.random.choice(words[liar.random.choice(kinds)]) if kinds else (None, None, None)
                 peer = liar.peers.get(name)
-                if peer is None or liar.done[act] >= LIES_MIN:
+                if peer is None:
                     continue
                 liar.note(act, topic, payload)
                 if act == "repeat":
@@ -70,13 +82,13 @@ def flood(federation, liar):
                     liar.lie(peer, topic, liar.altered(payload))
                 else:
                     liar.forge(peer, topic, payload)
-    while any(liar.done[act] < LIES_MIN for act in ("repeat", "alter", "forge")):
+    while any(lacking(act) for act in ("repeat", "alter", "forge")):
         liar.loop.call_soon_threadsafe(fill)
         time.sleep(0.1)
         require(liar.trouble is None, str(liar.trouble))
 
 
-def play(federation, run, has_joined=None, share=SHARE):
+def play(federation, run, has_joined=None, share=SHARE, needs_liar=False):
     """Starts all over the liar, lets it loose when all have joined, and runs to the end."""
     liar = Liar(federation, int(support.seeded().random() * 1e9), share)
     liar.start()
@@ -88,14 +100,14 @@ def play(federation, run, has_joined=None, share=SHARE):
         before = {name: counted(federation, name) for name in ("coordinator", *federation.sites)}
         require(all(one[0] == 0 for one in before.values()), f"true words were refused: {before}")
         liar.is_honest = False
-        run()
+        run(*([liar] if needs_liar else []))
         flood(federation, liar)
         liar.is_honest = True
         check_all_refused(federation, liar)
         require(liar.trouble is None, str(liar.trouble))
         for act in ("alter", "forge"):
             require(liar.done[act] >= max(5, LIES_MIN), f"hardly any {act}: {liar.done}")
-        print(f"{dict(liar.done)}; kinds forged: {sorted(map(str, liar.kinds['forge']))}")
+        print(f"{dict(liar.done)}; forged: {dict(sorted(liar.kinds['forge'].items()))}")
     finally:
         liar.over = True
         liar.join(10)
@@ -113,6 +125,100 @@ def run_to_winner(federation, arm, seconds=180):
 def over_a_broker_that_lies_elimination_finds_the_same_winner(federation_of):
     federation = federation_of([0.875, 0.5, 0.125], rounds=4, gap=0.25)
     play(federation, lambda: run_to_winner(federation, 0))
+
+
+@support.test
+def over_a_broker_that_lies_a_second_run_follows_the_first(federation_of):
+    """The words of the first run come again in the second, among them its announcements and entries; an arm is retired."""
+    federation = federation_of([0.875, 0.5, 0.125], rounds=2, gap=0.25)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), runs="join")
+
+    def two_runs(liar):
+        run_to_winner(federation, 0)
+        liar.is_honest = True
+        federation.stop("coordinator")
+        federation.write_coordinator(federation.run_section(id=2))
+        for counts in (liar.lies, liar.replays):
+            counts["coordinator"] = 0  # another process counts anew
+        federation.start("coordinator")
+        wait_for("the second run is announced", lambda: (federation.status() or {}).get("run_id") == 2, 120)
+        wait_for("the coordinator listens", lambda: "coordinator" in liar.peers and len(liar.peers["coordinator"].patterns) >= 4, 120)
+        liar.is_honest = False
+        wait_for("all sites are in run 2", lambda: all(run_of(federation, site) == 2 for site in federation.sites), 120)
+        done = support.subprocess.run([support.TACIT, "control", str(federation.folder / "state-coordinator"), "retire", "arm 2"],
+                                      capture_output=True, text=True, timeout=120, check=False)
+        require(done.returncode == 0 or "decided" in done.stderr or "out" in done.stderr, f"{done}")
+        status = wait_for("the second run ends", lambda: (federation.is_finished() or {}).get("run_id") == 2 and
+                          federation.status(), 180)
+        require(status["winner"] == "arm 0", f"another winner: {status['winner']}")
+        wait_for("all sites know", lambda: all(federation.phase(site) in ("decided", "finished") for site in federation.sites), 120)
+        federation.end_applications()
+        for site in federation.sites:
+            ledger = federation.get(site, "/v1/ledger")
+            numbers = [(one["run"], one["epoch"]) for one in ledger["releases"]]
+            require(numbers == sorted(set(numbers)) and ledger["spent"] <= federation.epsilon, f"{site}: {ledger}")
+    play(federation, two_runs, needs_liar=True)
+
+
+def run_of(federation, site):
+    return int((federation.site_status(site) or {"run": "0" * 32}).get("run", "0" * 32)[16:], 16)
+
+
+@support.test
+def a_coordinator_that_recovers_takes_no_entry_that_is_not_signed(federation_of):
+    """One site's entry is held back, and lies come in its place: it waits, counts them, and is built when the true one
+    comes; the run ends with the same winner."""
+    federation = federation_of([0.875, 0.75, 0.125], rounds=4, gap=0.25, horizon=4000000)
+    liar = Liar(federation, 7, {"alter": 1, "forge": 1})
+    liar.start()
+    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    try:
+        for name in ("coordinator", *federation.sites):
+            federation.start(name)
+        federation.apply(allowance=federation.all_to(1))
+        wait_for("the second epoch", lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2
+                                                 for site in federation.sites), 120)
+        shown = federation.topic("up/site-2/chain")
+        wait_for("it shows its entry", lambda: liar.retained.get(shown) and federation.site_status("site-2")["entry"] ==
+                 federation.status()["entry"], 120)
+        state = restore.Entry(liar.retained[federation.topic("down/chain")]).state
+        federation.kill("coordinator")
+        shutil.rmtree(federation.folder / "state-coordinator")
+        liar.hold = [shown]
+        liar.lies.clear()
+        federation.start("coordinator", [*federation.words_of("coordinator"), "--recover"])
+        wait_for("it waits for site-2", lambda: (federation.status() or {}).get("waits_for") == ["site-2"], 120)
+        true, said = liar.retained[shown], 0
+
+        def lie():
+            peer = liar.peers["coordinator"]
+            for _ in range(100):
+                liar.lie(peer, shown, liar.altered(true))
+                liar.forge(peer, shown, true)
+                liar.deliver(peer, federation.topic("up/site-1/chain"), liar.retained[federation.topic("up/site-1/chain")])
+        while said < LIES_MIN:
+            liar.loop.call_soon_threadsafe(lie)
+            said += 100
+            time.sleep(0.1)
+        status = wait_for("it has refused them all", lambda: (lambda now: now if now and now["unsigned"] + now["unread"] >=
+                                                              liar.lies["coordinator"] else None)(federation.status()), 120)
+        require(liar.lies["coordinator"] >= LIES_MIN and status["phase"] == "recovering", f"{status}")
+        require(status["waits_for"] == ["site-2"] and status["shown"] == 2, f"{status}")
+        minutes = 2 + 0.1 * said / 100 / 60  # 60 lines at once, and 60 a minute for each name
+        require(federation.log("coordinator").count(" refused: ") <= 3 * 60 * minutes, "a line for each of them")
+        liar.hold = []
+        liar.loop.call_soon_threadsafe(lambda: liar.deliver(liar.peers["coordinator"], shown, true))
+        wait_for("it is built again", lambda: (federation.status() or {}).get("phase") in ("collecting", "waiting"), 180)
+        chain = restore.Entry(liar.retained[federation.topic("down/chain")])
+        require(chain.state == state, "a closed round is another one after the rebuild")
+        federation.allow(10 ** 9)
+        status = wait_for("the run ends", federation.is_finished, 180)
+        require(status["winner"] == "arm 0", f"{status}")
+        print(f"{liar.lies['coordinator']} lies about the chain while it recovers")
+    finally:
+        liar.over = True
+        liar.join(10)
 
 
 @support.test
