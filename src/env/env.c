@@ -175,10 +175,8 @@ static union tacit_sum sum_of(const struct tacit_scale *scale, double reward)
     return sum;
 }
 
-static inline bool toss(const struct tacit_env *env, uint32_t agent, uint32_t arm,
-                        struct tacit_rng *rng)
+static inline bool toss(double mean, struct tacit_rng *rng)
 {
-    double const mean = mean_of(env, agent, arm);
     TACIT_ASSERT(mean >= 0 && mean <= 1);
     return random_bernoulli(rng, mean);
 }
@@ -188,7 +186,7 @@ static union tacit_sum draw_one(const struct tacit_env *env, uint32_t agent, uin
 {
     union tacit_sum sum = {0};
     if (is_binary(env))
-        return sum_of(scale, toss(env, agent, arm, rng) ? 1 : 0);
+        return sum_of(scale, toss(mean_of(env, agent, arm), rng) ? 1 : 0);
     if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL)
         sum.real = mean_of(env, agent, arm) + env->sd * tacit_rng_normal(rng);
     else
@@ -215,15 +213,28 @@ union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, 
                               : draw_one(env, agent, arm, scale, rng);
 }
 
+/* A table of both faces, since a branch on a coin is guessed wrong half of the time. */
+static void toss_each(const struct tacit_env *env, uint32_t agent_count, const uint32_t *arms,
+                      const struct tacit_scale *scale, struct tacit_rng *rngs,
+                      union tacit_sum *sums)
+{
+    TACIT_ASSERT(env->row_count == 1 || agent_count <= env->row_count);
+    union tacit_sum const faces[2] = {sum_of(scale, 0), sum_of(scale, 1)};
+    uint32_t const arm_count = env->arm_count;
+    size_t const stride = env->row_count == 1 ? 0 : arm_count;
+    double const *means = env->means;
+    for (uint32_t agent = 0; agent < agent_count; agent++, means += stride) {
+        TACIT_ASSERT(arms[agent] < arm_count);
+        sums[agent] = faces[toss(means[arms[agent]], &rngs[agent])];
+    }
+}
+
 void tacit_env_pull_each(const struct tacit_env *env, uint32_t agent_count, const uint32_t *arms,
                          const struct tacit_scale *scale, struct tacit_rng *rngs,
                          union tacit_sum *sums)
 {
     if (env->watch == NULL && is_binary(env)) {
-        /* A table, since a branch on a coin is guessed wrong half of the time. */
-        union tacit_sum const faces[2] = {sum_of(scale, 0), sum_of(scale, 1)};
-        for (uint32_t agent = 0; agent < agent_count; agent++)
-            sums[agent] = faces[toss(env, agent, arms[agent], &rngs[agent])];
+        toss_each(env, agent_count, arms, scale, rngs, sums);
         return;
     }
     for (uint32_t agent = 0; agent < agent_count; agent++)

@@ -116,10 +116,12 @@ static enum tacit_status release_real(const struct tacit_mechanism *mechanism, d
     /* Inverse of the Laplace distribution function; u is never 0, 1/2 or 1. */
     TACIT_ASSERT(u > 0);
     TACIT_ASSERT(u < 1);
-    /* One logarithm for both sides, since a guess at the side is wrong half of the time. */
-    bool const is_low = u < 0.5;
-    double const size = mechanism->laplace_scale * log(2 * (is_low ? u : 1 - u));
-    *noised = exact + (is_low ? size : -size);
+    /* The same logarithm for both sides, and no branch: a guess at the side is wrong half of the
+     * time. */
+    double const above = 1 - u;
+    double const tail = u < above ? u : above;
+    double const size = mechanism->laplace_scale * log(2 * tail); /* < 0 */
+    *noised = exact + copysign(size, u - 0.5);
     return TACIT_OK;
 }
 

@@ -145,7 +145,7 @@ TREE_INLINE enum tacit_status add_leaf(bool is_real, const struct tacit_tree_rul
     tree->held |= UINT64_C(1) << low;
     tree->nodes[low] = (struct tacit_tree_node){last, sum};
     tree->leaf = leaf;
-    TACIT_ASSERT(tacit_bits_word_count(tree->held) <= rule->level_count);
+    TACIT_ASSERT(tree->held >> (rule->level_count - 1) <= 1);
     *total = sum;
     return TACIT_OK;
 }

@@ -129,8 +129,8 @@ void tacit_gossip_network_init(struct tacit_gossip_network *network,
     memset(network, 0, tacit_gossip_network_size(rule));
     network->rule = *rule;
     network->layout = l;
-    network->is_wide =
-        rule->arm_count >= GOSSIP_AVX2_ARMS_MIN && tacit_linalg_fastest() == TACIT_LINALG_AVX2;
+    network->is_wide = rule->arm_count >= GOSSIP_AVX2_ARMS_MIN && rule->horizon < UINT32_MAX &&
+                       tacit_linalg_fastest() == TACIT_LINALG_AVX2;
     for (uint32_t agent = 0; agent < rule->agent_count; agent++)
         doubles_at(network, l.weight)[agent] = weights == NULL ? 1.0 : weights[agent];
 }
@@ -186,11 +186,12 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
     TACIT_ASSERT(graph->agent_count == network->rule.agent_count);
     struct gossip_sight *const sights = (void *)(network->words + network->layout.sight);
     uint32_t *const chosen = halves_at(network, network->layout.arm);
+    uint32_t const agents = network->rule.agent_count;
     struct gossip_row row = first_row(network);
     uint64_t forced_count = 0;
     network->slot++;
     survey_all(network, graph, sights);
-    for (uint32_t agent = 0; agent < network->rule.agent_count; agent++, next_row(&row)) {
+    for (uint32_t agent = 0; agent < agents; agent++, next_row(&row)) {
         enum tacit_status const status =
             gossip_choose(&row, &sights[agent], &entropies[agent], &chosen[agent]);
         if (status != TACIT_OK)
@@ -230,9 +231,12 @@ GOSSIP_INLINE enum tacit_status absorb_all(struct tacit_gossip_network *network,
                                            const struct tacit_entropy *entropies)
 {
     uint32_t const *const chosen = halves_at(network, network->layout.arm);
-    for (uint32_t agent = 0; agent < network->rule.agent_count; agent++, next_row(&row)) {
-        enum tacit_status const status = gossip_absorb(&row, chosen[agent], network->slot, noisy,
-                                                       rewards[agent], &entropies[agent]);
+    uint32_t const agents = network->rule.agent_count;
+    uint64_t const slot = network->slot;
+    TACIT_ASSERT(slot > 0);
+    for (uint32_t agent = 0; agent < agents; agent++, next_row(&row)) {
+        enum tacit_status const status =
+            gossip_absorb(&row, chosen[agent], slot, noisy, rewards[agent], &entropies[agent]);
         if (status != TACIT_OK)
             return status;
     }
@@ -244,7 +248,6 @@ enum tacit_status tacit_gossip_network_absorb(struct tacit_gossip_network *netwo
                                               const union tacit_sum *rewards,
                                               const struct tacit_entropy *entropies)
 {
-    TACIT_ASSERT(network->slot > 0);
     TACIT_ASSERT(network->slot <= network->rule.horizon);
     TACIT_ASSERT(network->is_open);
     struct gossip_row const row = first_row(network);

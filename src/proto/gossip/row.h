@@ -133,40 +133,41 @@ GOSSIP_INLINE double gossip_index(const struct gossip_row *row, uint32_t arm, st
 
 /* What an agent finds before it pulls. */
 struct gossip_sight {
-    uint32_t best;         /* lines 8-10: the largest Q, lowest index on ties */
-    uint32_t behind_count; /* line 6: how many arms .. */
-    uint32_t behind_sum;   /* .. and the sum of their numbers: of one arm, the arm */
+    uint32_t arm; /* the first that is behind; else lines 8-10: the largest Q, lowest on ties */
+    uint32_t behind_count; /* line 6: how many arms */
 };
 
 /* Lines 6, 8-10. No branch, since rewards decide them all, and a wrong guess costs more than an
  * arm. */
 GOSSIP_INLINE struct gossip_sight gossip_look(const struct gossip_row *row, struct gossip_slot at)
 {
-    struct gossip_sight sight = {0};
+    uint32_t best = 0;
+    uint32_t behind_first = 0;
+    uint32_t behind_count = 0;
     double largest = -INFINITY;
     for (uint32_t arm = 0; arm < row->rule->arm_count; arm++) {
         double const index = gossip_index(row, arm, at);
-        uint32_t const behind = gossip_is_behind(row, arm);
-        sight.best = index > largest ? arm : sight.best;
+        best = index > largest ? arm : best;
         largest = index > largest ? index : largest;
-        sight.behind_count += behind;
-        sight.behind_sum += behind * arm;
+        behind_first = behind_count == 0 ? arm : behind_first;
+        behind_count += gossip_is_behind(row, arm);
     }
-    return sight;
+    return (struct gossip_sight){behind_count == 0 ? best : behind_first, behind_count};
 }
 
-/* Line 13: uniform in A. Errors: TACIT_ENTROPY, *arm untouched. */
-static inline enum tacit_status gossip_draw_behind(const struct gossip_row *row, uint32_t count,
-                                                   const struct tacit_entropy *entropy,
-                                                   uint32_t *arm)
+/* Line 13: uniform in A. Rare, so it is a call, and of a copy: whoever goes through many rows keeps
+ * them in registers. Errors: TACIT_ENTROPY, *arm untouched. */
+__attribute__((noinline, unused)) static enum tacit_status
+gossip_draw_behind(struct gossip_row row, uint32_t count, const struct tacit_entropy *entropy,
+                   uint32_t *arm)
 {
     uint64_t rank;
     enum tacit_status const status = tacit_entropy_below(entropy, count, &rank);
     if (status != TACIT_OK)
         return status;
     for (uint32_t at = 0;; at++) {
-        TACIT_ASSERT(at < row->rule->arm_count);
-        if (gossip_is_behind(row, at) && rank-- == 0) {
+        TACIT_ASSERT(at < row.rule->arm_count);
+        if (gossip_is_behind(&row, at) && rank-- == 0) {
             *arm = at;
             return TACIT_OK;
         }
@@ -179,8 +180,8 @@ GOSSIP_INLINE enum tacit_status gossip_choose(const struct gossip_row *row,
                                               const struct tacit_entropy *entropy, uint32_t *arm)
 {
     if (sight->behind_count > 1)
-        return gossip_draw_behind(row, sight->behind_count, entropy, arm);
-    *arm = sight->behind_count == 0 ? sight->best : sight->behind_sum;
+        return gossip_draw_behind(*row, sight->behind_count, entropy, arm);
+    *arm = sight->arm;
     return TACIT_OK;
 }
 

@@ -22,7 +22,7 @@ struct gossip_survey {
 void gossip_survey_portable(const struct gossip_survey *survey);
 
 #if GOSSIP_HAS_AVX2
-/* Requires: K >= GOSSIP_AVX2_ARMS_MIN. */
+/* Requires: K >= GOSSIP_AVX2_ARMS_MIN, T < 2^32 - 1: pulls fit half a word. */
 void gossip_survey_avx2(const struct gossip_survey *survey);
 #endif
 #endif
