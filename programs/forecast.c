@@ -21,8 +21,15 @@ double forecast_slots(const struct tacit_experiment *experiment)
     return experiment->family->forecast == NULL ? NAN : experiment->family->forecast(experiment);
 }
 
-void forecast_say(double gap, double epsilon, double slots, const char *how, uint64_t horizon,
-                  char text[FORECAST_BYTES])
+double forecast_regret(const struct tacit_experiment *experiment)
+{
+    return experiment->family->forecast_regret == NULL
+               ? NAN
+               : experiment->family->forecast_regret(experiment);
+}
+
+void forecast_say(double gap, double epsilon, double slots, const char *unit, const char *how,
+                  uint64_t horizon, char text[FORECAST_BYTES])
 {
     char privacy[64] = "without noise";
     char means[160] = "";
@@ -30,9 +37,8 @@ void forecast_say(double gap, double epsilon, double slots, const char *how, uin
         (void)snprintf(privacy, sizeof privacy, "at epsilon %g", epsilon);
     if (how != NULL)
         (void)snprintf(means, sizeof means, " (%s)", how);
-    (void)snprintf(text, FORECAST_BYTES,
-                   "to tell %.3g apart %s takes %.0f slots a site%s; you have %llu", gap, privacy,
-                   slots, means, (unsigned long long)horizon);
+    (void)snprintf(text, FORECAST_BYTES, "to tell %.3g apart %s takes %.0f %s%s; you have %llu",
+                   gap, privacy, slots, unit, means, (unsigned long long)horizon);
 }
 
 void forecast_warn(const struct tacit_experiment *experiment, char text[FORECAST_BYTES])
@@ -44,5 +50,8 @@ void forecast_warn(const struct tacit_experiment *experiment, char text[FORECAST
                      experiment->config->privacy == TACIT_PRIVACY_NONE
                          ? INFINITY
                          : experiment->config->epsilon,
-                     slots, NULL, experiment->sim.horizon, text);
+                     slots,
+                     experiment->family->forecast_unit == NULL ? "slots a site"
+                                                               : experiment->family->forecast_unit,
+                     NULL, experiment->sim.horizon, text);
 }

@@ -11,10 +11,13 @@ double forecast_gap(const struct tacit_experiment *experiment);
 /* Slots a site until 95 % of the runs decide; NaN: there is no formula for this file. */
 double forecast_slots(const struct tacit_experiment *experiment);
 
-/* "to tell 0.025 apart at epsilon 1 takes 107000 slots a site; you have 20000". `how`: in
- * parentheses after the slots; or NULL. */
-void forecast_say(double gap, double epsilon, double slots, const char *how, uint64_t horizon,
-                  char text[FORECAST_BYTES]);
+/* Expected regret of all sites at the file's horizon; NaN: there is no formula for this file. */
+double forecast_regret(const struct tacit_experiment *experiment);
+
+/* "to tell 0.025 apart at epsilon 1 takes 107000 slots a site; you have 20000". `unit`: "slots a
+ * site"; `how`: in parentheses after it; or NULL. */
+void forecast_say(double gap, double epsilon, double slots, const char *unit, const char *how,
+                  uint64_t horizon, char text[FORECAST_BYTES]);
 
 /* The sentence, if a formula says that the file's horizon is too short; else an empty text. */
 void forecast_warn(const struct tacit_experiment *experiment, char text[FORECAST_BYTES]);

@@ -18,7 +18,6 @@
 #define HORIZON_MAX 1e12
 #define PRECISION 1.05 /* of the slots that are needed */
 #define FORMULA_MARGIN 1.2
-#define SHARE 0.95      /* of the runs, that decide */
 #define SAMPLES_MAX 2e7 /* of votes, in all runs of a simulation */
 #define ACCURACY 0.5    /* of votes, as a part of the gap: within it they may stop at either arm */
 
@@ -52,10 +51,11 @@ struct plan {
     char protocol[100];
     const char *network;
     bool never_sure;
-    double samples;      /* of its horizon in a slot of a site: 1, or the number of sites */
-    bool decides;        /* at the file's horizon */
-    double formula;      /* the least slots in which it decides, by formula; NaN: there is none */
-    double slots_needed; /* and by simulation; NaN: none that was looked at */
+    double samples;        /* of its horizon in a slot of a site: 1, or the number of sites */
+    bool decides;          /* at the file's horizon */
+    double formula;        /* the least slots in which it decides, by formula; NaN: there is none */
+    double regret_formula; /* at the file's horizon; NaN: there is none */
+    double slots_needed;   /* and by simulation; NaN: none that was looked at */
     double rounds, bytes, cost, regret; /* at the file's horizon; NaN: it has no such number */
 };
 
@@ -119,15 +119,12 @@ static double metric_of(const json_t *root, const char *name)
     return json_is_number(mean) ? json_number_value(mean) : NAN;
 }
 
-/* The same arm in 95 % of the runs, and runs that know it: sites that are cut short while they vote
- * have a best arm, too. */
 static struct outcome outcome_of(const json_t *root)
 {
     bool const is_decided =
         json_is_true(json_object_get(json_object_get(root, "answer"), "decided"));
-    double const ended = metric_of(root, "single_arm_fraction");
     return (struct outcome){.ran = json_object_get(root, "error") == NULL,
-                            .decides = is_decided && !(ended < SHARE),
+                            .decides = is_decided,
                             .rounds = metric_of(root, "rounds"),
                             .bytes = metric_of(root, "bytes"),
                             .cost = metric_of(root, "cost"),
@@ -207,7 +204,7 @@ static enum tacit_status find_slots(struct search *search, struct plan *plan)
     enum tacit_status status = TACIT_OK;
     while (status == TACIT_OK && outcome.decides == plan->decides) {
         horizon = plan->decides ? floor(horizon / 2) : horizon * 2;
-        if (horizon < 1 || horizon > limit)
+        if (horizon < 1 || (!plan->decides && horizon > limit))
             break;
         status = try_horizon(search, plan, horizon, &outcome);
         outcome.decides = outcome.ran && outcome.decides;
@@ -220,12 +217,12 @@ static enum tacit_status find_slots(struct search *search, struct plan *plan)
     return horizon > limit ? TACIT_OK : bisect(search, plan, horizon / 2, horizon);
 }
 
-/* What the formula says of this plan, before anything is simulated. NaN: nothing. */
-static double formula_of(const struct search *search, const struct plan *plan)
+/* What the formulas say of this plan, before anything is simulated. NaN: nothing. */
+static void ask_formulas(const struct search *search, struct plan *plan)
 {
     struct arguments const *const request = search->request;
-    const char *settings[ARGUMENTS_SETTINGS_MAX + 3] = {RUNS};
-    char words[2][200];
+    const char *settings[ARGUMENTS_SETTINGS_MAX + 4] = {RUNS};
+    char words[3][200];
     struct tacit_experiment experiment;
     struct tacit_error error = {""};
     memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
@@ -233,12 +230,16 @@ static double formula_of(const struct search *search, const struct plan *plan)
     (void)snprintf(words[1], sizeof words[1], "network=%s", plan->network);
     settings[request->setting_count + 1] = words[0];
     settings[request->setting_count + 2] = words[1];
-    if (tacit_experiment_load(&experiment, request->file, settings, request->setting_count + 3,
+    (void)snprintf(words[2], sizeof words[2], "horizon=%.0f",
+                   (double)search->horizon * plan->samples);
+    settings[request->setting_count + 3] = words[2];
+    if (tacit_experiment_load(&experiment, request->file, settings, request->setting_count + 4,
                               &error) != TACIT_OK)
-        return NAN;
-    double const slots = forecast_slots(&experiment);
+        return;
+    if (!plan->never_sure)
+        plan->formula = forecast_slots(&experiment) / plan->samples;
+    plan->regret_formula = forecast_regret(&experiment);
     tacit_experiment_free(&experiment);
-    return slots;
 }
 
 /* Simulation confirms the formula, or the search is begun anew. */
@@ -248,7 +249,7 @@ static enum tacit_status confirm(struct search *search, struct plan *plan)
     double const high = ceil(plan->formula * FORMULA_MARGIN);
     struct outcome below = {0};
     struct outcome above = {0};
-    if (isnan(plan->formula) || low < 1 || high > HORIZON_MAX)
+    if (isnan(plan->formula) || low < 1 || high > HORIZON_MAX || high > limit_of(search, plan))
         return find_slots(search, plan);
     enum tacit_status status = try_horizon(search, plan, low, &below);
     if (status == TACIT_OK)
@@ -278,6 +279,7 @@ static enum tacit_status try_plan(struct search *search, const struct offer *off
                         .never_sure = offer->never_sure,
                         .samples = offer->counts_samples ? search->agent_count : 1,
                         .formula = NAN,
+                        .regret_formula = NAN,
                         .slots_needed = NAN};
     struct outcome outcome;
     put_words(plan.protocol, sizeof plan.protocol, offer->protocol, ACCURACY * search->gap);
@@ -289,10 +291,9 @@ static enum tacit_status try_plan(struct search *search, const struct offer *off
     plan.bytes = outcome.bytes;
     plan.cost = outcome.cost;
     plan.regret = outcome.regret;
-    if (!plan.never_sure) {
-        plan.formula = formula_of(search, &plan) / plan.samples;
+    ask_formulas(search, &plan);
+    if (!plan.never_sure)
         status = confirm(search, &plan);
-    }
     if (status == TACIT_OK)
         search->plans[search->plan_count++] = plan;
     return status;
@@ -348,7 +349,8 @@ static void say(const struct search *search, char text[FORECAST_BYTES], size_t s
                        search->gap, HORIZON_GROWTH_MAX, (unsigned long long)search->horizon);
     else {
         (void)snprintf(how, sizeof how, "%s over %s", best->protocol, best->network);
-        forecast_say(search->gap, search->epsilon, best->slots_needed, how, search->horizon, text);
+        forecast_say(search->gap, search->epsilon, best->slots_needed, "slots a site", how,
+                     search->horizon, text);
     }
 }
 
@@ -369,14 +371,15 @@ static json_t *kind_json(const char *words)
 
 static json_t *plan_json(const struct plan *plan)
 {
-    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "protocol",
-                     kind_json(plan->protocol), "network", kind_json(plan->network), "settings",
-                     "protocol", plan->protocol, "network", plan->network, "horizon_formula",
-                     number_json(plan->formula * plan->samples), "horizon_needed",
-                     number_json(plan->slots_needed * plan->samples), "slots_needed",
-                     number_json(plan->slots_needed), "decides", plan->decides, "rounds",
-                     number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
-                     number_json(plan->cost), "regret", number_json(plan->regret));
+    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+                     "protocol", kind_json(plan->protocol), "network", kind_json(plan->network),
+                     "settings", "protocol", plan->protocol, "network", plan->network,
+                     "horizon_formula", number_json(plan->formula * plan->samples),
+                     "horizon_needed", number_json(plan->slots_needed * plan->samples),
+                     "slots_needed", number_json(plan->slots_needed), "decides", plan->decides,
+                     "rounds", number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
+                     number_json(plan->cost), "regret", number_json(plan->regret), "regret_formula",
+                     number_json(plan->regret_formula));
 }
 
 /* One object with a line feed at its end, to be given to free(). NULL: no memory. */

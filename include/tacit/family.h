@@ -138,6 +138,11 @@ struct tacit_family {
     /* Slots a site until 95 % of the runs end with one arm, by formula: the smallest horizon at
      * which they do. NaN: it has none for this file. NULL: for no file. */
     double (*forecast)(const struct tacit_experiment *experiment);
+    const char *forecast_unit; /* of it, if it is not "slots a site" */
+
+    /* Expected regret of all sites at the file's horizon, by formula. NaN: it has none for this
+     * file. NULL: for no file. */
+    double (*forecast_regret)(const struct tacit_experiment *experiment);
 
     /* Its runs. The plan that they are given is experiment->plan. */
     struct tacit_sim_player player;

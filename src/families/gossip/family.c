@@ -96,6 +96,7 @@ const struct tacit_family gossip_family = {
     .plan = gossip_make_plan,
     .plan_free = free,
     .bounds = gossip_print_bounds,
+    .forecast_regret = gossip_forecast_regret,
     .player = {.metric_count = GOSSIP_METRIC_COUNT,
                .run_new = run_new,
                .run_play = run_play,

@@ -78,4 +78,7 @@ void gossip_doubling_watch(struct gossip_doubling_run *run,
                            void (*sent)(void *context,
                                         const struct tacit_doubling_message *message),
                            void *context);
+
+/* forecast.c: of releases that double (tacit/family.h). */
+double gossip_forecast_regret(const struct tacit_experiment *experiment);
 #endif

@@ -75,6 +75,11 @@ void vote_free_plan(void *plan);
 /* bounds.c */
 enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, FILE *out);
 
+/* forecast.c: of the family (tacit/family.h). Subroutines successive, ser3, ugapec, lucb, private
+ * votes and sums; players alike, means that stay. */
+double vote_forecast(const struct tacit_experiment *experiment);
+double vote_forecast_regret(const struct tacit_experiment *experiment);
+
 /* run.c */
 void *vote_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
