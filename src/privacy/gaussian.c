@@ -4,6 +4,10 @@
 #include "tacit/vector.h"
 #include "wide.h"
 
+/* A draw is kept with a chance of a half or so, whatever sigma: so many refused in a row are no
+ * chance, but a source that is broken. */
+#define REFUSALS_MAX 4096u
+
 __extension__ typedef unsigned __int128 wide;
 
 #define NUMERATOR_BITS 126u
@@ -86,7 +90,7 @@ enum tacit_status tacit_discrete_gaussian(const struct tacit_gaussian *gaussian,
     TACIT_ASSERT(gaussian->quotient > 0);
     uint64_t const t = UINT64_C(1) << gaussian->scale_log2;
     uint64_t const twice = 2 * gaussian->quotient * t; /* <= 2^62: gaussian_init */
-    for (;;) {
+    for (uint32_t refused = 0; refused < REFUSALS_MAX; refused++) {
         int64_t y;
         bool is_kept;
         enum tacit_status status = tacit_discrete_laplace_wide(t, 1, entropy, &y);
@@ -103,6 +107,7 @@ enum tacit_status tacit_discrete_gaussian(const struct tacit_gaussian *gaussian,
             return TACIT_OK;
         }
     }
+    return TACIT_ENTROPY;
 }
 
 /* ---- Ledger ---- */

@@ -42,18 +42,21 @@ RANDOM_INLINE enum tacit_status truncated_geometric(uint64_t t, const struct tac
                                                     bool is_stream, uint64_t *u)
 {
     TACIT_ASSERT(t > 0);
-    bool accepted = false;
-    uint64_t draw = 0;
-    while (!accepted) {
+    for (uint32_t refused = 0; refused < RANDOM_REFUSALS_MAX; refused++) { /* chance e^-1 each */
+        bool accepted;
+        uint64_t draw;
         enum tacit_status status = random_entropy_below(entropy, is_stream, t, &draw);
         if (status == TACIT_OK)
             status = bernoulli_exp(draw, t, entropy, is_stream, &accepted);
         if (status != TACIT_OK)
             return status;
+        if (!accepted)
+            continue;
+        *u = draw;
+        TACIT_ASSERT(*u < t);
+        return TACIT_OK;
     }
-    *u = draw;
-    TACIT_ASSERT(*u < t);
-    return TACIT_OK;
+    return TACIT_ENTROPY;
 }
 
 /* *v becomes the number of heads of Bernoulli(exp(-1)) before the first tails. */
@@ -81,7 +84,7 @@ RANDOM_INLINE enum tacit_status discrete_laplace(uint64_t t, uint64_t s,
                                                  const struct tacit_entropy *entropy,
                                                  bool is_stream, int64_t *noise)
 {
-    for (;;) {
+    for (uint32_t refused = 0; refused < RANDOM_REFUSALS_MAX; refused++) { /* chance 1/2 at most */
         uint64_t u;
         uint64_t v;
         uint64_t negative;
@@ -98,6 +101,7 @@ RANDOM_INLINE enum tacit_status discrete_laplace(uint64_t t, uint64_t s,
         *noise = negative == 1 ? -(int64_t)magnitude : (int64_t)magnitude;
         return TACIT_OK;
     }
+    return TACIT_ENTROPY;
 }
 
 enum tacit_status tacit_discrete_laplace(uint64_t t, uint64_t s,

@@ -9,6 +9,7 @@ __extension__ typedef unsigned __int128 wide;
 #define WIDE_MAX (UINT64_C(1) << 62)
 #define DIVISOR_MAX (UINT64_C(1) << 48)
 #define STEP_MAX (UINT64_C(1) << 13) /* chance of coming so far: below e^-8192 */
+#define REFUSALS_MAX 256u            /* of draws that are kept with a chance of 1/2 or more */
 
 /* ---- Rounding ---- */
 
@@ -89,17 +90,20 @@ enum tacit_status privacy_bernoulli_exp(uint64_t x, uint64_t t, const struct tac
 
 static enum tacit_status part_of_scale(uint64_t t, const struct tacit_entropy *entropy, uint64_t *u)
 {
-    bool accepted = false;
-    uint64_t draw = 0;
-    while (!accepted) {
+    for (uint32_t refused = 0; refused < REFUSALS_MAX; refused++) { /* chance e^-1 each */
+        bool accepted;
+        uint64_t draw;
         enum tacit_status status = tacit_entropy_below(entropy, t, &draw);
         if (status == TACIT_OK)
             status = privacy_bernoulli_exp(draw, t, entropy, &accepted);
         if (status != TACIT_OK)
             return status;
+        if (!accepted)
+            continue;
+        *u = draw;
+        return TACIT_OK;
     }
-    *u = draw;
-    return TACIT_OK;
+    return TACIT_ENTROPY;
 }
 
 static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint64_t *v)
@@ -138,7 +142,7 @@ enum tacit_status tacit_discrete_laplace_wide(uint64_t t, uint64_t s,
 {
     if (t == 0 || t > WIDE_MAX || s == 0 || s >= DIVISOR_MAX)
         return TACIT_INVALID;
-    for (;;) {
+    for (uint32_t refused = 0; refused < REFUSALS_MAX; refused++) { /* chance 1/2 at most */
         uint64_t u;
         uint64_t v;
         uint64_t negative;
@@ -155,6 +159,7 @@ enum tacit_status tacit_discrete_laplace_wide(uint64_t t, uint64_t s,
         *noise = negative == 1 ? -magnitude : magnitude;
         return TACIT_OK;
     }
+    return TACIT_ENTROPY;
 }
 
 static int64_t add_saturated(int64_t value, int64_t noise)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The exact sums of an epoch are in no file of a site once they are drawn: not in its database, not in the database's
-log, not after a kill at any step of overwriting that. See support.py."""
+log, not after a kill at any step of overwriting that; and a source of entropy that is none starts nothing. See support.py."""
 import signal
 import sys
 
@@ -96,6 +96,21 @@ def a_kill_while_the_log_is_overwritten_leaves_no_sums(federation_of):
     for site in federation.sites:
         reports = federation.reports(site)
         require(all(len(payloads) == 1 for payloads in reports.values()), f"{site}: two reports of one epoch")
+
+
+@test
+def hooked_source_that_gives_one_byte_for_ever_starts_nothing(federation_of):
+    federation = federation_of(MEANS)
+    federation.start("broker")
+    for byte in (0, 255):
+        for name in ("coordinator", "site-0"):
+            federation.start(name, TACIT_TEST_STUCK=str(byte))
+            process = federation.processes[name]
+            wait_for(f"{name} ends", lambda process=process: process.poll() is not None)
+            said = federation.log(name)
+            require(process.returncode not in (0, -signal.SIGABRT) and "gives no randomness" in said,
+                    f"{name}: {process.returncode}: {said[-500:]}")
+            require(not (federation.folder / f"state-{name}" / "state.db").exists(), f"{name} made a state")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "tacit/gaussian.h"
 #include "tacit/vector.h"
 #include "tacit/elim.h"
 
@@ -1184,7 +1185,7 @@ struct stuck {
     uint64_t fills;
 };
 
-#define FUSE UINT64_C(2000000)
+#define FUSE UINT64_C(20000000)
 
 static enum tacit_status fill_stuck(void *context, void *bytes, size_t size)
 {
@@ -1222,6 +1223,34 @@ static void zeros_are_no_entropy(void **state)
     assert_true(stuck.fills < FUSE);
 }
 
+/* Whatever it says for ever: noise or an error, and no loop. */
+static void no_stuck_source_holds_a_sampler(void **state)
+{
+    (void)state;
+    static const uint64_t scales[][2] = {{1, 1},
+                                         {2, 1},
+                                         {3, 1},
+                                         {1, 3},
+                                         {1000003, 7},
+                                         {UINT64_C(1) << 20, 1},
+                                         {UINT64_C(1) << 50, 3}};
+    unsigned failed = 0;
+    for (unsigned byte = 0; byte < 256; byte += byte < 5 ? 1 : 5)
+        for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+            struct stuck stuck = {.byte = (uint8_t)byte};
+            struct tacit_entropy const entropy = {.fill = fill_stuck, .context = &stuck};
+            struct tacit_gaussian const gaussian = {.quotient = UINT64_C(1) << 3 * i,
+                                                    .scale_log2 = (uint32_t)(3 * i)};
+            int64_t noise = 0;
+            failed += tacit_discrete_laplace(scales[i][0], scales[i][1], &entropy, &noise) ==
+                      TACIT_ENTROPY;
+            failed += tacit_discrete_laplace_wide(scales[i][0], scales[i][1], &entropy, &noise) ==
+                      TACIT_ENTROPY;
+            failed += tacit_discrete_gaussian(&gaussian, &entropy, &noise) == TACIT_ENTROPY;
+        }
+    assert_true(failed > 100);
+}
+
 static void no_stuck_source_is_asked_for_ever(void **state)
 {
     (void)state;
@@ -1240,6 +1269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeros_are_no_entropy),
         cmocka_unit_test(no_stuck_source_is_asked_for_ever),
+        cmocka_unit_test(no_stuck_source_holds_a_sampler),
         cmocka_unit_test(bernoulli_exp_refuses_what_is_outside_its_limits),
         cmocka_unit_test(discrete_laplace_refuses_what_is_outside_its_limits),
         cmocka_unit_test(bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched),

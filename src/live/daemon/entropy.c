@@ -1,7 +1,11 @@
 /* getrandom, whole or not at all. */
 #include "entropy.h"
+#include "refusal.h"
 #include <errno.h>
+#include <string.h>
 #include <sys/random.h>
+
+#define CHECK_BYTES 32u
 
 static enum tacit_status fill(void *context, void *bytes, size_t size)
 {
@@ -16,6 +20,22 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
         next += got;
         size -= (size_t)got;
     }
+    return TACIT_OK;
+}
+
+enum tacit_status live_entropy_check(struct tacit_error *error)
+{
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
+    uint8_t first[CHECK_BYTES];
+    uint8_t second[CHECK_BYTES];
+    if (entropy.fill(entropy.context, first, sizeof first) != TACIT_OK ||
+        entropy.fill(entropy.context, second, sizeof second) != TACIT_OK)
+        return live_refuse(error, TACIT_ENTROPY,
+                           "the system gives no randomness (getrandom fails)");
+    if (memcmp(first, second, sizeof first) == 0)
+        return live_refuse(error, TACIT_ENTROPY,
+                           "the system gives no randomness: getrandom gives the same bytes again "
+                           "and again; nothing may be drawn from it");
     return TACIT_OK;
 }
 
@@ -35,6 +55,14 @@ static enum tacit_status fill_slowly(void *context, void *bytes, size_t size)
     return status;
 }
 
+/* Test build only: TACIT_TEST_STUCK=n: the system gives this byte for ever. */
+static enum tacit_status fill_stuck(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    memset(bytes, (int)strtoul(getenv("TACIT_TEST_STUCK"), NULL, 10), size);
+    return TACIT_OK;
+}
+
 /* Test build only: TACIT_TEST_TAPE=prefix; what is drawn is read from prefix.noise,
  * prefix.decisions and prefix.keys, where there is such a file, and at its end there is no entropy.
  */
@@ -49,6 +77,8 @@ struct tacit_entropy live_entropy(enum live_entropy_use use)
     static FILE *tapes[3];
     char const *const prefix = getenv("TACIT_TEST_TAPE");
     char path[4096];
+    if (getenv("TACIT_TEST_STUCK") != NULL)
+        return (struct tacit_entropy){fill_stuck, NULL};
     if (use == LIVE_ENTROPY_NOISE && getenv("TACIT_TEST_SLOW_US") != NULL)
         return (struct tacit_entropy){fill_slowly, NULL};
     if (use == LIVE_ENTROPY_OTHER || prefix == NULL)

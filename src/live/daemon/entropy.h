@@ -17,4 +17,9 @@ enum live_entropy_use {
 
 /* Each fill is one getrandom(2). */
 struct tacit_entropy live_entropy(enum live_entropy_use use);
+
+/* Once at the start: is that a source, or the same bytes again and again, as all zeros are? Salts
+ * and keys from such a one would be known to everybody. Errors: TACIT_ENTROPY, with error->text. A
+ * good source fails with chance 2^-256. */
+enum tacit_status live_entropy_check(struct tacit_error *error);
 #endif
