@@ -1,5 +1,5 @@
 #!/bin/bash
-# What takes too long for every change: long statistics, the full run of contexts, 300 kills, a minute without a broker, an hour of ordinary life, a large
+# What takes too long for every change: long statistics, the full run of contexts, 1,000 kills, a minute without a broker, an hour of ordinary life, a large
 # swarm, an agent on an emulated board, 30 s of each fuzz target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
