@@ -1,5 +1,6 @@
 /* The command line: finds the subcommand. */
 #include "commands.h"
+#include "terminal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,21 @@ const struct command *const commands_all[] = {&command_run,
                                               &command_broker_config,
                                               &command_manual,
                                               NULL};
+
+/* What daemons and tools print is for machines, too. */
+static bool is_for_people(const struct command *command)
+{
+    return command == &command_run || command == &command_check || command == &command_compare ||
+           command == &command_plan || command == &command_evaluate ||
+           command == &command_reproduce || command == &command_status;
+}
+
+static int start(const struct command *command, int word_count, char **words)
+{
+    if (is_for_people(command))
+        terminal_fit(word_count, words);
+    return command_end(command->name, command->run(command, word_count, words));
+}
 
 static void print_help(FILE *out)
 {
@@ -48,8 +64,7 @@ int main(int argument_count, char **arguments)
     }
     for (size_t i = 0; commands_all[i] != NULL; i++)
         if (strcmp(commands_all[i]->name, name) == 0)
-            return command_end(
-                name, commands_all[i]->run(commands_all[i], argument_count - 1, arguments + 1));
+            return start(commands_all[i], argument_count - 1, arguments + 1);
     (void)fprintf(stderr, "tacit: unknown command '%s'; allowed:", name);
     for (size_t i = 0; commands_all[i] != NULL; i++)
         (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", commands_all[i]->name);
