@@ -2,8 +2,8 @@
  * status, what it says, plans and waits for, and each check of a state its verdict. One number at
  * the end stands for tens of thousands of steps: a deadline, a word or a refusal that is another
  * one anywhere shows, though no test asks for it. Who adds a test or means a change puts the new
- * number in; else it is a fault. Nothing of it depends on memory, time or how a state is laid out,
- * where the test does not damage states bit by bit. */
+ * number in; else it is a fault. Nothing of it depends on memory, time or how a state is laid out.
+ */
 #ifndef TACIT_TESTS_DIGEST_H
 #define TACIT_TESTS_DIGEST_H
 #include "tacit/elim.h"
@@ -11,6 +11,10 @@
 
 void digest_word(uint64_t word);
 void digest_bytes(const void *bytes, size_t size);
+/* While a test damages states bit by bit nothing is added: what a damaged state does follows from
+ * how it is laid out. */
+void digest_pause(bool is_paused);
+
 /* What the updates of most cores have in common. flags: bits that say what is asked for. */
 void digest_step(enum tacit_status status, uint64_t flags, uint64_t deadline_us,
                  const struct tacit_pull_block *plan, uint32_t plan_count);

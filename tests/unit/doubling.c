@@ -13,7 +13,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xe38f35ce9d32beb6)
+#define DIGEST UINT64_C(0x602119aa172c1dd5)
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -505,6 +505,7 @@ static void old_copies_and_second_lives_halt(void **state)
 
 static void damaged_states_are_seen_or_do_no_harm(void **state)
 {
+    digest_pause(true);
     (void)state;
     struct bench bench;
     struct tacit_doubling_entry entries[CELLS];
@@ -537,6 +538,7 @@ static void damaged_states_are_seen_or_do_no_harm(void **state)
     assert_true(refused > bench.size / 3);
     free(good);
     close_bench(&bench);
+    digest_pause(false);
 }
 
 static void configurations_that_cannot_be_are_refused(void **state)

@@ -15,7 +15,7 @@
 #include "../support/peer_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xed5ea428dcc8e530)
+#define DIGEST UINT64_C(0xdfd20282127ae5ab)
 
 #define NANO TACIT_NANO
 #define AGENTS 3u
@@ -1722,6 +1722,7 @@ static void damage_every_bit(const struct peer_core *core)
 
 static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 {
+    digest_pause(true);
     (void)state;
     struct peer_setup const setups[] = {noisy_setup(), real_setup()};
     for (size_t i = 0; i < 2; i++) {
@@ -1740,6 +1741,7 @@ static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(voi
         damage_every_bit(&trio.p[1]);
         trio_close(&trio);
     }
+    digest_pause(false);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "../../src/proto/elim/peer_state.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xdc883cee39710707)
+#define DIGEST UINT64_C(0x0e7cdf5c269e7862)
 
 #define ARMS 3u
 #define PULLS 10u
@@ -430,6 +430,7 @@ static void damage_every_bit(const struct peer_core *core)
 
 static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 {
+    digest_pause(true);
     (void)state;
     struct trio trio = trio_drawn();
     damage_every_bit(&trio.p[1]);
@@ -439,6 +440,7 @@ static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state
     trio = trio_granted();
     damage_every_bit(&trio.p[1]);
     trio_close(&trio);
+    digest_pause(false);
 }
 
 static void expect_impossible(const struct peer_core *core,
