@@ -9,13 +9,14 @@
  * bits. */
 #define STEP_MAX (UINT64_C(1) << 13)
 
-/* First failure among Bernoulli(x/1), Bernoulli(x/2), ..; at an odd k it means heads. is_stream:
- * of the entropy, here and below. */
-RANDOM_INLINE enum tacit_status bernoulli_exp(uint64_t numerator, uint64_t denominator,
-                                              const struct tacit_entropy *entropy, bool is_stream,
-                                              bool *heads)
+/* First failure among Bernoulli(x/first), Bernoulli(x/(first + 1)), ..; at an odd k it means heads.
+ * is_stream: of the entropy, here and below. */
+RANDOM_INLINE enum tacit_status bernoulli_exp_from(uint64_t first, uint64_t numerator,
+                                                   uint64_t denominator,
+                                                   const struct tacit_entropy *entropy,
+                                                   bool is_stream, bool *heads)
 {
-    for (uint64_t k = 1; k <= STEP_MAX; k++) {
+    for (uint64_t k = first; k <= STEP_MAX; k++) {
         uint64_t draw;
         enum tacit_status const status =
             random_entropy_below(entropy, is_stream, denominator * k, &draw);
@@ -27,6 +28,22 @@ RANDOM_INLINE enum tacit_status bernoulli_exp(uint64_t numerator, uint64_t denom
         }
     }
     return TACIT_ENTROPY;
+}
+
+RANDOM_INLINE enum tacit_status bernoulli_exp(uint64_t numerator, uint64_t denominator,
+                                              const struct tacit_entropy *entropy, bool is_stream,
+                                              bool *heads)
+{
+    return bernoulli_exp_from(1, numerator, denominator, entropy, is_stream, heads);
+}
+
+/* Of x = 1: Bernoulli(1/1) never fails, but takes its word. */
+RANDOM_INLINE enum tacit_status bernoulli_exp_of_one(const struct tacit_entropy *entropy,
+                                                     bool is_stream, bool *heads)
+{
+    uint64_t word;
+    enum tacit_status const status = random_entropy_word(entropy, is_stream, &word);
+    return status == TACIT_OK ? bernoulli_exp_from(2, 1, 1, entropy, is_stream, heads) : status;
 }
 
 enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
@@ -66,7 +83,7 @@ RANDOM_INLINE enum tacit_status whole_scales(const struct tacit_entropy *entropy
     uint64_t count = 0;
     for (;;) {
         bool heads;
-        enum tacit_status const status = bernoulli_exp(1, 1, entropy, is_stream, &heads);
+        enum tacit_status const status = bernoulli_exp_of_one(entropy, is_stream, &heads);
         if (status != TACIT_OK)
             return status;
         if (!heads)
@@ -96,9 +113,11 @@ RANDOM_INLINE enum tacit_status discrete_laplace(uint64_t t, uint64_t s,
         if (status != TACIT_OK)
             return status;
         uint64_t const magnitude = (u + t * v) / s; /* <= 2^50 * 2^13: fits */
-        if (negative == 1 && magnitude == 0)
+        if (magnitude == 0 && negative == 1)
             continue; /* zero must not be counted twice */
-        *noise = negative == 1 ? -(int64_t)magnitude : (int64_t)magnitude;
+        /* No branch: a guess at the sign is wrong half of the time. */
+        int64_t const sign = 1 - 2 * (int64_t)negative;
+        *noise = sign * (int64_t)magnitude;
         return TACIT_OK;
     }
     return TACIT_ENTROPY;
