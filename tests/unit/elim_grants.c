@@ -12,7 +12,7 @@
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xc590fc2039f5ae1e)
+#define DIGEST UINT64_C(0xd750a203a4fe78b4)
 
 #define ARMS 3u
 
@@ -139,6 +139,39 @@ static void nothing_uses_a_draw_before_its_grant(void **state)
     assert_int_equal(driver_hub_view(&star.hub).report_count, 1);
     assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 0));
     free(commit);
+    star_close(&star);
+}
+
+static bool holds(const struct driver_core *core, union tacit_sum sum)
+{
+    return memmem(core->state, core->size, &sum.steps, sizeof sum.steps) != NULL;
+}
+
+/* The step that draws erases what it drew from: no bytes of the state are an exact sum, neither
+ * then nor when it is granted and reported. Until then they are there: so the search finds them. */
+static void after_the_draw_no_exact_sum_is_left(void **state)
+{
+    struct driver_setup const setup = granting_setup(2);
+    struct star star = star_open(&setup);
+    struct tacit_pull_block plan[ARMS];
+    union tacit_sum sums[ARMS] = {{0}};
+    uint32_t const count = star.a.update.plan_count;
+    (void)state;
+    assert_int_equal(count, ARMS);
+    memcpy(plan, star.a.update.plan, sizeof plan);
+    for (uint32_t i = 0; i < ARMS; i++) {
+        sums[i].steps = (int64_t)plan[i].count * (700001 + 1009 * (int64_t)i);
+        assert_int_equal(tell(&star.a, driver_reward(plan[i].arm, plan[i].count, sums[i])),
+                         TACIT_OK);
+        assert_true(holds(&star.a, sums[i]) == (i + 1 < ARMS));
+    }
+    for (uint32_t i = 0; i < ARMS; i++)
+        assert_false(holds(&star.a, sums[i]));
+    assert_int_equal(pass(&star.a, &star.hub), TACIT_OK);
+    assert_int_equal(pass(&star.hub, &star.a), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_REPORT);
+    for (uint32_t i = 0; i < ARMS; i++)
+        assert_false(holds(&star.a, sums[i]));
     star_close(&star);
 }
 
@@ -1014,6 +1047,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_uses_a_draw_before_its_grant),
+        cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
         cmocka_unit_test(grants_change_no_result),
         cmocka_unit_test(second_of_two_clones_is_refused_and_shown),
         cmocka_unit_test(clone_that_skips_to_the_next_epoch_is_refused),

@@ -1152,9 +1152,45 @@ static void horizon_beyond_half_a_word_is_played_as_any_other(void **state)
     free(memory);
 }
 
+/* What is kept never holds an exact sum: of all rewards of an arm in this life, or of the newest.
+ * They are in the memory beside it: so the search finds them there. */
+static void no_exact_sum_is_in_what_is_kept(void **state)
+{
+    enum { PULLS = 200 };
+    struct schedule schedule;
+    int64_t totals[ARMS] = {0};
+    uint32_t found = 0;
+    uint32_t pulls = 0;
+    (void)state;
+    open_schedule(&schedule, 3, TACIT_PRIVACY_SOUND);
+    schedule.loss = schedule.duplication = schedule.crash = 0;
+    struct site *const site = &schedule.sites[0];
+    size_t const memory_size = tacit_gossip_memory_size(&site->config.rule);
+    for (uint32_t turn = 0; turn < 10 * PULLS && pulls < PULLS; turn++) {
+        play_us(&schedule, schedule.now_us + 50, false);
+        if (site->plan_count == 0)
+            continue;
+        uint32_t const arm = site->plan[--site->plan_count].arm;
+        union tacit_sum const sum = {.steps = 500009 + 7919 * (int64_t)(pulls++ % 50)};
+        totals[arm] += sum.steps;
+        step_site(
+            &schedule, 0,
+            (struct tacit_gossip_event){.kind = TACIT_EVENT_REWARD, .as.reward = {arm, 1, sum}});
+        assert_null(memmem(site->agent, site->size, &sum.steps, sizeof sum.steps));
+        assert_null(memmem(site->disk, site->size, &sum.steps, sizeof sum.steps));
+        assert_null(memmem(site->agent, site->size, &totals[arm], sizeof totals[arm]));
+        assert_null(memmem(site->disk, site->size, &totals[arm], sizeof totals[arm]));
+        found += memmem(site->memory, memory_size, &totals[arm], sizeof totals[arm]) != NULL;
+    }
+    assert_int_equal(pulls, PULLS);
+    assert_true(found > 3);
+    close_schedule(&schedule);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_exact_sum_is_in_what_is_kept),
         cmocka_unit_test(average_of_theta_less_that_of_means_is_kept_for_1e6_slots),
         cmocka_unit_test(lost_late_repeated_messages_and_crashes_keep_the_average),
         cmocka_unit_test(of_clones_one_life_is_heard_and_the_average_is_kept),

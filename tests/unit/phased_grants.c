@@ -12,7 +12,7 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xba545ebd32b7d21c)
+#define DIGEST UINT64_C(0xc310060d4557686a)
 
 #define ARMS 3u
 
@@ -90,6 +90,37 @@ static void finish_round(struct star *star)
     assert_int_equal(pass(star->hub, star->a), TACIT_OK);
     assert_int_equal(said(star->a), TACIT_PHASED_REPORT);
     assert_int_equal(pass(star->a, star->hub), TACIT_OK);
+}
+
+static bool holds(const struct phased_core *core, int64_t sum)
+{
+    return memmem(core->state, core->size, &sum, sizeof sum) != NULL;
+}
+
+/* The step that draws erases what it drew from: no bytes of the state are an exact sum, neither
+ * then nor when it is granted and reported. Until then they are there: so the search finds them. */
+static void after_the_draw_no_exact_sum_is_left(void **state)
+{
+    struct phased_setup const setup = granting_setup(2);
+    struct star star = star_new(&setup);
+    struct tacit_pull_block plan[ARMS];
+    int64_t sums[ARMS];
+    (void)state;
+    memcpy(plan, star.a->update.plan, sizeof plan);
+    for (uint32_t i = 0; i < ARMS; i++) {
+        sums[i] = (int64_t)plan[i].count * (700001 + 1009 * (int64_t)i);
+        assert_int_equal(phased_step(star.a, phased_reward(plan[i].arm, plan[i].count, sums[i])),
+                         TACIT_OK);
+        assert_true(holds(star.a, sums[i]) == (i + 1 < ARMS));
+    }
+    for (uint32_t i = 0; i < ARMS; i++)
+        assert_false(holds(star.a, sums[i]));
+    assert_int_equal(pass(star.a, star.hub), TACIT_OK);
+    assert_int_equal(pass(star.hub, star.a), TACIT_OK);
+    assert_int_equal(said(star.a), TACIT_PHASED_REPORT);
+    for (uint32_t i = 0; i < ARMS; i++)
+        assert_false(holds(star.a, sums[i]));
+    star_free(&star);
 }
 
 static void nothing_uses_a_draw_before_its_grant(void **state)
@@ -400,6 +431,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_uses_a_draw_before_its_grant),
+        cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
         cmocka_unit_test(of_two_clones_one_is_granted_and_the_other_says_nothing),
         cmocka_unit_test(a_backup_of_an_earlier_round_is_not_granted),
         cmocka_unit_test(a_grant_that_comes_after_the_round_brings_no_report),
