@@ -56,6 +56,23 @@ static size_t value_length(const char *text)
     return i;
 }
 
+/* The last word for a key would win in every cell, and a cell that comes twice says nothing more.
+ */
+static void refuse_repeats(const struct command *command, const struct request *request,
+                           const struct axis *axis)
+{
+    size_t const key = strcspn(axis->words[0], "=") + 1;
+    for (uint32_t i = 0; &request->axes[i] != axis; i++)
+        if (strncmp(request->axes[i].words[0], axis->words[0], key) == 0)
+            command_refuse(command, "--over: %.*s is varied twice; allowed: all its values in one",
+                           (int)key - 1, axis->words[0]);
+    for (uint32_t i = 1; i < axis->count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(axis->words[i], axis->words[j]) == 0)
+                command_refuse(command, "--over: '%s' comes twice; allowed: each value once",
+                               axis->words[i]);
+}
+
 static void add_axis(const struct command *command, struct request *request, const char *text)
 {
     char const *const is = strchr(text, '=');
@@ -81,6 +98,8 @@ static void add_axis(const struct command *command, struct request *request, con
         at += length + 1;
     }
     free(key);
+    if (axis->count > 0)
+        refuse_repeats(command, request, axis);
 }
 
 static void add_file(const struct command *command, struct request *request, const char *file)

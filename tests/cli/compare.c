@@ -286,6 +286,8 @@ static void wrong_words_are_refused_in_a_line(void **state)
         {"--over", "=1", "allowed: KEY=V1,V2,..."},
         {"--over", "agents=1,,2", "has an empty value"},
         {"--over", "agents=1,", "has an empty value"},
+        {"--over", "agents=1,2,1", "'agents=1' comes twice; allowed: each value once"},
+        {"--over=agents=1", "--over=agents=2", "agents is varied twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct process_result result = cases[i][0] == NULL

@@ -26,6 +26,7 @@ FILES = {
     "index": PLAIN + "protocol: {kind: index}\nprivacy: {mode: none}\n",
     "phased": PLAIN + "protocol: {kind: phased-index, confidence: 0.95}\nprivacy: {mode: sound, epsilon: 1}\n",
     "gossip": PLAIN + "network: {kind: ring}\nprotocol: {kind: gossip-ucb}\nprivacy: {mode: none}\n",
+    "doubling": PLAIN + "network: {kind: ring}\nprotocol: {kind: gossip-ucb, release: doubling}\nprivacy: {mode: sound, epsilon: 1}\n",
     "votes": PLAIN.replace("horizon: 4000", "horizon: 200000")
              + "network: {kind: broadcast}\nprotocol: {kind: votes, epsilon: 0.25, eta: 0.9}\nprivacy: {mode: paper}\n",
     "glm": BASE + "agents: 3\nhorizon: 60\nenvironment: {kind: contextual, contextual: {dimension: 3, arms: 4}}\n"
@@ -88,11 +89,12 @@ def what_every_family_writes_is_documented(folder):
 
 def what_compare_plan_and_evaluate_write_is_documented(folder):
     found = set()
-    (folder / "index.yaml").write_text(FILES["index"])
-    tacit("compare", "index.yaml", "--over", "seed=1,2", "--quiet", "--out", "compare", folder=folder)
-    look_at(folder / "compare", found)
-    (folder / "star.yaml").write_text(FILES["star"])
-    keys_of(json.loads(tacit("plan", "star.yaml", "--runs", 2, "--json", "--quiet", folder=folder)), found)
+    for name, text in FILES.items():
+        (folder / f"{name}.yaml").write_text(text)
+        tacit("compare", f"{name}.yaml", "--over", "seed=1,2", "--quiet", "--out", f"compare-{name}", folder=folder)
+        look_at(folder / f"compare-{name}", found)
+    for more in ((), ("--gap", "0.4")):
+        keys_of(json.loads(tacit("plan", "star.yaml", "--runs", 2, "--json", "--quiet", *more, folder=folder)), found)
     rows = [(site, arm, i % 3 == 0, 0.5) for i in range(100) for site in "xyz" for arm in "ab"]
     (folder / "log.csv").write_text("site,arm,paid,p\n" + "".join(f"{s},{a},{int(r)},{p}\n" for s, a, r, p in rows))
     (folder / "log.yaml").write_text(FILES["index"].replace("{kind: bernoulli, means: means.csv}",
