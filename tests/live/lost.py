@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs whose coordinator lost its state and cannot be built again: it stops and says in words that the run is over, and the
+"""Runs whose coordinator lost its state and is not built again: it stops and says in words that the run is over, and the
 next one begins over the states of the sites, by the guide's recipe; gossip is built again. See support.py."""
 import os
 import pathlib
@@ -171,6 +171,30 @@ def lost_contexts_are_over_and_the_next_run_begins_without_a_model(federation_of
     trial.events, trial.updates = [], 0
     require(trial.play(15) >= 1, "no update")
     trial.check_model()
+
+
+@test
+def elimination_may_be_ended_too_whatever_its_term(federation_of):
+    """It was built again, in a later term, and is lost once more; its operator ends it, and the next run begins in term 1."""
+    federation = restore.begin(federation_of)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), runs="join" if site == federation.sites[0] else "ask")
+        federation.stop(site)
+        federation.start(site)
+    lose(federation)
+    restore.recover(federation)
+    wait_for("the term is known", lambda: all((federation.site_status(site) or {"term": 0})["term"] > 1
+                                              for site in federation.sites), 120)
+    run = run_of(federation)
+    lose(federation)
+    stops(federation, run, "--recover")
+    begin_next(federation, run)
+    federation.allow(10 ** 9)
+    wait_for("the second run ends", lambda: (federation.is_finished() or {}).get("run_id") == 2, 120)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in runs.ENDED, 120)
+        require(federation.site_status(site)["term"] == 1 and federation.site_status(site)["winner"] == "arm 0", site)
+    federation.end_applications()
 
 
 @test
