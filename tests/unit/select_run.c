@@ -12,7 +12,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x55704163d4703bf7)
+#define DIGEST UINT64_C(0x0a2af3ad79d16735)
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -452,6 +452,67 @@ static uint32_t play_until(struct world *world, enum tacit_select_site_phase pha
     return SITES;
 }
 
+/* Words that fail from the n-th on. */
+struct short_entropy {
+    struct tacit_rng *rng;
+    uint32_t left;
+};
+
+static enum tacit_status fill_for_a_while(void *context, void *bytes, size_t size)
+{
+    struct short_entropy *const source = context;
+    struct tacit_entropy const whole = tacit_rng_entropy(source->rng);
+    if (source->left == 0)
+        return TACIT_ENTROPY;
+    source->left--;
+    return whole.fill(whole.context, bytes, size);
+}
+
+#define KINDS 13u /* of numbers in the vector, in turn */
+
+/* Does a state hold two neighbours of a vector's exact numbers? */
+static bool holds_exact(const struct world *world, uint32_t site, const double *difference)
+{
+    static int64_t steps[NUMBERS];
+    size_t const size = tacit_select_site_size(&world->site_configs[site]);
+    tacit_vector_quantise(difference, NUMBERS, CLIP, steps);
+    for (uint32_t i = 0; i < KINDS; i++)
+        if (memmem(site_of(world, site), size, &steps[i], 2 * sizeof steps[0]) != NULL)
+            return true;
+    return false;
+}
+
+/* Not when it was drawn, and not when the entropy ends anywhere in the draw. */
+static void no_exact_number_of_a_vector_is_in_the_state(void **state)
+{
+    (void)state;
+    static double difference[NUMBERS];
+    struct world *const world = world_new(3);
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        difference[i] = 1e-4 * (i % KINDS + 1);
+    struct tacit_select_site_view view;
+    tacit_select_site_look(site_of(world, site), &view);
+    struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
+                                             .now_us = world->now_us,
+                                             .round = view.round,
+                                             .difference = difference};
+    enum tacit_status status = TACIT_ENTROPY;
+    uint32_t failures = 0;
+    for (uint32_t words = 0; status == TACIT_ENTROPY; words = 2 * words + 1) {
+        struct short_entropy source = {&world->rng, words};
+        struct tacit_entropy const entropy = {.fill = fill_for_a_while, .context = &source};
+        struct tacit_select_update update;
+        status = tacit_select_site_step(site_of(world, site), &event, &entropy, &update);
+        failures += status == TACIT_ENTROPY ? 1 : 0;
+        assert_false(holds_exact(world, site, difference));
+    }
+    assert_int_equal(status, TACIT_OK);
+    assert_true(failures > 5);
+    world_free(world);
+}
+
 static void of_two_clones_one_is_blocked_and_flagged(void **state)
 {
     struct world *const world = world_new(4);
@@ -703,6 +764,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_model_is_the_average_of_what_was_released),
         cmocka_unit_test(losses_and_deaths_change_nothing_but_time),
         cmocka_unit_test(a_site_that_never_trains_costs_the_deadline_and_nothing_else),
+        cmocka_unit_test(no_exact_number_of_a_vector_is_in_the_state),
         cmocka_unit_test(of_two_clones_one_is_blocked_and_flagged),
         cmocka_unit_test(hostile_words_to_a_site_change_nothing),
         cmocka_unit_test(what_is_not_granted_is_not_given),

@@ -430,8 +430,11 @@ static enum tacit_status take_training(const struct tacit_select_site *site,
     TACIT_ASSERT(can_pay(head));
     struct site_head const before = *head;
     enum tacit_status const status = draw(site, event, entropy, update);
-    if (status != TACIT_OK)
-        *head = before;
+    if (status == TACIT_OK)
+        return TACIT_OK;
+    *head = before;
+    /* exact numbers may be among them */
+    memset(parts_of(site).steps, 0, head->fixed.dimension * sizeof(int64_t));
     return status;
 }
 
