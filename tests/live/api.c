@@ -209,6 +209,7 @@ struct server {
 static enum transport transport = ON_UNIX;
 static uint32_t caller_open_max; /* of the next server */
 static uint32_t caller_calls_per_s;
+static unsigned line_s_max = 2;
 
 static void on_wake(void *context, uint32_t epoll_events)
 {
@@ -275,7 +276,8 @@ static void http_open(struct server *server, void (*handle)(void *, struct live_
                       void *context)
 {
     struct live_http_config const config = {
-        .unix_path = server->transport == ON_UNIX ? server->socket : NULL, .line_s_max = 2};
+        .unix_path = server->transport == ON_UNIX ? server->socket : NULL,
+        .line_s_max = line_s_max};
     struct tacit_error error;
     assert_int_equal(live_loop_open(&server->loop), TACIT_OK);
     assert_int_equal(live_http_open(&server->http, server->loop, &config, handle, context, &error),
@@ -1116,6 +1118,36 @@ static void a_line_with_many_requests_lets_other_lines_go_between(void **state)
     assert_in_range(place, 0, 5); /* of 20 */
 }
 
+/* More reading of pieces than a caller may have at once: what is put off is not forgotten. */
+static void requests_that_come_in_many_pieces_are_all_answered(void **state)
+{
+    enum { LINES = 10, PIECES = 100, PIECE_BYTES = 1000 };
+    static const char head[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
+                               "Content-Length: 100002\r\n\r\n{";
+    (void)state;
+    line_s_max = 0; /* 30: a checker of memory takes its time */
+    struct server *const server = server_open(1000, REMEMBER_MS);
+    line_s_max = 2;
+    char piece[PIECE_BYTES];
+    char bytes[1024];
+    int raws[LINES];
+    memset(piece, ' ', sizeof piece);
+    for (size_t i = 0; i < LINES; i++) {
+        raws[i] = raw_open(server);
+        raw_send(raws[i], head, sizeof head - 1);
+    }
+    for (size_t j = 0; j < PIECES; j++)
+        for (size_t i = 0; i < LINES; i++)
+            raw_send(raws[i], piece, sizeof piece);
+    for (size_t i = 0; i < LINES; i++) {
+        raw_send(raws[i], "}", 1);
+        assert_true(raw_expect(raws[i], "HTTP/1.1 200", bytes, sizeof bytes));
+        (void)close(raws[i]);
+    }
+    server_stop(server);
+    server_free(server);
+}
+
 /* ---- The line -------------------------------------------------------------------------------- */
 
 static void a_body_beyond_1_mib_is_refused(void **state)
@@ -1716,6 +1748,7 @@ int main(void)
         WITH_SERVER(a_caller_that_leaves_while_held_harms_nobody),
         cmocka_unit_test(a_user_with_many_requests_lets_others_go_between),
         cmocka_unit_test(a_line_with_many_requests_lets_other_lines_go_between),
+        cmocka_unit_test(requests_that_come_in_many_pieces_are_all_answered),
         WITH_SERVER(a_body_beyond_1_mib_is_refused),
         WITH_SERVER(what_could_be_read_in_two_ways_is_refused),
         WITH_SERVER(headers_are_limited_in_number_and_size),

@@ -15,6 +15,7 @@ struct live_caller {
     uint64_t bytes;        /* of bodies and answers that are under way */
     uint64_t turn;         /* the last round of the loop in which it was worked for, .. */
     uint64_t turn_us;      /* .. and how long */
+    uint64_t piecemeal_us; /* when what was read in pieces, at a tenth of the time, is paid */
     uint64_t paused_us;    /* its new lines are not heard before */
     uint64_t open;         /* decisions that it asked for and that wait for a reward */
     uint64_t due_us;       /* when its allowance is whole again */

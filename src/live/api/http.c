@@ -30,6 +30,9 @@
 #define ACCEPTS_MAX 32u            /* in one round of the loop */
 #define ROUND_US UINT64_C(1000)    /* of a round of the loop, shared by all who have lines: .. */
 #define TURN_US_MIN UINT64_C(50)   /* .. a caller for whom so much was worked waits for the next */
+#define PIECEMEAL_TIMES 10u        /* so many times as long as it took, .. */
+#define PIECEMEAL_US UINT64_C(50000) /* .. beyond this, reading pieces of requests is put off */
+#define REST_US UINT64_C(25000)
 #define METHOD_BYTES 32u
 
 enum stage {
@@ -52,8 +55,9 @@ struct line {
     enum stage stage;
     int socket;
     bool is_watched;
-    bool is_queued; /* among those that are ready */
-    bool is_quiet;  /* nothing is waited for */
+    bool is_queued;  /* among those that are ready */
+    bool is_resting; /* not read for a moment: its caller's pieces took too long */
+    bool is_quiet;   /* nothing is waited for */
     bool is_ending;
     bool is_head_only;
     bool has_head;
@@ -676,12 +680,39 @@ static void discard(struct line *line)
         close_line(line);
 }
 
+/* Requests that come in pieces are read for a caller during a tenth of the time: a flood of them
+ * fills its own sockets, and not our processor. */
+static bool must_rest(struct line *line)
+{
+    uint64_t const now_us = live_now_us();
+    if (line->stage != STAGE_READING || line->caller->piecemeal_us <= now_us + PIECEMEAL_US)
+        return false;
+    line->is_resting = true;
+    wait_for_nothing(line);
+    wake_by(line->http, now_us + REST_US);
+    return true;
+}
+
+static void read_piece(struct line *line)
+{
+    struct live_caller *const caller = line->caller;
+    struct live_http *const http = line->http;
+    uint64_t const began_us = live_now_us();
+    unsigned const lines = http->line_count;
+    receive(line); /* the line may be gone */
+    uint64_t const now_us = live_now_us();
+    if (http->line_count == lines && line->stage == STAGE_READY)
+        return;
+    uint64_t const from_us = caller->piecemeal_us > now_us ? caller->piecemeal_us : now_us;
+    caller->piecemeal_us = from_us + PIECEMEAL_TIMES * (now_us - began_us);
+}
+
 /* Ensures: the line may be gone. */
 static void move(struct line *line)
 {
     switch (line->stage) {
     case STAGE_READING:
-        receive(line);
+        read_piece(line);
         break;
     case STAGE_READY:
         hand_over(line);
@@ -732,6 +763,8 @@ static void on_line(void *context, uint32_t epoll_events)
     case STAGE_READING:
     case STAGE_SENDING:
     case STAGE_FAREWELL:
+        if (!is_gone && must_rest(line))
+            break;
         queue(line);
         if (!has_had_its_turn(http, line->caller))
             serve(http);
@@ -868,8 +901,12 @@ static void on_due(void *context)
         line = is_due ? http->oldest : line->newer;
     }
     serve(http);
-    for (line = http->oldest; line != NULL; line = line->newer)
+    for (line = http->oldest; line != NULL; line = line->newer) {
+        if (line->is_resting && line->stage == STAGE_READING)
+            wait_for_input(line);
+        line->is_resting = false;
         wake_by(http, line->due_us);
+    }
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */

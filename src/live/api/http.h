@@ -33,8 +33,9 @@ struct live_http_config {
  * Where all lines are taken, a newcomer gets the place of one on which nothing is being answered:
  * of the caller who has the most, one that finished no request before one that did, the oldest
  * first. Callers are served in turns: for whom so long was worked in a round of the loop as is its
- * share of a millisecond, waits for the next; within a caller the lines come in turn. What bodies
- * and answers take together is bounded.
+ * share of a millisecond, waits for the next; within a caller the lines come in turn. Requests that
+ * come in pieces are read for a caller during a tenth of the time, in the long run. What bodies and
+ * answers take together is bounded.
  *
  * Strict (http_head.h): one Content-Length and no chunks, lines that end in CR LF. Every error is
  * JSON. Only programs on this machine are answered: on loopback, requests that a browser makes for
