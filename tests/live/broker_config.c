@@ -224,7 +224,7 @@ static void config_has_one_door_with_certificates_and_limits(void **state)
                    "max_inflight_messages 20\n"
                    "max_queued_messages 1000\n"
                    "max_queued_bytes 8388608\n"
-                   "memory_limit 14680064\n"
+                   "memory_limit 12582912\n"
                    "queue_qos0_messages false\n"
                    "persistent_client_expiration 1h\n"
                    "max_connections 22\n"

@@ -20,7 +20,7 @@
 #define QUEUED_MESSAGES_MIN 1000u
 #define QUEUED_MESSAGES_A_SITE 8u /* all sites may speak at once: pieces of a model, eight each */
 #define QUEUED_BYTES_MIN (8u << 20)
-#define MEMORY_BYTES_AT_LEAST (12u << 20)
+#define MEMORY_BYTES_AT_LEAST (10u << 20)
 #define MEMORY_BYTES_A_SITE ((size_t)2 * QUEUED_MESSAGES_A_SITE * LIVE_PAYLOAD_BYTES_MAX)
 #define SPARE_CONNECTIONS 16u
 
