@@ -273,6 +273,8 @@ def estimates_between_two_sites_are_made_of_the_outbox_alone(federation_of):
     federation.apply(batch=1)
     wait_for("both finish", lambda: all_finished(federation), 60)
     federation.end_applications()
+    # A quick machine has finished before three exchanges; sites go on with them.
+    wait_for("three offers", lambda: len(peer_words(federation, OFFER)) > 2, 60)
     stop_all_sites(federation)
     _, rows = kept(federation, "site-1")
     values = [{0.0} | {value / pulls for which, pulls, value, _ in rows if which == arm} for arm in range(len(MEANS))]
