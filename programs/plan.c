@@ -217,29 +217,44 @@ static enum tacit_status find_slots(struct search *search, struct plan *plan)
     return horizon > limit ? TACIT_OK : bisect(search, plan, horizon / 2, horizon);
 }
 
-/* What the formulas say of this plan, before anything is simulated. NaN: nothing. */
-static void ask_formulas(const struct search *search, struct plan *plan)
+/* The file with the plan's protocol and network. */
+static bool load_plan(const struct search *search, const struct plan *plan, double horizon,
+                      struct tacit_experiment *experiment)
 {
     struct arguments const *const request = search->request;
     const char *settings[ARGUMENTS_SETTINGS_MAX + 4] = {RUNS};
     char words[3][200];
-    struct tacit_experiment experiment;
     struct tacit_error error = {""};
     memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
     (void)snprintf(words[0], sizeof words[0], "protocol=%s", plan->protocol);
     (void)snprintf(words[1], sizeof words[1], "network=%s", plan->network);
-    settings[request->setting_count + 1] = words[0];
-    settings[request->setting_count + 2] = words[1];
-    (void)snprintf(words[2], sizeof words[2], "horizon=%.0f",
-                   (double)search->horizon * plan->samples);
-    settings[request->setting_count + 3] = words[2];
-    if (tacit_experiment_load(&experiment, request->file, settings, request->setting_count + 4,
-                              &error) != TACIT_OK)
+    (void)snprintf(words[2], sizeof words[2], "horizon=%.0f", horizon * plan->samples);
+    for (uint32_t i = 0; i < 3; i++)
+        settings[request->setting_count + 1 + i] = words[i];
+    return tacit_experiment_load(experiment, request->file, settings, request->setting_count + 4,
+                                 &error) == TACIT_OK;
+}
+
+/* What the formulas say of this plan, before anything is simulated. NaN: nothing. */
+static void ask_formulas(const struct search *search, struct plan *plan)
+{
+    struct tacit_experiment experiment;
+    if (!load_plan(search, plan, (double)search->horizon, &experiment))
         return;
     if (!plan->never_sure)
         plan->formula = forecast_slots(&experiment) / plan->samples;
     plan->regret_formula = forecast_regret(&experiment);
     tacit_experiment_free(&experiment);
+}
+
+/* A protocol that does not fit the file's horizon: does it fit a longer one? */
+static bool fits_later(const struct search *search, const struct plan *plan)
+{
+    struct tacit_experiment experiment;
+    if (plan->never_sure || !load_plan(search, plan, limit_of(search, plan), &experiment))
+        return false;
+    tacit_experiment_free(&experiment);
+    return true;
 }
 
 /* Simulation confirms the formula, or the search is begun anew. */
@@ -284,8 +299,10 @@ static enum tacit_status try_plan(struct search *search, const struct offer *off
     struct outcome outcome;
     put_words(plan.protocol, sizeof plan.protocol, offer->protocol, ACCURACY * search->gap);
     enum tacit_status status = try_horizon(search, &plan, (double)search->horizon, &outcome);
-    if (status != TACIT_OK || !outcome.ran)
+    if (status != TACIT_OK || (!outcome.ran && !fits_later(search, &plan)))
         return status;
+    if (!outcome.ran)
+        outcome = (struct outcome){.rounds = NAN, .bytes = NAN, .cost = NAN, .regret = NAN};
     plan.decides = outcome.decides && !plan.never_sure;
     plan.rounds = outcome.rounds;
     plan.bytes = outcome.bytes;
@@ -441,13 +458,35 @@ static void print_table(const struct search *search, const char *sentence)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
+/* *horizon: the file's. A file whose own protocol needs more slots than it has is planned for all
+ * the same: how many it takes is what plan is asked. */
 static enum tacit_status load(const struct arguments *request, struct tacit_experiment *experiment,
-                              struct tacit_error *error)
+                              uint64_t *horizon, struct tacit_error *error)
 {
-    const char *settings[ARGUMENTS_SETTINGS_MAX + 1] = {RUNS};
+    const char *settings[ARGUMENTS_SETTINGS_MAX + 2] = {RUNS};
+    uint32_t const count = request->setting_count + 1;
     memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
-    return tacit_experiment_load(experiment, request->file, settings, request->setting_count + 1,
-                                 error);
+    enum tacit_status const status =
+        tacit_experiment_load(experiment, request->file, settings, count, error);
+    if (status != TACIT_INVALID) {
+        *horizon = status == TACIT_OK ? experiment->config->horizon : 0;
+        return status;
+    }
+    struct tacit_config *config;
+    struct tacit_error ignored = {""};
+    char longer[64];
+    if (tacit_config_load(&config, request->file, settings, count, tacit_family_files(),
+                          &ignored) != TACIT_OK)
+        return status;
+    *horizon = config->horizon;
+    (void)snprintf(longer, sizeof longer, "horizon=%.0f",
+                   fmin((double)config->horizon * HORIZON_GROWTH_MAX, HORIZON_MAX));
+    tacit_config_free(config);
+    settings[count] = longer;
+    return tacit_experiment_load(experiment, request->file, settings, count + 1, &ignored) ==
+                   TACIT_OK
+               ? TACIT_OK
+               : status;
 }
 
 /* --gap: as many arms as the file has, the best of them as good as its best one. */
@@ -455,8 +494,9 @@ static bool set_gap(struct search *search, struct arguments *request, double gap
                     struct tacit_error *error)
 {
     struct tacit_experiment experiment;
+    uint64_t horizon;
     double best = 0;
-    if (load(request, &experiment, error) != TACIT_OK)
+    if (load(request, &experiment, &horizon, error) != TACIT_OK)
         return false;
     uint32_t const arms = experiment.sim.env.arm_count;
     for (uint32_t arm = 0; experiment.global_means != NULL && arm < arms; arm++)
@@ -483,11 +523,10 @@ static bool set_gap(struct search *search, struct arguments *request, double gap
 static bool look(struct search *search, struct tacit_error *error)
 {
     struct tacit_experiment experiment;
-    if (load(search->request, &experiment, error) != TACIT_OK)
+    if (load(search->request, &experiment, &search->horizon, error) != TACIT_OK)
         return false;
     uint32_t const arms = experiment.sim.env.arm_count;
     search->run_count = experiment.sim.run_count;
-    search->horizon = experiment.config->horizon;
     search->agent_count = experiment.config->agent_count;
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;

@@ -224,6 +224,36 @@ static void a_plan_is_told_in_words(void **state)
     process_free(&result);
 }
 
+/* The file's own protocol does not even begin in 50 slots: that is no reason not to say how many it
+ * takes. */
+static void a_horizon_that_is_too_short_for_the_file_is_planned_for(void **state)
+{
+    (void)state;
+    temp_file_write(folder, "means.csv", "0.8,0.3,0.3\n");
+    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=50",
+                                     "--set=protocol={kind: elimination}"));
+    json_t const *plan;
+    size_t i;
+    uint32_t eliminations = 0;
+    json_array_foreach(json_object_get(json, "plans"), i, plan)
+    {
+        if (strcmp(json_string_value(json_object_get(plan, "protocol")), "elimination") != 0)
+            continue;
+        eliminations++;
+        assert_true(json_is_null(json_object_get(plan, "regret")));
+        assert_true(json_is_false(json_object_get(plan, "decides")));
+        assert_true(number(plan, "slots_needed") > 50);
+    }
+    assert_int_equal(eliminations, 6);
+    assert_non_null(strstr(json_string_value(json_object_get(json, "sentence")), "; you have 50"));
+    json_decref(json);
+    struct process_result result =
+        TACIT("plan", file, "--set=horizon=50", "--set=protocol={kind: elimnation}");
+    assert_int_equal(result.code, 2);
+    assert_non_null(strstr(result.err, "'elimnation'"));
+    process_free(&result);
+}
+
 static void what_cannot_be_planned_is_said(void **state)
 {
     (void)state;
@@ -299,6 +329,7 @@ int main(void)
         cmocka_unit_test(check_and_run_say_how_long_it_would_take),
         cmocka_unit_test(the_best_plan_comes_first),
         cmocka_unit_test(a_plan_is_told_in_words),
+        cmocka_unit_test(a_horizon_that_is_too_short_for_the_file_is_planned_for),
         cmocka_unit_test(what_cannot_be_planned_is_said),
         cmocka_unit_test(the_gap_that_matters_stands_in_for_the_means),
         cmocka_unit_test(the_sentence_names_the_fewest_slots),
