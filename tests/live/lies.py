@@ -24,6 +24,7 @@ import votes  # noqa: E402
 support.TESTS.clear()  # those of the modules above are theirs
 SHARE = {"drop": 0.06, "delay": 0.2, "repeat": 0.3, "alter": 0.5, "forge": 0.5}
 LIES_MIN = int(os.environ.get("TACIT_TEST_LIES", 10000 if IS_LONG else 200))  # of each of repeat, alter, forge
+BUFFER_MAX = 100000  # bytes that a receiver has not taken yet
 KIND_MIN = int(os.environ.get("TACIT_TEST_LIES_KIND", 1000 if IS_LONG else 10))  # and so many of these of each kind of word
 
 
@@ -73,7 +74,7 @@ def flood(federation, liar):
                 kinds = lacking(act)
                 name, topic, payload = liar.random.choice(words[liar.random.choice(kinds)]) if kinds else (None, None, None)
                 peer = liar.peers.get(name)
-                if peer is None:
+                if peer is None or peer.writer.transport.get_write_buffer_size() > BUFFER_MAX:
                     continue
                 liar.note(act, topic, payload)
                 if act == "repeat":

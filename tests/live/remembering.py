@@ -57,7 +57,7 @@ def restart(federation, site, how):
 def alone(federation, **decisions):
     """One site, and nobody who announces a run."""
     site = federation.sites[0]
-    federation.write_agent(site, federation.policy(), decisions=decisions)
+    federation.write_agent(site, federation.policy(), decisions={"caller_calls_per_s": 1000000, **decisions})
     federation.start_all([site])
     wait_for(f"{site} answers", lambda: federation.site_status(site))
     return site, Caller(federation, site)
