@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import sys
+import threading
 import time
 
 import support
@@ -84,7 +85,9 @@ def flood(federation, liar):
                 else:
                     liar.forge(peer, topic, payload)
     while any(lacking(act) for act in ("repeat", "alter", "forge")):
-        liar.loop.call_soon_threadsafe(fill)
+        is_done = threading.Event()  # the liar has other work, too: to acknowledge and to answer
+        liar.loop.call_soon_threadsafe(lambda is_done=is_done: (fill(), is_done.set()))
+        is_done.wait(60)
         time.sleep(0.1)
         require(liar.trouble is None, str(liar.trouble))
 
