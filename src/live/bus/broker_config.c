@@ -18,10 +18,8 @@
 #define PACKET_BYTES_MAX (LIVE_PAYLOAD_BYTES_MAX + 1024u) /* a payload, its topic, the headers */
 #define INFLIGHT_MESSAGES 20u
 #define QUEUED_MESSAGES_MIN 1000u
-#define QUEUED_MESSAGES_A_SITE 8u /* all sites may speak at once: pieces of a model, eight each */
-#define QUEUED_BYTES_MIN (8u << 20)
-#define MEMORY_BYTES_AT_LEAST (10u << 20)
-#define MEMORY_BYTES_A_SITE ((size_t)2 * QUEUED_MESSAGES_A_SITE * LIVE_PAYLOAD_BYTES_MAX)
+#define QUEUED_MESSAGES_A_SITE 4u /* all sites may speak to the coordinator at once, and again */
+#define QUEUED_BYTES_MIN (16u << 20)
 #define SPARE_CONNECTIONS 16u
 
 /* ---- Names ---- */
@@ -157,16 +155,6 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* For what is kept, and for what may wait for its receivers at once: of each site eight pieces to
- * it and eight from it, and a word from each neighbour. */
-static size_t memory_of(const struct live_broker_config *config)
-{
-    uint64_t const pairs =
-        config->graph == NULL ? 0 : config->graph->first[config->graph->agent_count];
-    return MEMORY_BYTES_AT_LEAST + MEMORY_BYTES_A_SITE * config->site_count +
-           LIVE_PAYLOAD_BYTES_MAX * (size_t)pairs;
-}
-
 static void write_limits(FILE *file, const struct live_broker_config *config)
 {
     size_t const queued = QUEUED_MESSAGES_A_SITE * config->site_count;
@@ -181,9 +169,6 @@ static void write_limits(FILE *file, const struct live_broker_config *config)
         "max_inflight_messages %u\n"
         "max_queued_messages %zu\n"
         "max_queued_bytes %zu\n\n"
-        "# No list of topics limits subscriptions. Whoever asks for more than there is gets\n"
-        "# disconnected, and what was kept for him is free again.\n"
-        "memory_limit %zu\n\n"
         "# Nobody comes back to an old session, and nothing waits for one that is gone.\n"
         "queue_qos0_messages false\n"
         "persistent_client_expiration 1h\n\n"
@@ -192,7 +177,7 @@ static void write_limits(FILE *file, const struct live_broker_config *config)
         "max_connections %zu\n\n",
         LIVE_PAYLOAD_BYTES_MAX, LIVE_PAYLOAD_BYTES_MAX, PACKET_BYTES_MAX, INFLIGHT_MESSAGES,
         larger(queued, QUEUED_MESSAGES_MIN),
-        larger(queued * LIVE_PAYLOAD_BYTES_MAX, QUEUED_BYTES_MIN), memory_of(config),
+        larger(queued * LIVE_PAYLOAD_BYTES_MAX, QUEUED_BYTES_MIN),
         2 * (config->site_count + 1) + SPARE_CONNECTIONS);
 }
 
