@@ -9,7 +9,8 @@ echo "== long statistics"
 tools/build.sh build-test -Dtests=true
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite stat --timeout-multiplier 20
 
-echo "== the twins of graphs and votes, three times as many runs"
+echo "== the twins of elimination, graphs and votes, three times as many runs"
+TACIT_TEST_LONG=1 build-test/tests/oracle_elim_oracle
 TACIT_TEST_LONG=1 build-test/tests/oracle_graph_oracle
 TACIT_TEST_LONG=1 build-test/tests/oracle_vote_oracle
 TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle

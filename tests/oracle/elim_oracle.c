@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/effort.h"
 #include "../support/elim_sim.h"
 #include "elim_twin.h"
 
@@ -33,8 +34,13 @@ struct setting {
     bool sound;
     double participation;
     uint32_t rounds;
-    uint32_t runs;
+    uint32_t runs; /* of the long form */
 };
+
+static uint32_t runs_of(const struct setting *setting)
+{
+    return effort_of((setting->runs + 2) / 3, setting->runs);
+}
 
 static void fill_means(const struct setting *setting, double *means, uint64_t seed)
 {
@@ -66,7 +72,7 @@ static struct elim_sim sim_setting(const struct setting *setting, const double *
     struct tacit_mechanism_config const config = {
         setting->sound ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER, epsilon, 0, 1};
     struct elim_sim sim = {.common.seed = 11,
-                           .common.run_count = setting->runs,
+                           .common.run_count = runs_of(setting),
                            .common.agent_count = setting->agents,
                            .report_count = reports,
                            .round_limit = setting->rounds,
@@ -122,7 +128,7 @@ static struct moments measure_twin(const struct setting *setting, const double *
     config.checkpoints = &third;
     config.checkpoint_count = 1;
     config.regret_at = &early;
-    for (uint32_t run = 0; run < setting->runs; run++) {
+    for (uint32_t run = 0; run < runs_of(setting); run++) {
         struct twin_result result = {.eliminated_epoch = NULL};
         config.seed = twin_run_seed(5, run);
         assert_true(twin_run(&config, &result));
@@ -143,7 +149,7 @@ static struct moments measure_twin(const struct setting *setting, const double *
 static struct moments measure_sim(const struct setting *setting, const double *means)
 {
     struct moments moments = {{0}, {0}};
-    size_t const runs = setting->runs;
+    size_t const runs = runs_of(setting);
     uint64_t const third = setting->horizon / 3;
     struct elim_sim const sim = sim_setting(setting, means, &third);
     struct tacit_sim_results const results = {
@@ -186,8 +192,8 @@ static uint32_t compare(const struct setting *setting)
         double b;
         double a_error;
         double b_error;
-        read_moments(&naive, i, setting->runs, &a, &a_error);
-        read_moments(&fast, i, setting->runs, &b, &b_error);
+        read_moments(&naive, i, runs_of(setting), &a, &a_error);
+        read_moments(&fast, i, runs_of(setting), &b, &b_error);
         double const error = sqrt(a_error + b_error);
         bool const agrees = fabs(a - b) <= STANDARD_ERRORS * error + 1e-9 * fabs(a);
         if (i == REGRET || !agrees)
@@ -225,8 +231,8 @@ static void simulator_agrees_with_the_naive_twin(void **state)
 /* The comparison can fail: it tells participation .5 from .6. */
 static void comparison_notices_a_slightly_different_algorithm(void **state)
 {
-    struct setting const setting = {"p", 10, 10, false, 40000, 1, false, 0.5, 0, 100};
-    struct setting const other = {"p", 10, 10, false, 40000, 1, false, 0.6, 0, 100};
+    struct setting const setting = {"p", 10, 10, false, 40000, 1, false, 0.5, 0, 300};
+    struct setting const other = {"p", 10, 10, false, 40000, 1, false, 0.6, 0, 300};
     double means[AGENTS_MAX * ARMS_MAX];
     double a;
     double b;
@@ -236,8 +242,8 @@ static void comparison_notices_a_slightly_different_algorithm(void **state)
     fill_means(&setting, means, 77);
     struct moments const naive = measure_twin(&setting, means);
     struct moments const fast = measure_sim(&other, means);
-    read_moments(&naive, REGRET, setting.runs, &a, &a_error);
-    read_moments(&fast, REGRET, setting.runs, &b, &b_error);
+    read_moments(&naive, REGRET, runs_of(&setting), &a, &a_error);
+    read_moments(&fast, REGRET, runs_of(&setting), &b, &b_error);
     assert_true(fabs(a - b) > STANDARD_ERRORS * sqrt(a_error + b_error));
 }
 

@@ -1,0 +1,243 @@
+/* The wire form of user selection: every member of every message survives the trip, and a peer's
+ * bytes are taken only in the one form that we write: with any byte changed to any other they are
+ * refused, or they are another message, whose form they are. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/random.h"
+#include "tacit/wire_select.h"
+
+#define SITES 5u
+#define NUMBERS 3u
+#define DIGESTS 2u
+#define SHAPES 12u
+
+struct sample {
+    struct tacit_select_message message;
+    uint64_t set;
+    uint8_t digests[DIGESTS * TACIT_SHA256_BYTES];
+    float model[NUMBERS];
+    int64_t steps[NUMBERS];
+};
+
+struct shape {
+    enum tacit_select_message_kind kind;
+    bool is_of_hub;
+    bool flag; /* of the last order, of a grant for nothing, of a vector of steps */
+};
+
+static const struct shape shapes[SHAPES] = {
+    {TACIT_SELECT_HELLO, false, false},   {TACIT_SELECT_ORDER, true, false},
+    {TACIT_SELECT_ORDER, true, true},     {TACIT_SELECT_REQUEST, true, true},
+    {TACIT_SELECT_REQUEST, false, false}, {TACIT_SELECT_PIECE, true, false},
+    {TACIT_SELECT_PIECE, false, true},    {TACIT_SELECT_COMMIT, false, false},
+    {TACIT_SELECT_GRANT, true, false},    {TACIT_SELECT_GRANT, true, true},
+    {TACIT_SELECT_REFUSAL, true, false},  {TACIT_SELECT_UPDATE, false, false}};
+
+static void fill(void *bytes, size_t size, struct tacit_rng *rng)
+{
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)tacit_rng_next(rng);
+}
+
+/* What the shape does not have stays as a decoder leaves it. */
+static void put_commit(struct tacit_commit *commit, enum tacit_select_message_kind kind,
+                       struct tacit_rng *rng)
+{
+    if (kind != TACIT_SELECT_UPDATE)
+        fill(commit->commitment, sizeof commit->commitment, rng);
+    if (kind == TACIT_SELECT_COMMIT || kind == TACIT_SELECT_UPDATE)
+        fill(commit->previous, sizeof commit->previous, rng);
+    if (kind == TACIT_SELECT_UPDATE)
+        fill(commit->salt, sizeof commit->salt, rng);
+}
+
+static void put_piece(struct sample *sample, bool of_steps, struct tacit_rng *rng)
+{
+    struct tacit_select_message *const message = &sample->message;
+    for (uint32_t i = 0; i < NUMBERS; i++) {
+        sample->model[i] = 0.5f + (float)i;
+        sample->steps[i] = (int64_t)(tacit_rng_next(rng) >> 24);
+    }
+    message->vector = of_steps ? TACIT_SELECT_STEPS : TACIT_SELECT_MODEL;
+    message->model_piece = of_steps ? NULL : sample->model;
+    message->step_piece = of_steps ? sample->steps : NULL;
+    message->number_count = NUMBERS;
+    message->first = 1;
+}
+
+static void make(struct sample *sample, uint32_t number)
+{
+    struct shape const *const shape = &shapes[number];
+    struct tacit_rng rng = tacit_rng_stream(20261122, number, 0, TACIT_PURPOSE_NOISE);
+    *sample = (struct sample){.message = {.kind = shape->kind,
+                                          .from = shape->is_of_hub ? TACIT_HUB : 4,
+                                          .to = shape->is_of_hub ? 2 : TACIT_HUB,
+                                          .run_id = tacit_rng_next(&rng),
+                                          .round = 3}};
+    struct tacit_select_message *const message = &sample->message;
+    fill(sample->digests, sizeof sample->digests, &rng);
+    sample->set = UINT64_C(0x15);
+    if (shape->kind == TACIT_SELECT_ORDER) {
+        message->last = shape->flag;
+        message->seen = 2;
+        message->set = &sample->set;
+    }
+    if (shape->kind == TACIT_SELECT_ORDER || shape->kind == TACIT_SELECT_UPDATE) {
+        message->digests = sample->digests;
+        message->digest_count = DIGESTS;
+    }
+    if (shape->kind == TACIT_SELECT_HELLO || shape->kind == TACIT_SELECT_UPDATE)
+        message->spent_nano = 12345678901;
+    if (shape->kind == TACIT_SELECT_UPDATE) {
+        fill(message->model, sizeof message->model, &rng);
+        message->participation = 7;
+        message->price_nano = 987654321;
+    }
+    if (shape->kind == TACIT_SELECT_REQUEST) {
+        message->vector = shape->flag ? TACIT_SELECT_STEPS : TACIT_SELECT_MODEL;
+        message->first = 32;
+        message->mask = 0x80000001;
+    }
+    if (shape->kind == TACIT_SELECT_PIECE)
+        put_piece(sample, shape->flag, &rng);
+    else if (shape->kind != TACIT_SELECT_ORDER && shape->kind != TACIT_SELECT_REQUEST)
+        put_commit(&message->commit, shape->kind, &rng);
+    message->closed = shape->kind == TACIT_SELECT_GRANT && shape->flag;
+}
+
+static void expect_equal(const struct tacit_select_message *a, const struct tacit_select_message *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->from, b->from);
+    assert_int_equal(a->to, b->to);
+    assert_true(a->run_id == b->run_id);
+    assert_int_equal(a->round, b->round);
+    assert_int_equal(a->last, b->last);
+    assert_int_equal(a->seen, b->seen);
+    assert_int_equal(a->set == NULL, b->set == NULL);
+    if (a->set != NULL)
+        assert_true(*a->set == *b->set);
+    assert_int_equal(a->digest_count, b->digest_count);
+    if (a->digest_count > 0)
+        assert_memory_equal(a->digests, b->digests, a->digest_count * (size_t)TACIT_SHA256_BYTES);
+    assert_true(a->spent_nano == b->spent_nano);
+    assert_memory_equal(a->model, b->model, sizeof a->model);
+    assert_int_equal(a->participation, b->participation);
+    assert_true(a->price_nano == b->price_nano);
+    assert_memory_equal(&a->commit, &b->commit, sizeof a->commit);
+    assert_int_equal(a->closed, b->closed);
+    assert_int_equal(a->vector, b->vector);
+    assert_int_equal(a->first, b->first);
+    assert_int_equal(a->mask, b->mask);
+    assert_int_equal(a->number_count, b->number_count);
+    assert_int_equal(a->model_piece == NULL, b->model_piece == NULL);
+    if (a->model_piece != NULL)
+        assert_memory_equal(a->model_piece, b->model_piece, NUMBERS * sizeof(float));
+    assert_int_equal(a->step_piece == NULL, b->step_piece == NULL);
+    if (a->step_piece != NULL)
+        assert_memory_equal(a->step_piece, b->step_piece, NUMBERS * sizeof(int64_t));
+}
+
+/* In memory that is exactly as long, so that a sanitizer sees a read or write beyond it. */
+static uint8_t *encoded(const struct tacit_select_message *message, size_t *size)
+{
+    *size = tacit_wire_select_bytes(message, SITES);
+    uint8_t *const bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(tacit_wire_select_encode(message, SITES, bytes), TACIT_OK);
+    return bytes;
+}
+
+static void every_member_survives_the_trip(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        struct sample sample;
+        struct tacit_select_message *heard = NULL;
+        size_t size;
+        make(&sample, i);
+        uint8_t *const bytes = encoded(&sample.message, &size);
+        assert_int_equal(tacit_wire_select_decode(bytes, size, SITES, sample.message.to, &heard),
+                         TACIT_OK);
+        expect_equal(heard, &sample.message);
+        assert_true(tacit_wire_select_is(heard, sample.message.kind, 3));
+        assert_false(tacit_wire_select_is(heard, sample.message.kind, 2));
+        free(heard);
+        free(bytes);
+    }
+}
+
+static void expect_canonical(const uint8_t *bytes, size_t size, uint32_t to)
+{
+    struct tacit_select_message *heard = NULL;
+    size_t again_size;
+    if (tacit_wire_select_decode(bytes, size, SITES, to, &heard) != TACIT_OK) {
+        assert_null(heard);
+        return;
+    }
+    uint8_t *const again = encoded(heard, &again_size);
+    assert_int_equal(again_size, size);
+    assert_memory_equal(again, bytes, size);
+    free(again);
+    free(heard);
+}
+
+static void bytes_are_taken_in_one_form_only(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        struct sample sample;
+        size_t size;
+        make(&sample, i);
+        uint8_t *const bytes = encoded(&sample.message, &size);
+        for (size_t at = 0; at < size; at++) {
+            uint8_t const before = bytes[at];
+            for (uint32_t value = 0; value < 256; value++) {
+                bytes[at] = (uint8_t)value;
+                expect_canonical(bytes, size, sample.message.to);
+            }
+            bytes[at] = before;
+        }
+        free(bytes);
+    }
+}
+
+static void cut_and_longer_messages_are_refused(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        struct sample sample;
+        struct tacit_select_message *heard = NULL;
+        size_t size;
+        make(&sample, i);
+        uint8_t *const bytes = encoded(&sample.message, &size);
+        for (size_t kept = 0; kept < size; kept++)
+            assert_int_equal(
+                tacit_wire_select_decode(bytes, kept, SITES, sample.message.to, &heard),
+                TACIT_MALFORMED);
+        uint8_t *const longer = calloc(1, size + 1);
+        assert_non_null(longer);
+        memcpy(longer, bytes, size);
+        assert_int_equal(
+            tacit_wire_select_decode(longer, size + 1, SITES, sample.message.to, &heard),
+            TACIT_MALFORMED);
+        assert_null(heard);
+        free(longer);
+        free(bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_member_survives_the_trip),
+        cmocka_unit_test(bytes_are_taken_in_one_form_only),
+        cmocka_unit_test(cut_and_longer_messages_are_refused),
+    };
+    return cmocka_run_group_tests_name("unit/wire_select", tests, NULL, NULL);
+}
