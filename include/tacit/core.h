@@ -76,4 +76,11 @@ struct tacit_resend_step {
  * Tested by: tests/unit/base.c */
 void tacit_resend_end_step(struct tacit_resend *resend, uint64_t first_us,
                            const struct tacit_resend_step *step);
+
+/* Until when a hub's round waits for its reports: the full time from now on, for a new round and
+ * for a new process with a new clock. But what is no new round does not put off a deadline that is
+ * still to come: else a hub that starts often has none. deadline_us: of before. Ensures:
+ * TACIT_NEVER where nothing is waited for. Cost: O(1). Tested by: tests/unit/base.c */
+uint64_t tacit_round_deadline_us(bool waits, bool is_new_round, uint64_t now_us,
+                                 uint64_t timeout_us, uint64_t deadline_us);
 #endif

@@ -23,26 +23,6 @@
 #define SOMEBODY_ELSE 12345u
 #define LOG_BYTES_PER_FRAME 4120u
 
-/* The file "state" inside is what stores are opened on; the directory around it is the test's own.
- */
-static char around[TEMP_PATH_BYTES];
-static char directory[TEMP_PATH_BYTES];
-
-static int make_around(void **state)
-{
-    (void)state;
-    temp_directory_make(around);
-    temp_path(directory, around, "state");
-    return 0;
-}
-
-static int remove_around(void **state)
-{
-    (void)state;
-    temp_directory_remove(around);
-    return 0;
-}
-
 /* ---- Helpers -------------------------------------------------------------------------------- */
 
 static enum tacit_status try_open_as(const char *name, const struct live_store_identity *identity,
@@ -67,13 +47,13 @@ static void expect_refused_at(const char *name, enum tacit_status status, const 
 
 static void expect_refused(enum tacit_status status, const char *reason)
 {
-    expect_refused_at(directory, status, reason);
+    expect_refused_at(store_directory, status, reason);
 }
 
 /* A closed store at this batch. */
 static void make_store(uint64_t batches)
 {
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     for (uint64_t batch = 1; batch <= batches; batch++)
         assert_int_equal(store_model_batch(store, batch), TACIT_OK);
     live_store_close(store);
@@ -81,7 +61,7 @@ static void make_store(uint64_t batches)
 
 static void expect_batch(uint64_t batch)
 {
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_check(store), batch);
     live_store_close(store);
 }
@@ -89,14 +69,14 @@ static void expect_batch(uint64_t batch)
 static void set_mode(const char *name, mode_t mode)
 {
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
+    temp_path(path, store_directory, name);
     assert_int_equal(chmod(path, mode), 0);
 }
 
 static mode_t mode_of(const char *name)
 {
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
+    temp_path(path, store_directory, name);
     struct stat found;
     assert_int_equal(stat(path, &found), 0);
     return found.st_mode & 07777u;
@@ -104,14 +84,14 @@ static mode_t mode_of(const char *name)
 
 static void write_private(const char *name, const void *bytes, size_t size)
 {
-    temp_file_write_bytes(directory, name, bytes, size);
+    temp_file_write_bytes(store_directory, name, bytes, size);
     set_mode(name, 0600);
 }
 
 static void remove_file(const char *name)
 {
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, name);
+    temp_path(path, store_directory, name);
     assert_int_equal(unlink(path), 0);
 }
 
@@ -119,7 +99,7 @@ static void remove_file(const char *name)
 static int shell(const char *sql)
 {
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, STORE_FILE);
+    temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     int const code = sqlite3_exec(database, sql, NULL, NULL, NULL);
@@ -130,7 +110,7 @@ static int shell(const char *sql)
 
 static struct live_store *begun(void)
 {
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(live_store_begin(store), TACIT_OK);
     return store;
 }
@@ -140,7 +120,7 @@ static struct live_store *begun(void)
 static void a_new_store_is_empty(void **state)
 {
     (void)state;
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     assert_int_equal(store_model_check(store), 0);
     assert_false(live_store_is_broken(store));
     assert_string_equal(live_store_trouble(store), "");
@@ -152,7 +132,7 @@ static void what_is_committed_is_there_when_opened_again(void **state)
 {
     (void)state;
     for (uint64_t batch = 1; batch <= 20; batch++) {
-        struct live_store *const store = store_model_open(directory);
+        struct live_store *const store = store_model_open(store_directory);
         assert_int_equal(store_model_check(store), batch - 1);
         assert_int_equal(store_model_batch(store, batch), TACIT_OK);
         assert_int_equal(store_model_check(store), batch);
@@ -190,7 +170,7 @@ static void values_keep_all_64_bits(void **state)
         assert_int_equal(live_store_put_value(store, "v", values[i]), TACIT_OK);
         assert_int_equal(live_store_commit(store), TACIT_OK);
         live_store_close(store);
-        store = store_model_open(directory);
+        store = store_model_open(store_directory);
         uint64_t value = 7;
         bool found = false;
         assert_int_equal(live_store_get_value(store, "v", &value, &found), TACIT_OK);
@@ -217,7 +197,7 @@ static void a_large_core_comes_back_and_needs_room(void **state)
     assert_int_equal(live_store_put_core(store, bytes, size), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     size_t kept_size = 5;
     assert_int_equal(live_store_get_core(store, kept, size - 1, &kept_size), TACIT_MALFORMED);
     assert_int_equal(kept_size, 5);
@@ -232,7 +212,7 @@ static void a_large_core_comes_back_and_needs_room(void **state)
 static off_t log_bytes(void)
 {
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, STORE_LOG);
+    temp_path(path, store_directory, STORE_LOG);
     struct stat found;
     return stat(path, &found) == 0 ? found.st_size : 0;
 }
@@ -258,7 +238,7 @@ static void a_small_change_of_a_large_core_writes_little(void **state)
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
     assert_int_equal(log_bytes(), 0);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     for (size_t change = 0; change < 20; change++) {
         memset(bytes + change * 40001, (int)change + 1, 800);
         assert_int_equal(live_store_begin(store), TACIT_OK);
@@ -273,7 +253,7 @@ static void a_small_change_of_a_large_core_writes_little(void **state)
     assert_int_equal(live_store_commit(store), TACIT_OK);
     assert_int_equal(log_bytes(), before); /* nothing changed: nothing is written */
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     expect_core(store, bytes, sizeof bytes);
     live_store_close(store);
 }
@@ -289,7 +269,7 @@ static void a_core_may_grow_and_shrink(void **state)
         assert_int_equal(live_store_put_core(store, bytes, sizes[i]), TACIT_OK);
         assert_int_equal(live_store_commit(store), TACIT_OK);
         live_store_close(store);
-        store = store_model_open(directory);
+        store = store_model_open(store_directory);
         expect_core(store, bytes, sizes[i]);
         live_store_close(store);
     }
@@ -320,7 +300,7 @@ static void units_come_back_in_the_order_in_which_they_were_put(void **state)
     assert_int_equal(live_store_put_unit(store, "cat", 5), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     struct unit_list list = {""};
     assert_int_equal(live_store_units(store, add_unit, &list), TACIT_OK);
     assert_string_equal(list.text, "bob=3 zoe=4 cat=5 ");
@@ -338,7 +318,7 @@ static void a_walk_stops_when_told(void **state)
 {
     (void)state;
     make_store(3);
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     int seen = 0;
     assert_int_equal(live_store_releases(store, stop_at_first, &seen), TACIT_OK);
     assert_int_equal(seen, 1);
@@ -386,7 +366,7 @@ static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
     assert_int_equal(live_store_put_unit(store, text, UINT32_MAX), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    live_store_close(store_model_open(directory));
+    live_store_close(store_model_open(store_directory));
 }
 
 /* ---- Releases are written once --------------------------------------------------------------- */
@@ -452,7 +432,7 @@ static void an_acknowledgement_stays(void **state)
     assert_int_equal(live_store_put_release(store, &release), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     struct live_release kept;
     assert_int_equal(live_store_releases(store, copy_release, &kept), TACIT_OK);
     assert_true(kept.acknowledged);
@@ -473,7 +453,7 @@ static void a_shell_cannot_change_a_release_by_accident(void **state)
 static void a_shell_is_kept_out_while_the_store_is_open(void **state)
 {
     (void)state;
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     pid_t const child = fork(); /* another process: SQLite's locks do not hold within one */
     if (child == 0) {
         if (shell("SELECT * FROM core") == SQLITE_BUSY)
@@ -495,9 +475,9 @@ static void a_new_directory_is_private_whatever_the_umask(void **state)
     for (size_t i = 0; i < 2; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "mask-%zu", i);
-        temp_path(directory, around, name);
+        temp_path(store_directory, store_around, name);
         mode_t const before = umask(masks[i]);
-        struct live_store *const store = store_model_open(directory);
+        struct live_store *const store = store_model_open(store_directory);
         (void)umask(before);
         assert_int_equal(store_model_batch(store, 1), TACIT_OK);
         assert_int_equal(mode_of("."), 0700);
@@ -525,10 +505,10 @@ static void a_directory_open_to_others_is_refused(void **state)
 static void an_empty_directory_open_to_others_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_int_equal(mkdir(store_directory, 0700), 0);
     set_mode(".", 0755);
     expect_refused(TACIT_INVALID, "is open to other users");
-    assert_int_equal(rmdir(directory), 0); /* nothing was put there */
+    assert_int_equal(rmdir(store_directory), 0); /* nothing was put there */
 }
 
 static void files_open_to_others_are_refused(void **state)
@@ -537,7 +517,7 @@ static void files_open_to_others_are_refused(void **state)
     static const char *const names[] = {STORE_FILE, STORE_LOG, "lock"};
     struct store_image image = store_image_killed(2);
     make_store(1);
-    store_image_write(directory, &image);
+    store_image_write(store_directory, &image);
     for (size_t i = 0; i < 3; i++) {
         set_mode(names[i], 0640);
         expect_refused(TACIT_INVALID, "is open to other users");
@@ -556,13 +536,13 @@ static void somebody_elses_files_are_refused(void **state)
         skip(); /* only root can give files away */
     make_store(1);
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, STORE_FILE);
+    temp_path(path, store_directory, STORE_FILE);
     assert_int_equal(chown(path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
     expect_refused(TACIT_INVALID, "belongs to user 12345");
     assert_int_equal(chown(path, 0, 0), 0);
-    assert_int_equal(chown(directory, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+    assert_int_equal(chown(store_directory, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
     expect_refused(TACIT_INVALID, "belongs to user 12345");
-    assert_int_equal(chown(directory, 0, 0), 0);
+    assert_int_equal(chown(store_directory, 0, 0), 0);
     expect_batch(1);
 }
 
@@ -572,17 +552,17 @@ static void links_are_refused(void **state)
     make_store(1);
     char link_path[TEMP_PATH_BYTES];
     char slashed[TEMP_PATH_BYTES];
-    temp_path(link_path, around, "link");
-    temp_path(slashed, around, "link//");
-    assert_int_equal(symlink(directory, link_path), 0);
+    temp_path(link_path, store_around, "link");
+    temp_path(slashed, store_around, "link//");
+    assert_int_equal(symlink(store_directory, link_path), 0);
     expect_refused_at(link_path, TACIT_INVALID, "is a symbolic link");
     expect_refused_at(slashed, TACIT_INVALID, "is a symbolic link");
     static const char *const names[] = {STORE_FILE, "lock"};
     for (size_t i = 0; i < 2; i++) {
         char path[TEMP_PATH_BYTES];
         char elsewhere[TEMP_PATH_BYTES];
-        temp_path(path, directory, names[i]);
-        temp_path(elsewhere, around, names[i]);
+        temp_path(path, store_directory, names[i]);
+        temp_path(elsewhere, store_around, names[i]);
         assert_int_equal(rename(path, elsewhere), 0);
         assert_int_equal(symlink(elsewhere, path), 0);
         expect_refused(TACIT_INVALID, "is a symbolic link");
@@ -594,15 +574,15 @@ static void links_are_refused(void **state)
 static void other_things_in_place_of_ours_are_refused(void **state)
 {
     (void)state;
-    temp_file_write(around, "state", "a file");
+    temp_file_write(store_around, "state", "a file");
     expect_refused(TACIT_INVALID, "is not a directory");
-    assert_int_equal(unlink(directory), 0);
-    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_int_equal(unlink(store_directory), 0);
+    assert_int_equal(mkdir(store_directory, 0700), 0);
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, STORE_FILE);
+    temp_path(path, store_directory, STORE_FILE);
     assert_int_equal(mkdir(path, 0700), 0);
     expect_refused(TACIT_INVALID, "is not a plain file");
-    temp_path(path, around, "no/such/parent");
+    temp_path(path, store_around, "no/such/parent");
     expect_refused_at(path, TACIT_IO, "No such file or directory");
 }
 
@@ -611,7 +591,7 @@ static void the_name_of_the_directory_does_not_matter(void **state)
     (void)state;
     static const char *const names[] = {"file:state?mode=memory", "a b%20c'\"#&", ":memory:"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        temp_path(directory, around, names[i]);
+        temp_path(store_directory, store_around, names[i]);
         make_store(2);
         expect_batch(2);
         assert_int_equal(mode_of(STORE_FILE), 0600);
@@ -623,7 +603,7 @@ static void a_relative_directory_outlives_a_change_of_place(void **state)
     (void)state;
     char before[TEMP_PATH_BYTES];
     assert_non_null(getcwd(before, sizeof before));
-    assert_int_equal(chdir(around), 0);
+    assert_int_equal(chdir(store_around), 0);
     struct live_store *const store = store_model_open("state");
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(store_model_batch(store, 1), TACIT_OK);
@@ -644,7 +624,8 @@ static pid_t start_holder(void)
         struct live_store_identity const identity = store_model_identity();
         struct tacit_error error;
         struct live_store *store;
-        bool const is_open = live_store_open(&store, directory, &identity, &error) == TACIT_OK;
+        bool const is_open =
+            live_store_open(&store, store_directory, &identity, &error) == TACIT_OK;
         (void)!write(ready[1], is_open ? "y" : "n", 1);
         for (;;)
             (void)pause();
@@ -675,7 +656,7 @@ static void a_second_process_is_told_who_holds_it(void **state)
 static void a_second_store_in_the_same_process_is_refused(void **state)
 {
     (void)state;
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     char reason[64];
     (void)snprintf(reason, sizeof reason, "is in use by process %ld", (long)getpid());
     expect_refused(TACIT_INVALID, reason);
@@ -690,8 +671,8 @@ static void expect_stranger(const struct live_store_identity *identity, const ch
                             const char *kept, const char *wanted)
 {
     struct tacit_error error;
-    assert_int_equal(try_open_as(directory, identity, &error), TACIT_INVALID);
-    const char *const parts[] = {directory, field, kept, wanted};
+    assert_int_equal(try_open_as(store_directory, identity, &error), TACIT_INVALID);
+    const char *const parts[] = {store_directory, field, kept, wanted};
     for (size_t i = 0; i < 4; i++)
         if (strstr(error.text, parts[i]) == NULL)
             fail_msg("\"%s\" lacks \"%s\"", error.text, parts[i]);
@@ -724,8 +705,8 @@ static void a_coordinator_has_no_site(void **state)
     identity.role = "coordinator";
     identity.site = "";
     struct tacit_error error;
-    assert_int_equal(try_open_as(directory, &identity, &error), TACIT_OK);
-    assert_int_equal(try_open_as(directory, &identity, &error), TACIT_OK);
+    assert_int_equal(try_open_as(store_directory, &identity, &error), TACIT_OK);
+    assert_int_equal(try_open_as(store_directory, &identity, &error), TACIT_OK);
     expect_refused(TACIT_INVALID, "another role");
 }
 
@@ -772,7 +753,7 @@ static void the_newest_entry_of_each_run_is_kept(void **state)
 {
     static const uint8_t runs[3][LIVE_STORE_RUN_BYTES] = {{1}, {2}, {0}};
     (void)state;
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     assert_int_equal(live_store_begin(store), TACIT_OK);
     assert_int_equal(live_store_put_entry(store, runs[0], (const uint8_t *)"one", 3), TACIT_OK);
     assert_int_equal(live_store_put_entry(store, runs[1], (const uint8_t *)"two", 3), TACIT_OK);
@@ -780,7 +761,7 @@ static void the_newest_entry_of_each_run_is_kept(void **state)
     assert_int_equal(live_store_put_entry(store, runs[2], (const uint8_t *)"", 0), TACIT_INVALID);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     expect_entry(store, runs[0], "later");
     expect_entry(store, runs[1], "two");
     expect_entry(store, runs[2], NULL);
@@ -820,14 +801,14 @@ static void a_run_begins_ends_and_never_changes(void **state)
 {
     (void)state;
     struct live_run_row row = first_run;
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     assert_int_equal(put_run(store, &row), TACIT_OK);
     row.ended_unix_s = 1700000001;
     row.result = (const uint8_t *)"{}";
     row.result_size = 2;
     assert_int_equal(put_run(store, &row), TACIT_OK);
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     assert_memory_equal(last_run(store).run, first_run.run, sizeof first_run.run);
     assert_int_equal(last_run(store).ended_unix_s, 1700000001);
     assert_int_equal(last_run(store).result_size, 2);
@@ -847,20 +828,20 @@ static void another_configuration_is_taken_when_the_run_has_ended(void **state)
     struct live_store *store;
     other.config_digest[0] ^= 1;
     make_store(4);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     assert_int_equal(put_run(store, &row), TACIT_OK);
     live_store_close(store);
-    assert_int_equal(try_open_as(directory, &other, &error), TACIT_INVALID);
-    store = store_model_open(directory);
+    assert_int_equal(try_open_as(store_directory, &other, &error), TACIT_INVALID);
+    store = store_model_open(store_directory);
     row.ended_unix_s = 1700000001;
     assert_int_equal(put_run(store, &row), TACIT_OK);
     assert_false(live_store_takes_config(store));
     live_store_close(store);
-    assert_int_equal(live_store_open(&store, directory, &other, &error), TACIT_OK);
+    assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_OK);
     assert_true(live_store_takes_config(store));
     live_store_close(store); /* not taken: nothing has changed */
     expect_batch(4);
-    assert_int_equal(live_store_open(&store, directory, &other, &error), TACIT_OK);
+    assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_OK);
     assert_int_equal(live_store_begin(store), TACIT_OK);
     assert_int_equal(live_store_take_config(store), TACIT_OK);
     assert_int_equal(live_store_core_size(store), 0);
@@ -868,14 +849,14 @@ static void another_configuration_is_taken_when_the_run_has_ended(void **state)
     assert_false(live_store_takes_config(store));
     assert_true(live_store_newest_release(store) > 0); /* the ledger stays */
     live_store_close(store);
-    assert_int_equal(try_open_as(directory, &other, &error), TACIT_OK);
+    assert_int_equal(try_open_as(store_directory, &other, &error), TACIT_OK);
 }
 
 static void counts_of_units_are_kept(void **state)
 {
     (void)state;
     uint64_t count = 7;
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     assert_int_equal(live_store_get_count(store, "one", &count), TACIT_OK);
     assert_int_equal(count, 0);
     assert_int_equal(live_store_begin(store), TACIT_OK);
@@ -884,13 +865,13 @@ static void counts_of_units_are_kept(void **state)
     assert_int_equal(live_store_put_count(store, "two", 5), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     assert_int_equal(live_store_get_count(store, "one", &count), TACIT_OK);
     assert_int_equal(count, 2);
     live_store_close(store);
     assert_int_not_equal(shell("DELETE FROM unit_counts"), SQLITE_OK);
     assert_int_equal(shell("UPDATE unit_counts SET count = 0 WHERE unit = 'one'"), SQLITE_OK);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     assert_int_equal(live_store_get_count(store, "one", &count), TACIT_MALFORMED);
     live_store_close(store);
 }
@@ -901,15 +882,15 @@ static void another_format_in_the_log_is_refused(void **state)
     (void)state;
     make_store(2); /* two turns: the log's is 3, of format 8 */
     char path[TEMP_PATH_BYTES];
-    temp_path(path, directory, STORE_FILE);
+    temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 776", NULL, NULL, NULL),
                      SQLITE_OK);
-    struct store_image image = store_image_read(directory);
+    struct store_image image = store_image_read(store_directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
-    store_image_write(directory, &image);
+    store_image_write(store_directory, &image);
     expect_refused(TACIT_INVALID, "its log has format 8");
     store_image_free(&image);
 }
@@ -919,7 +900,7 @@ static void another_format_in_the_log_is_refused(void **state)
 static void what_is_no_state_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_int_equal(mkdir(store_directory, 0700), 0);
     write_private(STORE_FILE, "", 0);
     expect_refused(TACIT_MALFORMED, "is empty (0 bytes)");
     write_private(STORE_FILE, "SQLite format 3", 15);
@@ -936,7 +917,7 @@ static void remains_without_the_file_are_refused(void **state)
 {
     (void)state;
     struct store_image image = store_image_killed(2);
-    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_int_equal(mkdir(store_directory, 0700), 0);
     write_private(STORE_LOG, image.log, image.log_size);
     expect_refused(TACIT_MALFORMED, "state.db is missing");
     remove_file(STORE_LOG);
@@ -965,11 +946,11 @@ static void other_tables_are_refused(void **state)
     struct store_image image = store_image_killed(2);
     make_store(1);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        store_image_write(directory, &image);
+        store_image_write(store_directory, &image);
         assert_int_equal(shell(changes[i][0]), SQLITE_OK);
         expect_refused(TACIT_MALFORMED, changes[i][1]);
     }
-    store_image_write(directory, &image);
+    store_image_write(store_directory, &image);
     expect_batch(2);
     store_image_free(&image);
 }
@@ -989,7 +970,7 @@ static void rows_changed_by_hand_are_refused(void **state)
     struct store_image image = store_image_killed(2);
     make_store(1);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        store_image_write(directory, &image);
+        store_image_write(store_directory, &image);
         assert_int_equal(shell(changes[i]), SQLITE_OK);
         expect_refused(TACIT_MALFORMED, "its checksum differs");
     }
@@ -1002,11 +983,11 @@ static void rows_changed_by_hand_are_refused(void **state)
  * refused (then the file is as it was). */
 static bool opens_whole(const struct store_image *image, uint64_t *batch)
 {
-    store_image_write(directory, image);
+    store_image_write(store_directory, image);
     struct live_store_identity const identity = store_model_identity();
     struct tacit_error error = {.text = ""};
     struct live_store *store = NULL;
-    enum tacit_status const status = live_store_open(&store, directory, &identity, &error);
+    enum tacit_status const status = live_store_open(&store, store_directory, &identity, &error);
     if (status == TACIT_OK) {
         *batch = store_model_check(store);
         live_store_close(store);
@@ -1014,8 +995,8 @@ static bool opens_whole(const struct store_image *image, uint64_t *batch)
     }
     if (status != TACIT_MALFORMED && status != TACIT_INVALID)
         fail_msg("status %d: %s", status, error.text);
-    assert_non_null(strstr(error.text, directory));
-    struct store_image left = store_image_read(directory);
+    assert_non_null(strstr(error.text, store_directory));
+    struct store_image left = store_image_read(store_directory);
     assert_int_equal(left.size, image->size);
     assert_memory_equal(left.bytes, image->bytes, image->size);
     assert_int_equal(left.log_size, image->log_size);
@@ -1029,7 +1010,7 @@ static void a_flipped_byte_is_refused_or_harmless(void **state)
 {
     (void)state;
     make_store(6);
-    struct store_image image = store_image_read(directory);
+    struct store_image image = store_image_read(store_directory);
     assert_int_equal(image.log_size, 0);
     unsigned refused = 0;
     unsigned harmless = 0;
@@ -1053,7 +1034,7 @@ static void a_truncated_file_is_refused(void **state)
 {
     (void)state;
     make_store(6);
-    struct store_image image = store_image_read(directory);
+    struct store_image image = store_image_read(store_directory);
     struct store_image cut = image;
     uint64_t batch;
     for (cut.size = 0; cut.size < image.size; cut.size += cut.size < 128 ? 1 : 512)
@@ -1085,7 +1066,7 @@ static void a_damaged_free_list_is_refused(void **state)
         assert_int_equal(live_store_drop_decision(store, id), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     live_store_close(store);
-    struct store_image image = store_image_read(directory);
+    struct store_image image = store_image_read(store_directory);
     uint64_t batch = 0;
     assert_true(opens_whole(&image, &batch));
     assert_true(image.bytes[39] > 2); /* free pages: bytes 36 to 39 of the header */
@@ -1199,12 +1180,12 @@ static void a_log_of_either_byte_order_is_recovered_and_its_damage_refused(void 
 static void a_torn_header_is_refused_unless_the_log_is_folded(void **state)
 {
     (void)state;
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     for (uint64_t batch = 1; batch <= 5; batch++)
         assert_int_equal(store_model_batch(store, batch), TACIT_OK);
-    struct store_image fresh = store_image_read(directory);
+    struct store_image fresh = store_image_read(store_directory);
     assert_int_equal(store_fold_log(store), TACIT_OK);
-    struct store_image folded = store_image_read(directory);
+    struct store_image folded = store_image_read(store_directory);
     live_store_close(store);
     uint64_t batch = 0;
     fresh.log[20] ^= 1;
@@ -1280,18 +1261,18 @@ static void descriptor_0_is_a_file_like_any_other(void **state)
     (void)state;
     make_store(0);
     struct store_image image = store_image_killed(3);
-    store_image_write(directory, &image);
-    int const place = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    store_image_write(store_directory, &image);
+    int const place = open(store_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int const input = fcntl(0, F_DUPFD_CLOEXEC, 3);
     assert_true(place > 0 && input > 0);
     struct tacit_error error = {.text = ""};
     (void)close(0);
     uint32_t turn;
     enum tacit_status const header =
-        store_header_check(place, directory, (int64_t)image.size, true, &turn, &error);
+        store_header_check(place, store_directory, (int64_t)image.size, true, &turn, &error);
     enum tacit_status const log =
-        store_log_check(place, directory, (int64_t)image.log_size, turn, &error);
-    struct live_store *const store = store_model_open(directory);
+        store_log_check(place, store_directory, (int64_t)image.log_size, turn, &error);
+    struct live_store *const store = store_model_open(store_directory);
     bool const is_free = fcntl(0, F_GETFD) == -1; /* what was opened for a look is closed */
     uint64_t const batch = store_model_check(store);
     live_store_close(store);
@@ -1310,7 +1291,7 @@ static void descriptor_0_is_a_file_like_any_other(void **state)
 static void the_log_does_not_grow_without_bound(void **state)
 {
     (void)state;
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     off_t longest = 0;
     for (uint64_t batch = 1; batch <= 300; batch++) {
         assert_int_equal(store_model_batch(store, batch), TACIT_OK);
@@ -1329,7 +1310,7 @@ static struct store_image make_killed(uint64_t batches)
 {
     pid_t const child = fork();
     if (child == 0) {
-        struct live_store *const store = store_model_open(directory);
+        struct live_store *const store = store_model_open(store_directory);
         for (uint64_t batch = 1; batch <= batches; batch++)
             if (store_model_batch(store, batch) != TACIT_OK)
                 _exit(1);
@@ -1338,7 +1319,7 @@ static struct store_image make_killed(uint64_t batches)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    return store_image_read(directory);
+    return store_image_read(store_directory);
 }
 
 static void a_log_that_is_gone_after_a_kill_is_noticed(void **state)
@@ -1386,8 +1367,8 @@ int main(void)
 {
     fault_vfs_register(); /* only to spare the disk: many small stores, and no crash */
     fault_vfs_skip_syncs(true);
-    live_store_use_vfs(FAULT_VFS);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_around, remove_around)
+#define CASE(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_place_make_faulty, store_place_remove)
     const struct CMUnitTest tests[] = {
         CASE(a_new_store_is_empty),
         CASE(what_is_committed_is_there_when_opened_again),

@@ -23,26 +23,6 @@
 #define POWER_SEEDS 3u
 #define LOG_PAGES 8u /* so that the log is folded in between, and used anew */
 
-static char around[TEMP_PATH_BYTES];
-static char directory[TEMP_PATH_BYTES];
-
-static int make_around(void **state)
-{
-    (void)state;
-    temp_directory_make(around);
-    temp_path(directory, around, "state");
-    live_store_use_vfs(FAULT_VFS);
-    return 0;
-}
-
-static int remove_around(void **state)
-{
-    (void)state;
-    fault_vfs_disarm();
-    temp_directory_remove(around);
-    return 0;
-}
-
 /* ---- Sums that nobody takes for something else ----------------------------------------------- */
 
 struct sums {
@@ -82,12 +62,12 @@ static struct sums reward_bytes(uint64_t batch)
 static unsigned places_of(const uint8_t *bytes, size_t size)
 {
     unsigned count = 0;
-    DIR *const files = opendir(directory);
+    DIR *const files = opendir(store_directory);
     assert_non_null(files);
     struct dirent const *entry;
     while ((entry = readdir(files)) != NULL) {
         char path[TEMP_PATH_BYTES];
-        temp_path(path, directory, entry->d_name);
+        temp_path(path, store_directory, entry->d_name);
         struct stat found;
         if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0)
             continue;
@@ -181,8 +161,8 @@ static void sums_are_in_no_file_after_their_end(void **state)
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "state-%zu", i);
-        temp_path(directory, around, name);
-        struct live_store *const store = store_model_open(directory);
+        temp_path(store_directory, store_around, name);
+        struct live_store *const store = store_model_open(store_directory);
         if (i % 2 == 0)
             store->log_pages_max = LOG_PAGES;
         unsigned older = 0;
@@ -206,13 +186,13 @@ static void sums_are_in_no_file_after_their_end(void **state)
 static void without_an_end_sums_can_be_read(void **state)
 {
     (void)state;
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     live_a_past(store, 1, 4100);
     for (uint64_t batch = 1; batch <= PAST; batch++)
         assert_true(places_of_batch(batch) > 0);
     store->is_broken = true; /* killed */
     live_store_close(store);
-    live_store_close(store_model_open(directory)); /* reopened: only what the state has now */
+    live_store_close(store_model_open(store_directory)); /* reopened: only what the state has now */
     for (uint64_t batch = 1; batch < PAST; batch++) {
         struct sums const sums = sums_of(batch); /* once: the row of its decision, which is open */
         assert_int_equal(places_of(sums.bytes, SUM_BYTES), 1);
@@ -223,16 +203,16 @@ static void without_an_end_sums_can_be_read(void **state)
 static void what_is_closed_leaves_no_sums_in_the_blocks_of_its_log(void **state)
 {
     (void)state;
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     char log[TEMP_PATH_BYTES];
     char kept[TEMP_PATH_BYTES];
     live_a_past(store, 1, 4100);
-    temp_path(log, directory, STORE_LOG);
-    temp_path(kept, around, "kept");
+    temp_path(log, store_directory, STORE_LOG);
+    temp_path(kept, store_around, "kept");
     assert_int_equal(link(log, kept), 0); /* what the blocks hold */
     live_store_close(store);
     assert_int_not_equal(access(log, F_OK), 0);
-    (void)snprintf(directory, sizeof directory, "%s", around);
+    (void)snprintf(store_directory, sizeof store_directory, "%s", store_around);
     expect_gone(PAST, "in the blocks of the log");
 }
 
@@ -260,11 +240,11 @@ static bool crash_at(uint32_t change, bool is_power, uint64_t seed, unsigned *af
     char name[64];
     (void)snprintf(name, sizeof name, "state-%u-%d-%llu", change, is_power,
                    (unsigned long long)seed);
-    temp_path(directory, around, name);
+    temp_path(store_directory, store_around, name);
     live_store_use_vfs(FAULT_VFS);
     if (is_power)
         fault_vfs_watch_syncs();
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     for (uint64_t batch = 1; batch <= PAST; batch++)
         assert_int_equal(put_past(store, batch, core_bytes), TACIT_OK);
     fault_vfs_arm((struct fault_plan){.calls = FAULT_CHANGES, .countdown = change});
@@ -276,7 +256,7 @@ static bool crash_at(uint32_t change, bool is_power, uint64_t seed, unsigned *af
     fault_vfs_disarm();
     if (is_power)
         fault_vfs_lose_power(seed);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     bool const is_new = is_after(store, core_bytes);
     assert_true(is_new || !is_told);
     if (is_new)
@@ -317,12 +297,12 @@ static void a_power_failure_at_any_change_leaves_no_sums_after_the_next_start(vo
 /* A directory as a kill leaves it right after the end of a past. */
 static struct store_image image_of_end(uint64_t pasts)
 {
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     for (uint64_t past = 0; past < pasts; past++) {
         live_a_past(store, past * PAST + 1, 5000);
         assert_int_equal(end_past(store, (past + 1) * PAST, 5000), TACIT_OK);
     }
-    struct store_image const image = store_image_read(directory);
+    struct store_image const image = store_image_read(store_directory);
     store->is_broken = true;
     live_store_close(store);
     return image;
@@ -333,7 +313,7 @@ static enum tacit_status try_open(char text[TACIT_ERROR_BYTES])
     struct live_store_identity const identity = store_model_identity();
     struct tacit_error error = {.text = ""};
     struct live_store *store = NULL;
-    enum tacit_status const status = live_store_open(&store, directory, &identity, &error);
+    enum tacit_status const status = live_store_open(&store, store_directory, &identity, &error);
     live_store_close(store);
     (void)snprintf(text, TACIT_ERROR_BYTES, "%s", error.text);
     return status;
@@ -346,10 +326,10 @@ static void expect_no_mix(const struct store_image *file, const struct store_ima
     struct store_image mixed = *file;
     mixed.log = log->log;
     mixed.log_size = log->log_size;
-    store_image_write(directory, &mixed);
+    store_image_write(store_directory, &mixed);
     assert_int_equal(try_open(text), TACIT_MALFORMED);
     assert_non_null(strstr(text, "one of the two is an older one"));
-    store_image_write(directory, file);
+    store_image_write(store_directory, file);
     assert_int_equal(try_open(text), TACIT_OK);
 }
 
@@ -357,7 +337,7 @@ static void a_mark_of_another_time_is_refused(void **state)
 {
     (void)state;
     struct store_image older = image_of_end(1);
-    temp_path(directory, around, "newer");
+    temp_path(store_directory, store_around, "newer");
     struct store_image newer = image_of_end(2);
     expect_no_mix(&newer, &older);
     expect_no_mix(&older, &newer);
@@ -372,31 +352,31 @@ static void a_log_of_another_time_is_refused(void **state)
 {
     (void)state;
     struct store_image images[8];
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     size_t count = 0;
     uint64_t batch = 1;
     for (; batch <= 2; batch++)
         assert_int_equal(put_past(store, batch, 5000), TACIT_OK);
-    images[count++] = store_image_read(directory); /* in a past */
+    images[count++] = store_image_read(store_directory); /* in a past */
     for (; batch <= PAST; batch++)
         assert_int_equal(put_past(store, batch, 5000), TACIT_OK);
     assert_int_equal(end_past(store, PAST, 5000), TACIT_OK); /* a draw */
     assert_int_equal(put_past(store, ++batch, 5000), TACIT_OK);
-    images[count++] = store_image_read(directory);
+    images[count++] = store_image_read(store_directory);
     store->log_pages_max = 1; /* a fold */
     assert_int_equal(put_past(store, ++batch, 5000), TACIT_OK);
     store->log_pages_max = STORE_LOG_PAGES_MAX;
     assert_int_equal(put_past(store, ++batch, 5000), TACIT_OK);
-    images[count++] = store_image_read(directory);
+    images[count++] = store_image_read(store_directory);
     store->is_broken = true; /* a kill and a start */
     live_store_close(store);
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     assert_int_equal(put_past(store, ++batch, 5000), TACIT_OK);
-    images[count++] = store_image_read(directory);
+    images[count++] = store_image_read(store_directory);
     live_store_close(store);
-    store = store_model_open(directory); /* an orderly end */
+    store = store_model_open(store_directory); /* an orderly end */
     assert_int_equal(put_past(store, ++batch, 5000), TACIT_OK);
-    images[count++] = store_image_read(directory);
+    images[count++] = store_image_read(store_directory);
     live_store_close(store);
     for (size_t file = 0; file < count; file++)
         for (size_t log = 0; log < count; log++)
@@ -414,8 +394,8 @@ static void a_flipped_byte_under_a_mark_changes_nothing(void **state)
     struct store_image image = image_of_end(1);
     for (size_t at = 0; at < image.log_size; at += at < 64 ? 1 : 811) {
         image.log[at] ^= 0x55;
-        store_image_write(directory, &image);
-        struct live_store *const store = store_model_open(directory);
+        store_image_write(store_directory, &image);
+        struct live_store *const store = store_model_open(store_directory);
         assert_true(is_after(store, 5000));
         live_store_close(store);
         image.log[at] ^= 0x55;
@@ -425,7 +405,7 @@ static void a_flipped_byte_under_a_mark_changes_nothing(void **state)
     uint8_t *const at = memmem(image.bytes, image.size, core, sizeof core);
     assert_non_null(at);
     *at ^= 1; /* of the core in the file every one does */
-    store_image_write(directory, &image);
+    store_image_write(store_directory, &image);
     assert_int_not_equal(try_open(text), TACIT_OK);
     store_image_free(&image);
 }
@@ -434,7 +414,8 @@ int main(void)
 {
     fault_vfs_register();
     fault_vfs_skip_syncs(true);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_around, remove_around)
+#define CASE(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_place_make_faulty, store_place_remove)
     const struct CMUnitTest tests[] = {
         CASE(sums_are_in_no_file_after_their_end),
         CASE(without_an_end_sums_can_be_read),

@@ -27,26 +27,6 @@
 #define SPEED_ROUNDS 400u
 #define SPEED_ROWS 64u
 
-static char around[TEMP_PATH_BYTES];
-static char directory[TEMP_PATH_BYTES];
-
-static int make_around(void **state)
-{
-    (void)state;
-    temp_directory_make(around);
-    temp_path(directory, around, "state");
-    return 0;
-}
-
-static int remove_around(void **state)
-{
-    (void)state;
-    live_store_use_vfs(NULL);
-    fault_vfs_disarm();
-    temp_directory_remove(around);
-    return 0;
-}
-
 static uint64_t draw(uint64_t *chance, uint64_t bound)
 {
     *chance = *chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -58,13 +38,13 @@ static enum tacit_status try_open(struct live_store **store, struct tacit_error 
     struct live_store_identity const identity = store_model_identity();
     *error = (struct tacit_error){.text = ""};
     *store = NULL;
-    return live_store_open(store, directory, &identity, error);
+    return live_store_open(store, store_directory, &identity, error);
 }
 
 /* Where the store stands, by the ordinary disk. */
 static uint64_t batch_on_disk(void)
 {
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     uint64_t const batch = store_model_check(store);
     live_store_close(store);
     return batch;
@@ -89,7 +69,7 @@ static void expect_broken(struct live_store *store)
     assert_int_equal(live_store_put_value(store, "batch", 1), TACIT_IO);
     assert_int_equal(live_store_get_value(store, "batch", &value, &found), TACIT_IO);
     assert_int_equal(live_store_commit(store), TACIT_IO);
-    assert_non_null(strstr(live_store_trouble(store), directory));
+    assert_non_null(strstr(live_store_trouble(store), store_directory));
 }
 
 /* ---- Killed ---------------------------------------------------------------------------------- */
@@ -147,7 +127,7 @@ static void a_kill_at_any_time_loses_nothing_that_was_told(void **state)
         if (i % 12 == 0) { /* the making of a state is killed too */
             char name[16];
             (void)snprintf(name, sizeof name, "state-%u", i);
-            temp_path(directory, around, name);
+            temp_path(store_directory, store_around, name);
             on_disk = 0;
         }
         uint64_t const last =
@@ -164,7 +144,7 @@ static void a_kill_at_any_time_loses_nothing_that_was_told(void **state)
 /* One run with a fault; false if it did not fire. *batch is where the store stands. */
 static bool run_with_fault(struct fault_plan plan, uint64_t *batch)
 {
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_check(store), *batch);
     store->log_pages_max = FAULT_LOG_PAGES;
     fault_vfs_arm(plan);
@@ -190,13 +170,13 @@ static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
     uint64_t batch = 0;
     struct store_image image = store_image_killed(1);
     live_store_use_vfs(NULL);
-    live_store_close(store_model_open(directory));
+    live_store_close(store_model_open(store_directory));
     live_store_use_vfs(FAULT_VFS);
     uint32_t runs = 0;
     do {
         if (batch == 0 ||
             batch > 40) { /* begin small again: the checks are linear in the batches */
-            store_image_write(directory, &image);
+            store_image_write(store_directory, &image);
             batch = 1;
         }
         assert_true(runs < FAULT_RUNS_MAX);
@@ -243,14 +223,14 @@ static void trouble_names_the_path_and_the_reason(void **state)
 {
     (void)state;
     live_store_use_vfs(FAULT_VFS);
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     fault_vfs_arm((struct fault_plan){.calls = FAULT_WRITE, .reason = ENOSPC});
     assert_int_equal(store_model_batch(store, 1), TACIT_IO);
     assert_non_null(strstr(live_store_trouble(store), "state.db: cannot commit"));
     assert_non_null(strstr(live_store_trouble(store), "full"));
     live_store_close(store);
     fault_vfs_disarm();
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     fault_vfs_arm((struct fault_plan){.calls = FAULT_SYNC, .reason = EIO});
     assert_int_equal(store_model_batch(store, 1), TACIT_IO);
     assert_non_null(strstr(live_store_trouble(store), "I/O error"));
@@ -267,10 +247,10 @@ static void fail_every_call_of_open(const struct store_image *image, uint64_t ba
     do {
         char name[32];
         (void)snprintf(name, sizeof name, "open-%d-%d-%u", reason, is_for_ever, runs);
-        temp_path(directory, around, name);
+        temp_path(store_directory, store_around, name);
         if (image != NULL) {
-            assert_int_equal(mkdir(directory, 0700), 0);
-            store_image_write(directory, image);
+            assert_int_equal(mkdir(store_directory, 0700), 0);
+            store_image_write(store_directory, image);
         }
         fault_vfs_arm((struct fault_plan){
             .calls = FAULT_ANY, .countdown = runs, .reason = reason, .is_for_ever = is_for_ever});
@@ -279,7 +259,7 @@ static void fail_every_call_of_open(const struct store_image *image, uint64_t ba
         enum tacit_status const status = try_open(&store, &error);
         if (status == TACIT_OK)
             assert_int_equal(store_model_check(store), batch);
-        else if (status != TACIT_IO || strstr(error.text, directory) == NULL)
+        else if (status != TACIT_IO || strstr(error.text, store_directory) == NULL)
             fail_msg("call %u: status %d: %s", runs, status, error.text);
         live_store_close(store);
         has_fired = fault_vfs_has_fired();
@@ -330,10 +310,10 @@ static bool lose_power_once(uint64_t seed, const struct store_image *image, cons
     uint64_t chance = seed * 77 + 5;
     char name[32];
     (void)snprintf(name, sizeof name, "power-%llu", (unsigned long long)seed);
-    temp_path(directory, around, name);
+    temp_path(store_directory, store_around, name);
     if (image != NULL) {
-        assert_int_equal(mkdir(directory, 0700), 0);
-        store_image_write(directory, image);
+        assert_int_equal(mkdir(store_directory, 0700), 0);
+        store_image_write(store_directory, image);
     }
     *told = image != NULL ? 2 : 0;
     live_store_use_vfs(FAULT_VFS);
@@ -409,19 +389,19 @@ static bool lose_power_after_failed_sync(uint32_t countdown, uint64_t seed,
 {
     char name[32];
     (void)snprintf(name, sizeof name, "sync-%u-%llu", countdown, (unsigned long long)seed);
-    temp_path(directory, around, name);
-    assert_int_equal(mkdir(directory, 0700), 0);
-    store_image_write(directory, image);
+    temp_path(store_directory, store_around, name);
+    assert_int_equal(mkdir(store_directory, 0700), 0);
+    store_image_write(store_directory, image);
     live_store_use_vfs(FAULT_VFS);
     fault_vfs_watch_syncs();
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     store->log_pages_max = FAULT_LOG_PAGES * 2;
     fault_vfs_arm((struct fault_plan){.calls = FAULT_SYNC, .countdown = countdown, .reason = EIO});
     (void)put_batches(store, 3, 8);
     bool const has_fired = fault_vfs_has_fired();
     live_store_close(store);
     fault_vfs_disarm();
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     uint64_t const seen = store_model_check(store);
     store->is_broken = true; /* the power goes: no orderly close */
     live_store_close(store);
@@ -456,7 +436,7 @@ static void a_failed_allocation_in_a_batch_leaves_whole_batches(void **state)
     uint32_t run = 0;
     bool has_fired;
     do {
-        struct live_store *const store = store_model_open(directory);
+        struct live_store *const store = store_model_open(store_directory);
         store->log_pages_max = FAULT_LOG_PAGES;
         fault_memory_arm(run);
         uint64_t const reported = put_batches(store, batch + 1, 3);
@@ -477,12 +457,12 @@ static void a_failed_allocation_at_open_keeps_what_is_there(void **state)
 {
     (void)state;
     struct store_image image = store_image_killed(5);
-    live_store_close(store_model_open(directory));
+    live_store_close(store_model_open(store_directory));
     uint32_t run = 0;
     uint32_t refused = 0;
     bool has_fired;
     do {
-        store_image_write(directory, &image);
+        store_image_write(store_directory, &image);
         struct live_store *store;
         struct tacit_error error;
         fault_memory_arm(run);
@@ -490,7 +470,7 @@ static void a_failed_allocation_at_open_keeps_what_is_there(void **state)
         has_fired = fault_memory_fired();
         if (status == TACIT_OK)
             assert_int_equal(store_model_check(store), 5);
-        else if (status != TACIT_MEMORY || strstr(error.text, directory) == NULL)
+        else if (status != TACIT_MEMORY || strstr(error.text, store_directory) == NULL)
             fail_msg("allocation %u: status %d: %s", run, status, error.text);
         refused += status != TACIT_OK ? 1 : 0;
         live_store_close(store);
@@ -536,7 +516,7 @@ static void put_and_drop(struct live_store *store, uint64_t round)
 static void batches_are_fast_enough(void **state)
 {
     (void)state;
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     double const start = now_s();
     double longest = 0;
     for (uint64_t round = 0; round < SPEED_ROUNDS; round++) {
@@ -561,7 +541,7 @@ int main(void)
     fault_vfs_register();
     store_model_erase_every(3); /* and each fourth batch or so folds the log */
     fault_vfs_skip_syncs(true); /* the ordinary VFS syncs; this one only says so */
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_around, remove_around)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
     const struct CMUnitTest tests[] = {
         CASE(a_kill_at_any_time_loses_nothing_that_was_told),
         CASE(a_call_that_fails_once_leaves_whole_batches),

@@ -28,26 +28,11 @@
 #define LONG_RSS_KIB 65536
 #define LONG_OPEN_CPU_S 2.0
 
-static char around[TEMP_PATH_BYTES];
-static char directory[TEMP_PATH_BYTES];
-
-static int make_around(void **state)
+/* Without threads, so that faults come in the order of the calls. */
+static int make_alone(void **state)
 {
-    (void)state;
-    temp_directory_make(around);
-    temp_path(directory, around, "state");
     live_store_use_threads(false);
-    return 0;
-}
-
-static int remove_around(void **state)
-{
-    (void)state;
-    live_store_use_vfs(NULL);
-    live_store_use_threads(true);
-    fault_vfs_disarm();
-    temp_directory_remove(around);
-    return 0;
+    return store_place_make(state);
 }
 
 static uint64_t draw(uint64_t *chance, uint64_t bound)
@@ -61,7 +46,7 @@ static enum tacit_status try_open(struct live_store **store, struct tacit_error 
     struct live_store_identity const identity = store_model_identity();
     *error = (struct tacit_error){.text = ""};
     *store = NULL;
-    return live_store_open(store, directory, &identity, error);
+    return live_store_open(store, store_directory, &identity, error);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------------
@@ -187,7 +172,7 @@ static void put_batch(struct live_store *store, bool ends_pile)
 
 static size_t files_there(void)
 {
-    DIR *const found = opendir(directory);
+    DIR *const found = opendir(store_directory);
     size_t count = 0;
     assert_non_null(found);
     for (struct dirent const *entry; (entry = readdir(found)) != NULL;)
@@ -205,7 +190,7 @@ static void run_twin(bool has_threads)
     twin->chance = has_threads ? 5 : 77;
     size_t most_files = 0;
     live_store_use_threads(has_threads);
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     for (uint32_t step = 0; step < TWIN_STEPS; step++) {
         twin->now_ms += draw(&twin->chance, 1000);
         live_store_remember_until(store, twin->now_ms, KEEP_MS);
@@ -227,7 +212,7 @@ static void run_twin(bool has_threads)
         if (draw(&twin->chance, 20) == 0) {
             store->is_broken = draw(&twin->chance, 2) == 0; /* killed: no orderly close */
             live_store_close(store);
-            store = store_model_open(directory);
+            store = store_model_open(store_directory);
             live_store_remember_until(store, twin->now_ms, KEEP_MS);
             assert_int_equal(files_there(), store->piles.count);
         }
@@ -317,7 +302,7 @@ static bool see(void *context, const struct live_decision_row *row)
  */
 static void expect_rows(uint64_t promised)
 {
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     struct seen seen = {.count = promised + 2 * STEP_ROWS};
     seen.rows = calloc(seen.count, sizeof(bool));
     live_store_remember_until(store, 1, KEEP_MS);
@@ -358,9 +343,9 @@ static void fresh_directory(void)
     char name[48];
     static unsigned count;
     (void)snprintf(name, sizeof name, "state-%u", count++);
-    temp_path(directory, around, name);
+    temp_path(store_directory, store_around, name);
     live_store_use_vfs(NULL);
-    live_store_close(store_model_open(directory));
+    live_store_close(store_model_open(store_directory));
     live_store_use_vfs(FAULT_VFS);
 }
 
@@ -425,7 +410,7 @@ static void make_three(void)
 {
     uint64_t promised = 1;
     live_store_use_vfs(NULL);
-    live_store_close(store_model_open(directory));
+    live_store_close(store_model_open(store_directory));
     assert_true(run_steps(3, &promised));
 }
 
@@ -434,7 +419,7 @@ static void expect_refused(const char *word)
     struct live_store *store;
     struct tacit_error error;
     assert_int_equal(try_open(&store, &error), TACIT_MALFORMED);
-    if (strstr(error.text, word) == NULL || strstr(error.text, directory) == NULL)
+    if (strstr(error.text, word) == NULL || strstr(error.text, store_directory) == NULL)
         fail_msg("\"%s\" lacks \"%s\" or the path", error.text, word);
 }
 
@@ -442,7 +427,7 @@ static void pile_path(char path[TEMP_PATH_BYTES], unsigned number)
 {
     char name[STORE_PILE_NAME_BYTES];
     (void)snprintf(name, sizeof name, STORE_PILE_NAME, (unsigned long long)number);
-    temp_path(path, directory, name);
+    temp_path(path, store_directory, name);
 }
 
 static void flip(const char *path, long offset)
@@ -482,7 +467,7 @@ static void a_damaged_block_stops_the_store(void **state)
     make_three();
     pile_path(path, 1);
     flip(path, 20);
-    struct live_store *const store = store_model_open(directory);
+    struct live_store *const store = store_model_open(store_directory);
     struct live_decision_row row;
     bool found;
     live_store_remember_until(store, 1, KEEP_MS);
@@ -532,7 +517,7 @@ static void ten_million_cost_little(void **state)
 {
     (void)state;
     live_store_use_threads(true);
-    struct live_store *store = store_model_open(directory);
+    struct live_store *store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 1000000);
     double const before = cpu_s();
     for (uint64_t number = 1; number <= LONG_ROWS;) {
@@ -555,7 +540,7 @@ static void ten_million_cost_little(void **state)
     print_message("           %ld KiB at most\n", resident_kib("VmHWM:"));
     live_store_close(store);
     double const open_before = cpu_s();
-    store = store_model_open(directory);
+    store = store_model_open(store_directory);
     double const opened = cpu_s() - open_before;
     live_store_remember_until(store, 1, 1000000);
     double const look_before = cpu_s();
@@ -580,7 +565,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     fault_vfs_register();
     fault_vfs_skip_syncs(true);
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_around, remove_around)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_alone, store_place_remove)
     const struct CMUnitTest tests[] = {
         CASE(piles_hold_what_a_table_holds),
         CASE(piles_hold_it_with_a_thread_too),

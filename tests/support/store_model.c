@@ -1,5 +1,6 @@
 /* Every batch touches every kind of row: new ones, changed ones, dropped ones. */
 #include "store_model.h"
+#include "fault_vfs.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,33 @@
 #define BLOB_BYTES_MAX 1000u
 #define DECISIONS_PER_BATCH 3u
 #define UNITS 5u
+
+char store_around[TEMP_PATH_BYTES];
+char store_directory[TEMP_PATH_BYTES];
+
+int store_place_make(void **state)
+{
+    (void)state;
+    temp_directory_make(store_around);
+    temp_path(store_directory, store_around, "state");
+    return 0;
+}
+
+int store_place_make_faulty(void **state)
+{
+    live_store_use_vfs(FAULT_VFS);
+    return store_place_make(state);
+}
+
+int store_place_remove(void **state)
+{
+    (void)state;
+    live_store_use_vfs(NULL);
+    live_store_use_threads(true);
+    fault_vfs_disarm();
+    temp_directory_remove(store_around);
+    return 0;
+}
 
 struct live_store_identity store_model_identity(void)
 {

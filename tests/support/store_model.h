@@ -5,6 +5,15 @@
 #include "../../src/live/store/store.h"
 #include "temp.h"
 
+/* Where a test's stores lie: the new directory `store_around` is the test's own, and the file
+ * "state" in it, `store_directory`, is what stores are opened on. Setup and teardown for cmocka:
+ * the teardown gives stores their own files and threads back. */
+extern char store_around[TEMP_PATH_BYTES];
+extern char store_directory[TEMP_PATH_BYTES];
+int store_place_make(void **state);
+int store_place_make_faulty(void **state); /* with stores over FAULT_VFS, which is registered */
+int store_place_remove(void **state);
+
 /* The identity that the model's stores have. */
 struct live_store_identity store_model_identity(void);
 

@@ -319,6 +319,19 @@ static void pause_doubles_with_each_message_without_an_answer_up_to_64_times(voi
     assert_int_equal(tacit_resend_pause_us(TACIT_NEVER >> 6, 6), TACIT_NEVER >> 6 << 6);
 }
 
+static void a_round_waits_its_full_time_once(void **state)
+{
+    (void)state;
+    assert_true(tacit_round_deadline_us(false, true, 5, 10, 12) == TACIT_NEVER);
+    assert_int_equal(tacit_round_deadline_us(true, true, 5, 10, 12), 15);
+    assert_int_equal(tacit_round_deadline_us(true, true, 5, 10, TACIT_NEVER), 15);
+    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 12), 12); /* stands */
+    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 6), 6);
+    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 5), 15);  /* has come */
+    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 16), 15); /* of another clock */
+    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, TACIT_NEVER), 15);
+}
+
 /* One step of a core at time 1,000 whose pauses begin at 10. */
 static struct tacit_resend after(uint64_t due_us, uint32_t unanswered,
                                  struct tacit_resend_step step)
@@ -366,6 +379,7 @@ static void an_answer_ends_a_long_pause_and_never_makes_one_longer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_round_waits_its_full_time_once),
         cmocka_unit_test(fill_makes_all_members_and_no_bit_beyond_at_each_size),
         cmocka_unit_test(fill_of_nothing_writes_nothing),
         cmocka_unit_test(count_follows_each_add_and_remove_at_each_size),

@@ -208,19 +208,11 @@ void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *
 
 /* ---- Deadline ---- */
 
-/* The full time from now on, for a new round and for a new process with a new clock. But a START
- * does not put off a deadline that is still to come: else a hub that starts often has none. */
 void elim_hub_set_deadline(struct tacit_elim_hub *hub, bool is_new_round)
 {
-    bool const has_deadline =
-        hub->phase == PHASE_COLLECTING && !hub->overdue && hub->timeout_us > 0;
-    uint64_t const full_us = hub->now_us + hub->timeout_us;
-    bool const stands =
-        !is_new_round && hub->deadline_us > hub->now_us && hub->deadline_us < full_us;
-    if (!has_deadline)
-        hub->deadline_us = TACIT_NEVER;
-    else if (!stands)
-        hub->deadline_us = full_us;
+    bool const waits = hub->phase == PHASE_COLLECTING && !hub->overdue && hub->timeout_us > 0;
+    hub->deadline_us = tacit_round_deadline_us(waits, is_new_round, hub->now_us, hub->timeout_us,
+                                               hub->deadline_us);
 }
 
 void elim_hub_check_invariants(const struct tacit_elim_hub *hub)

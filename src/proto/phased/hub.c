@@ -426,19 +426,12 @@ static void on_timeout(struct tacit_phased_hub *hub, uint64_t now_us,
 
 /* ---- Public ---- */
 
-/* The full time from now on, for a new round and for a new process with a new clock. But a START
- * does not put off a deadline that is still to come: else a hub that starts often has none. */
 static void set_deadline(struct tacit_phased_hub *hub, bool is_new_round)
 {
-    bool const has_deadline =
-        hub->phase == PHASE_COLLECTING && !hub->overdue && hub->config.round_timeout_us > 0;
-    uint64_t const full_us = hub->now_us + hub->config.round_timeout_us;
-    bool const stands =
-        !is_new_round && hub->deadline_us > hub->now_us && hub->deadline_us < full_us;
-    if (!has_deadline)
-        hub->deadline_us = TACIT_NEVER;
-    else if (!stands)
-        hub->deadline_us = full_us;
+    uint64_t const timeout_us = hub->config.round_timeout_us;
+    bool const waits = hub->phase == PHASE_COLLECTING && !hub->overdue && timeout_us > 0;
+    hub->deadline_us =
+        tacit_round_deadline_us(waits, is_new_round, hub->now_us, timeout_us, hub->deadline_us);
 }
 
 /* The operator's word has changed the judge: is there another order now? */
