@@ -1,6 +1,6 @@
 /* A player whose votes are private (sound mode; PRIVACY.md B.4, EXACT-BOUNDS 4 with one site):
  * votes are functions of noised sums, which stay where they are. */
-#include "tacit/vote.h"
+#include "block.h"
 #include <math.h>
 #include <string.h>
 #include "tacit/bounds.h"
@@ -80,6 +80,15 @@ static int64_t *noised_of(struct tacit_vote_private *player, uint32_t arm)
            (size_t)arm * TACIT_BOUNDS_RELEASES_MAX;
 }
 
+static struct vote_block block_of(struct tacit_vote_private *player)
+{
+    return (struct vote_block){.arm_count = arms_of(player),
+                               .active = active_of(player),
+                               .left = left_of(player),
+                               .left_count = &player->left_count,
+                               .exact = exact_of(player)};
+}
+
 static uint32_t next_active(struct tacit_vote_private *player, uint32_t from)
 {
     return tacit_bits_next(active_of(player), arms_of(player), from);
@@ -155,63 +164,20 @@ static void open_plan(struct tacit_vote_private *player)
 {
     TACIT_ASSERT(player->active_count >= 1);
     TACIT_ASSERT(player->rung > player->rung_before);
-    memset(left_of(player), 0, 2 * (size_t)arms_of(player) * sizeof(uint64_t));
-    player->left_count = 0;
-    if (player->active_count == 1) {
-        player->phase = PHASE_DECIDED;
-        return;
-    }
-    uint64_t const each = player->rung - player->rung_before;
-    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
-         arm = next_active(player, arm + 1)) {
-        left_of(player)[arm] = each;
-        player->left_count += each;
-    }
-    TACIT_ASSERT(player->left_count > 0);
-    player->phase = PHASE_PULLING;
+    struct vote_block const block = block_of(player);
+    bool const is_open = vote_block_open(&block, player->rung - player->rung_before);
+    player->phase = is_open ? PHASE_PULLING : PHASE_DECIDED;
 }
 
 static void show_plan(struct tacit_vote_private *player, struct tacit_vote_private_update *update)
 {
-    uint32_t count = 0;
-    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
-        if (left_of(player)[arm] == 0)
-            continue;
-        plan_of(player)[count].arm = arm;
-        plan_of(player)[count].count = left_of(player)[arm];
-        count++;
-    }
+    struct vote_block const block = block_of(player);
     update->replan = true;
     update->plan = plan_of(player);
-    update->plan_count = count;
+    update->plan_count = vote_block_plan(&block, plan_of(player));
 }
 
 /* ---- Draws ---- */
-
-/* One noised sum for each arm, or none at all: they are laid down before anything is charged. */
-static enum tacit_status draw_all(struct tacit_vote_private *player,
-                                  const struct tacit_entropy *entropy)
-{
-    TACIT_ASSERT(player->epoch >= 1);
-    TACIT_ASSERT(player->epoch <= TACIT_BOUNDS_RELEASES_MAX);
-    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
-         arm = next_active(player, arm + 1)) {
-        union tacit_sum noised;
-        enum tacit_status const status = tacit_mechanism_release(
-            &player->config.mechanism, exact_of(player)[arm], entropy, &noised);
-        if (status != TACIT_OK)
-            return status;
-        noised_of(player, arm)[player->epoch - 1] = noised.steps;
-    }
-    return TACIT_OK;
-}
-
-static void forget_draw(struct tacit_vote_private *player)
-{
-    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
-         arm = next_active(player, arm + 1))
-        noised_of(player, arm)[player->epoch - 1] = 0;
-}
 
 static void ask_for_grant(const struct tacit_vote_private *player,
                           struct tacit_vote_private_update *update)
@@ -222,31 +188,25 @@ static void ask_for_grant(const struct tacit_vote_private *player,
     update->cell = player->cell;
 }
 
-/* Noise, charge and erasure of the exact sums are one step, and so one transaction. */
 static enum tacit_status release(struct tacit_vote_private *player,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_vote_private_update *update)
 {
-    TACIT_ASSERT(player->left_count == 0);
-    struct tacit_ledger ledger = player->ledger;
+    TACIT_ASSERT(player->epoch >= 1);
+    TACIT_ASSERT(player->epoch <= TACIT_BOUNDS_RELEASES_MAX);
+    struct vote_block const block = block_of(player);
+    struct vote_block_noised const noised = {noised_of(player, 0) + player->epoch - 1,
+                                             TACIT_BOUNDS_RELEASES_MAX};
     update->persist = true;
     player->phase = PHASE_RELEASING;
-    enum tacit_status status = tacit_ledger_spend(
-        &ledger, player->cell + 1, tacit_mechanism_cost_nano(&player->config.mechanism));
-    if (status != TACIT_OK) {
+    enum tacit_status const status = vote_block_release(&block, &player->config.mechanism, entropy,
+                                                        &player->ledger, &player->cell, noised);
+    if (status == TACIT_BUDGET)
         player->phase = PHASE_HALTED;
-        memset(exact_of(player), 0, arms_of(player) * sizeof(uint64_t));
-        return TACIT_BUDGET;
-    }
-    status = draw_all(player, entropy);
-    if (status != TACIT_OK) {
-        forget_draw(player);
+    else if (status != TACIT_OK)
         player->retry_us = player->now_us + RETRY_US;
+    if (status != TACIT_OK)
         return status;
-    }
-    player->ledger = ledger;
-    player->cell++;
-    memset(exact_of(player), 0, arms_of(player) * sizeof(uint64_t));
     player->phase = PHASE_WAITING;
     ask_for_grant(player, update);
     return TACIT_OK;
@@ -359,8 +319,7 @@ static bool climb(struct tacit_vote_private *player)
 /* Votes leave at multiples of the tick, whatever the data. */
 static uint64_t next_tick(const struct tacit_vote_private *player)
 {
-    TACIT_ASSERT(player->config.tick_us > 0);
-    return (player->now_us / player->config.tick_us + 1) * player->config.tick_us;
+    return vote_block_tick(player->now_us, player->config.tick_us);
 }
 
 /* The hub's grant: from here on the draw may be used. */
@@ -399,13 +358,8 @@ static void take_voted(struct tacit_vote_private *player, const uint64_t *voted)
     }
     if (player->phase != PHASE_PULLING)
         return;
-    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
-        if (tacit_bits_has(active_of(player), arm))
-            continue;
-        player->left_count -= left_of(player)[arm];
-        left_of(player)[arm] = 0;
-        exact_of(player)[arm].steps = 0; /* a partial sum is never released */
-    }
+    struct vote_block const block = block_of(player);
+    vote_block_leave(&block);
 }
 
 static void take_reset(struct tacit_vote_private *player, uint64_t reset)
@@ -491,14 +445,10 @@ static enum tacit_status on_reward(struct tacit_vote_private *player,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_vote_private_update *update)
 {
-    if (player->phase != PHASE_PULLING || reward->arm >= arms_of(player) || reward->count == 0 ||
-        reward->count > left_of(player)[reward->arm])
+    struct vote_block const block = block_of(player);
+    if (player->phase != PHASE_PULLING ||
+        vote_block_take(&block, &player->config.mechanism.scale, reward) != TACIT_OK)
         return TACIT_INVALID;
-    if (reward->sum.steps < 0 || reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
-        return TACIT_INVALID;
-    left_of(player)[reward->arm] -= reward->count;
-    player->left_count -= reward->count;
-    tacit_sum_add(&player->config.mechanism.scale, &exact_of(player)[reward->arm], reward->sum);
     update->persist = true;
     return player->left_count == 0 ? release(player, entropy, update) : TACIT_OK;
 }
@@ -558,20 +508,13 @@ enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
 
 static bool is_possible(struct tacit_vote_private *player)
 {
-    uint32_t const arms = arms_of(player);
-    uint64_t left = 0;
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        if (left_of(player)[arm] > TACIT_HORIZON_MAX ||
-            (left_of(player)[arm] > 0 && !tacit_bits_has(active_of(player), arm)))
-            return false;
-        left += left_of(player)[arm];
-    }
-    return left == player->left_count && player->epoch >= 1 &&
+    struct vote_block const block = block_of(player);
+    bool const is_pulling = player->phase == PHASE_PULLING;
+    return vote_block_is_possible(&block, TACIT_HORIZON_MAX) && player->epoch >= 1 &&
            player->epoch <= TACIT_BOUNDS_RELEASES_MAX && player->active_count >= 1 &&
-           tacit_bits_count(active_of(player), arms) == player->active_count &&
+           tacit_bits_count(active_of(player), arms_of(player)) == player->active_count &&
            player->phase <= PHASE_HALTED && player->rung > player->rung_before &&
-           player->cell == player->ledger.release_count &&
-           (player->phase == PHASE_PULLING) == (left > 0) &&
+           player->cell == player->ledger.release_count && is_pulling == (player->left_count > 0) &&
            tacit_ledger_spent_nano(&player->ledger) <= player->ledger.budget_nano;
 }
 

@@ -1,6 +1,6 @@
 /* A player that publishes noised sums instead of votes: a block, a draw, a grant, a release at the
  * public tick. What all releases together say is the pool's business (pool.c). */
-#include "tacit/vote.h"
+#include "block.h"
 #include <string.h>
 
 #define RETRY_US 1000000u /* after the random source failed */
@@ -75,6 +75,15 @@ static struct tacit_pull_block *plan_of(struct tacit_vote_sums *player)
     return (struct tacit_pull_block *)(void *)(left_of(player) + 3 * (size_t)arms_of(player));
 }
 
+static struct vote_block block_of(struct tacit_vote_sums *player)
+{
+    return (struct vote_block){.arm_count = arms_of(player),
+                               .active = active_of(player),
+                               .left = left_of(player),
+                               .left_count = &player->left_count,
+                               .exact = exact_of(player)};
+}
+
 static bool config_is_valid(const struct tacit_vote_sums_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
@@ -111,68 +120,21 @@ static void copy_config(struct tacit_vote_sums_config *copy,
 
 /* ---- Blocks ---- */
 
-static void forget_exact(struct tacit_vote_sums *player)
-{
-    memset(exact_of(player), 0, arms_of(player) * sizeof(uint64_t));
-}
-
 static void open_block(struct tacit_vote_sums *player)
 {
-    TACIT_ASSERT(player->active_count >= 1);
-    memset(left_of(player), 0, arms_of(player) * sizeof(uint64_t));
-    forget_exact(player);
-    player->left_count = 0;
-    if (player->active_count == 1) {
-        player->phase = PHASE_DECIDED;
-        return;
-    }
-    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
-        if (!tacit_bits_has(active_of(player), arm))
-            continue;
-        left_of(player)[arm] = player->config.block;
-        player->left_count += player->config.block;
-    }
-    TACIT_ASSERT(player->left_count == player->active_count * player->config.block);
-    player->phase = PHASE_PULLING;
+    struct vote_block const block = block_of(player);
+    player->phase = vote_block_open(&block, player->config.block) ? PHASE_PULLING : PHASE_DECIDED;
 }
 
 static void show_plan(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
 {
-    uint32_t count = 0;
-    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
-        if (left_of(player)[arm] == 0)
-            continue;
-        plan_of(player)[count].arm = arm;
-        plan_of(player)[count].count = left_of(player)[arm];
-        count++;
-    }
+    struct vote_block const block = block_of(player);
     update->replan = true;
     update->plan = plan_of(player);
-    update->plan_count = count;
+    update->plan_count = vote_block_plan(&block, plan_of(player));
 }
 
 /* ---- Draws ---- */
-
-/* One noised sum for each arm, or none at all: they are laid down before anything is charged. */
-static enum tacit_status draw_all(struct tacit_vote_sums *player,
-                                  const struct tacit_entropy *entropy)
-{
-    TACIT_ASSERT(player->left_count == 0);
-    memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
-    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
-        if (!tacit_bits_has(active_of(player), arm))
-            continue;
-        union tacit_sum noised;
-        enum tacit_status const status = tacit_mechanism_release(
-            &player->config.mechanism, exact_of(player)[arm], entropy, &noised);
-        if (status != TACIT_OK) {
-            memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
-            return status;
-        }
-        noised_of(player)[arm] = noised.steps;
-    }
-    return TACIT_OK;
-}
 
 static void ask_for_grant(const struct tacit_vote_sums *player,
                           struct tacit_vote_sums_update *update)
@@ -183,13 +145,11 @@ static void ask_for_grant(const struct tacit_vote_sums *player,
     update->cell = player->cell;
 }
 
-/* Noise, charge and erasure of the exact sums are one step, and so one transaction. */
 static enum tacit_status release(struct tacit_vote_sums *player,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_vote_sums_update *update)
 {
-    TACIT_ASSERT(player->left_count == 0);
-    struct tacit_ledger ledger = player->ledger;
+    struct vote_block const block = block_of(player);
     update->persist = true;
     player->phase = PHASE_RELEASING;
     if (player->send_us != TACIT_NEVER) { /* the release before is said again first */
@@ -197,22 +157,17 @@ static enum tacit_status release(struct tacit_vote_sums *player,
         return TACIT_OK;
     }
     player->has_sent = 0;
-    enum tacit_status status = tacit_ledger_spend(
-        &ledger, player->cell + 1, tacit_mechanism_cost_nano(&player->config.mechanism));
-    if (status != TACIT_OK) {
+    memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
+    enum tacit_status const status =
+        vote_block_release(&block, &player->config.mechanism, entropy, &player->ledger,
+                           &player->cell, (struct vote_block_noised){noised_of(player), 1});
+    if (status == TACIT_BUDGET)
         player->phase = PHASE_HALTED;
-        forget_exact(player);
-        return TACIT_BUDGET;
-    }
-    status = draw_all(player, entropy);
-    if (status != TACIT_OK) {
+    else if (status != TACIT_OK)
         player->retry_us = player->now_us + RETRY_US;
+    if (status != TACIT_OK)
         return status;
-    }
-    player->ledger = ledger;
-    player->cell++;
     memcpy(drawn_of(player), active_of(player), width_of(player) * sizeof(uint64_t));
-    forget_exact(player);
     player->phase = PHASE_WAITING;
     ask_for_grant(player, update);
     return TACIT_OK;
@@ -244,13 +199,8 @@ static enum tacit_status read_pool(struct tacit_vote_sums *player,
         show_plan(player, update);
         return TACIT_OK;
     }
-    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
-        if (tacit_bits_has(active_of(player), arm))
-            continue;
-        player->left_count -= left_of(player)[arm];
-        left_of(player)[arm] = 0;
-        exact_of(player)[arm].steps = 0; /* a partial sum is never released */
-    }
+    struct vote_block const block = block_of(player);
+    vote_block_leave(&block);
     if (player->left_count == 0)
         return release(player, entropy, update);
     show_plan(player, update);
@@ -262,8 +212,7 @@ static enum tacit_status read_pool(struct tacit_vote_sums *player,
 /* Releases leave at multiples of the tick, whatever the data. */
 static uint64_t next_tick(const struct tacit_vote_sums *player)
 {
-    TACIT_ASSERT(player->config.tick_us > 0);
-    return (player->now_us / player->config.tick_us + 1) * player->config.tick_us;
+    return vote_block_tick(player->now_us, player->config.tick_us);
 }
 
 static void send_release(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
@@ -304,14 +253,10 @@ static enum tacit_status on_reward(struct tacit_vote_sums *player,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_vote_sums_update *update)
 {
-    if (player->phase != PHASE_PULLING || reward->arm >= arms_of(player) || reward->count == 0 ||
-        reward->count > left_of(player)[reward->arm])
+    struct vote_block const block = block_of(player);
+    if (player->phase != PHASE_PULLING ||
+        vote_block_take(&block, &player->config.mechanism.scale, reward) != TACIT_OK)
         return TACIT_INVALID;
-    if (reward->sum.steps < 0 || reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
-        return TACIT_INVALID;
-    left_of(player)[reward->arm] -= reward->count;
-    player->left_count -= reward->count;
-    tacit_sum_add(&player->config.mechanism.scale, &exact_of(player)[reward->arm], reward->sum);
     update->persist = true;
     return player->left_count == 0 ? release(player, entropy, update) : TACIT_OK;
 }
@@ -367,19 +312,12 @@ enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
 
 static bool is_possible(struct tacit_vote_sums *player)
 {
-    uint32_t const arms = arms_of(player);
-    uint64_t left = 0;
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        if (left_of(player)[arm] > player->config.block ||
-            (left_of(player)[arm] > 0 && !tacit_bits_has(active_of(player), arm)))
-            return false;
-        left += left_of(player)[arm];
-    }
-    return left == player->left_count && player->active_count >= 1 &&
-           tacit_bits_count(active_of(player), arms) == player->active_count &&
+    struct vote_block const block = block_of(player);
+    bool const is_pulling = player->phase == PHASE_PULLING;
+    return vote_block_is_possible(&block, player->config.block) && player->active_count >= 1 &&
+           tacit_bits_count(active_of(player), arms_of(player)) == player->active_count &&
            player->phase <= PHASE_HALTED && player->has_sent <= 1 &&
-           player->cell == player->ledger.release_count &&
-           (player->phase == PHASE_PULLING) == (left > 0) &&
+           player->cell == player->ledger.release_count && is_pulling == (player->left_count > 0) &&
            (player->phase != PHASE_GRANTED || player->send_us != TACIT_NEVER) &&
            tacit_ledger_spent_nano(&player->ledger) <= player->ledger.budget_nano;
 }
