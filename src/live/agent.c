@@ -169,11 +169,9 @@ static enum tacit_status try_state(const struct live_agent_config *config, struc
                                    struct tacit_error *error)
 {
     struct live_site *site = NULL;
-    size_t size = live_store_core_size(store);
-    void *const bytes = size == 0 ? NULL : malloc(size);
-    enum tacit_status status = TACIT_OK;
-    if (size > 0)
-        status = bytes == NULL ? TACIT_MEMORY : live_store_get_core(store, bytes, size, &size);
+    size_t size;
+    void *bytes;
+    enum tacit_status status = live_store_copy_core(store, &bytes, &size);
     if (status == TACIT_OK && size > 0)
         status = config->protocol->restore(&site, &config->site, bytes, size);
     if (status != TACIT_OK)

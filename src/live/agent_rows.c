@@ -85,7 +85,7 @@ static enum tacit_status restore_site(struct agent *agent)
     size_t size;
     bool has_term;
     void *bytes;
-    enum tacit_status status = live_daemon_core(&agent->daemon, &bytes, &size);
+    enum tacit_status status = live_store_copy_core(agent->daemon.store, &bytes, &size);
     if (status == TACIT_OK && size > 0)
         status = agent->config->protocol->restore(&agent->site, &agent->config->site, bytes, size);
     if (status == TACIT_OK)

@@ -793,7 +793,7 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     if (status == TACIT_OK)
         status = sort_sites(coordinator);
     if (status == TACIT_OK)
-        status = live_daemon_core(&coordinator->daemon, &bytes, &size);
+        status = live_store_copy_core(coordinator->daemon.store, &bytes, &size);
     if (status == TACIT_OK)
         status =
             coordinator->config->protocol->open(&coordinator->hub, &coordinator->run, bytes, size);
@@ -928,11 +928,11 @@ static enum tacit_status try_state(const struct live_coordinator_config *config,
     struct live_hub_config run = config->hub;
     struct live_hub *hub = NULL;
     bool found;
-    size_t size = live_store_core_size(store);
-    void *const bytes = size == 0 ? NULL : malloc(size);
+    size_t size = 0;
+    void *bytes = NULL;
     enum tacit_status status = live_store_get_value(store, "run_nonce", &run.run_nonce, &found);
-    if (status == TACIT_OK && size > 0)
-        status = bytes == NULL ? TACIT_MEMORY : live_store_get_core(store, bytes, size, &size);
+    if (status == TACIT_OK)
+        status = live_store_copy_core(store, &bytes, &size);
     if (status == TACIT_OK)
         status = config->protocol->open(&hub, &run, bytes, size);
     if (status != TACIT_OK)

@@ -246,17 +246,6 @@ void live_daemon_close(struct live_daemon *daemon)
     *daemon = (struct live_daemon){0};
 }
 
-enum tacit_status live_daemon_core(struct live_daemon *daemon, void **bytes, size_t *size)
-{
-    size_t const kept = live_store_core_size(daemon->store);
-    *bytes = NULL;
-    *size = 0;
-    if (kept == 0)
-        return TACIT_OK;
-    *bytes = malloc(kept);
-    return *bytes == NULL ? TACIT_MEMORY : live_store_get_core(daemon->store, *bytes, kept, size);
-}
-
 enum tacit_status live_daemon_run(struct live_daemon *daemon)
 {
     TACIT_ASSERT(daemon->loop != NULL && daemon->store != NULL);

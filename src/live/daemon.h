@@ -51,10 +51,6 @@ void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, cons
 void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size, bool retain);
 
-/* The core state that was kept, to be given to free(); *size = 0: none, and *bytes is NULL. Errors:
- * TACIT_MEMORY, and what the store says. */
-enum tacit_status live_daemon_core(struct live_daemon *daemon, void **bytes, size_t *size);
-
 /* A release was drawn in the step that began at event_us: nothing leaves before the tick that this
  * event names (daemon/tick.h), whatever it is. So neither the release nor a word of it shows how
  * long drawing took. numbers: how many were drawn. Every family's releases come by here. */

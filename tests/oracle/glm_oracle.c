@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "../support/glm_driver.h"
-#include "glm_twin.h"
+#include "glm_twin_of.h"
 
 #define SEEDS 10u
 #define CLIENTS 4u
@@ -54,26 +54,7 @@ static void draw_world(const struct tacit_glm_model *model, uint32_t seed)
 
 static struct twin_config twin_of(const struct tacit_glm_model *model)
 {
-    bool const is_scaled = model->exploration == TACIT_GLM_PRACTICAL &&
-                           (model->variant == TACIT_GLM_FEDGLB || model->variant == TACIT_GLM_V2 ||
-                            model->variant == TACIT_GLM_V3 || model->variant == TACIT_GLM_N_ONS);
-    return (struct twin_config){.variant = (enum twin_variant)model->variant,
-                                .link = (enum twin_link)model->link,
-                                .clients = CLIENTS,
-                                .slots = SLOTS,
-                                .d = DIMENSION,
-                                .arms = ARMS,
-                                .lambda = model->lambda,
-                                .delta = model->delta,
-                                .s = model->norm_bound,
-                                .r = model->noise_bound,
-                                .k = model->lipschitz,
-                                .c = model->curvature,
-                                .threshold = model->threshold,
-                                .longest = model->context_bound,
-                                .scale = is_scaled ? 0.1 : 1,
-                                .epsilon = model->suboptimality,
-                                .period = (long)model->period};
+    return glm_twin_of(model, CLIENTS, SLOTS, DIMENSION, ARMS);
 }
 
 /* Runs both; returns the number of updates. */

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "../../src/families/glm/plan.h"
-#include "../oracle/glm_twin.h"
+#include "../oracle/glm_twin_of.h"
 #include "../support/effort.h"
 
 #define CLIENTS 20u
@@ -194,25 +194,10 @@ static void copy_world(const struct glm_plan *plan, uint32_t run)
 
 static struct twin_config twin_of(const struct glm_plan *plan)
 {
-    struct tacit_glm_model const *const model = &plan->model;
-    bool const is_scaled = model->variant == TACIT_GLM_FEDGLB || model->variant == TACIT_GLM_V2 ||
-                           model->variant == TACIT_GLM_V3 || model->variant == TACIT_GLM_N_ONS;
-    return (struct twin_config){.variant = (enum twin_variant)model->variant,
-                                .clients = CLIENTS,
-                                .slots = (int)model->horizon,
-                                .d = DIMENSION,
-                                .arms = ARMS,
-                                .lambda = model->lambda,
-                                .delta = model->delta,
-                                .s = model->norm_bound,
-                                .r = model->noise_bound,
-                                .k = model->lipschitz,
-                                .c = model->curvature,
-                                .threshold = model->threshold,
-                                .longest = model->context_bound,
-                                .scale = is_scaled ? 0.1 : 1,
-                                .period = (long)model->period,
-                                .coins = coins};
+    struct twin_config config =
+        glm_twin_of(&plan->model, CLIENTS, (int)plan->model.horizon, DIMENSION, ARMS);
+    config.coins = coins;
+    return config;
 }
 
 static double regret_of(size_t at, uint32_t arm)

@@ -130,6 +130,15 @@ enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool 
     return TACIT_OK;
 }
 
+bool store_walk(struct live_store *store, sqlite3_stmt *rows, enum tacit_status *status)
+{
+    TACIT_ASSERT(rows != NULL);
+    bool found = false;
+    if (*status == TACIT_OK)
+        *status = store_next(store, rows, &found);
+    return found;
+}
+
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what)
 {
     TACIT_ASSERT(store->database != NULL);

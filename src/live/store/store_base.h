@@ -174,6 +174,9 @@ void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, con
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what);
 /* Goes to the next row, if there is one. */
 enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found);
+/* For `while`: goes to the next row. False at the last one, and when *status is, or becomes,
+ * another than TACIT_OK. Whoever walks resets the statement. */
+bool store_walk(struct live_store *store, sqlite3_stmt *rows, enum tacit_status *status);
 
 /* Runs SQL without results. */
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);

@@ -199,3 +199,14 @@ void store_core_free(struct store_core *core)
     free(core->sums);
     *core = (struct store_core){0};
 }
+
+enum tacit_status live_store_copy_core(struct live_store *store, void **bytes, size_t *size)
+{
+    size_t const kept = live_store_core_size(store);
+    *bytes = NULL;
+    *size = 0;
+    if (kept == 0)
+        return TACIT_OK;
+    *bytes = malloc(kept);
+    return *bytes == NULL ? TACIT_MEMORY : live_store_get_core(store, *bytes, kept, size);
+}

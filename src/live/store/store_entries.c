@@ -72,12 +72,9 @@ enum tacit_status live_store_get_entry(struct live_store *store,
 enum tacit_status store_entries_check(struct live_store *store)
 {
     sqlite3_stmt *const rows = store->statements[STORE_ENTRIES];
-    bool more;
-    enum tacit_status status = store_next(store, rows, &more);
-    while (status == TACIT_OK && more) {
+    enum tacit_status status = TACIT_OK;
+    while (store_walk(store, rows, &status)) {
         status = entry_check(store, rows);
-        if (status == TACIT_OK)
-            status = store_next(store, rows, &more);
     }
     (void)sqlite3_reset(rows);
     return status;

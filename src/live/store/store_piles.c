@@ -146,15 +146,12 @@ static bool is_listed(const struct store_piles *piles, uint64_t number)
 static enum tacit_status read_list(struct live_store *store)
 {
     sqlite3_stmt *const rows = store->statements[STORE_PILES];
-    bool more;
-    enum tacit_status status = store_next(store, rows, &more);
-    while (status == TACIT_OK && more) {
+    enum tacit_status status = TACIT_OK;
+    while (store_walk(store, rows, &status)) {
         struct store_pile_facts facts;
         status = read_facts(store, rows, &facts);
         if (status == TACIT_OK)
             status = add_pile(store, &facts);
-        if (status == TACIT_OK)
-            status = store_next(store, rows, &more);
     }
     (void)sqlite3_reset(rows);
     return status;

@@ -126,14 +126,12 @@ live_store_releases(struct live_store *store,
                     bool (*each)(void *context, const struct live_release *release), void *context)
 {
     sqlite3_stmt *const rows = store->statements[STORE_RELEASES];
-    bool more;
-    enum tacit_status status = store_next(store, rows, &more);
-    while (status == TACIT_OK && more) {
+    enum tacit_status status = TACIT_OK;
+    while (store_walk(store, rows, &status)) {
         struct live_release release;
         status = release_read(store, rows, &release);
-        if (status != TACIT_OK || !each(context, &release))
+        if (status == TACIT_OK && !each(context, &release))
             break;
-        status = store_next(store, rows, &more);
     }
     (void)sqlite3_reset(rows);
     return status;

@@ -107,14 +107,12 @@ enum tacit_status live_store_decisions(struct live_store *store,
 {
     TACIT_ASSERT(each != NULL);
     sqlite3_stmt *const rows = store->statements[STORE_DECISIONS];
-    bool more;
-    enum tacit_status status = store_next(store, rows, &more);
-    while (status == TACIT_OK && more) {
+    enum tacit_status status = TACIT_OK;
+    while (store_walk(store, rows, &status)) {
         struct live_decision_row row;
         status = decision_read(store, rows, &row);
-        if (status != TACIT_OK || !each(context, &row))
+        if (status == TACIT_OK && !each(context, &row))
             break;
-        status = store_next(store, rows, &more);
     }
     (void)sqlite3_reset(rows);
     return status;
@@ -177,14 +175,12 @@ enum tacit_status live_store_units(struct live_store *store,
 {
     TACIT_ASSERT(each != NULL);
     sqlite3_stmt *const rows = store->statements[STORE_UNITS];
-    bool more;
-    enum tacit_status status = store_next(store, rows, &more);
-    while (status == TACIT_OK && more) {
+    enum tacit_status status = TACIT_OK;
+    while (store_walk(store, rows, &status)) {
         status = pair_check(store, rows, "units");
-        if (status != TACIT_OK ||
+        if (status == TACIT_OK &&
             !each(context, store_text_at(rows, 0), (uint32_t)store_number_at(rows, 1)))
             break;
-        status = store_next(store, rows, &more);
     }
     (void)sqlite3_reset(rows);
     return status;
@@ -281,12 +277,9 @@ static bool pass_run(void *context, const struct live_run_row *row)
 static enum tacit_status check_values(struct live_store *store)
 {
     sqlite3_stmt *const rows = store->statements[STORE_VALUES];
-    bool more;
-    enum tacit_status status = store_next(store, rows, &more);
-    while (status == TACIT_OK && more) {
+    enum tacit_status status = TACIT_OK;
+    while (store_walk(store, rows, &status)) {
         status = pair_check(store, rows, "named");
-        if (status == TACIT_OK)
-            status = store_next(store, rows, &more);
     }
     (void)sqlite3_reset(rows);
     return status;

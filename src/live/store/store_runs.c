@@ -63,14 +63,12 @@ enum tacit_status live_store_runs(struct live_store *store,
 {
     TACIT_ASSERT(each != NULL);
     sqlite3_stmt *const rows = store->statements[STORE_RUNS];
-    bool more;
-    enum tacit_status status = store_next(store, rows, &more);
-    while (status == TACIT_OK && more) {
+    enum tacit_status status = TACIT_OK;
+    while (store_walk(store, rows, &status)) {
         struct live_run_row row;
         status = run_read(store, rows, &row);
-        if (status != TACIT_OK || !each(context, &row))
+        if (status == TACIT_OK && !each(context, &row))
             break;
-        status = store_next(store, rows, &more);
     }
     (void)sqlite3_reset(rows);
     return status;
