@@ -1,0 +1,92 @@
+/* What an operator changes in a run that goes on, as the agent takes it: arms that are retired,
+ * sites that are left out, more slots. */
+#include <string.h>
+#include "agent_state.h"
+
+/* Does the order's log continue the one that is known, or is it an older one of the same? */
+enum tacit_status elim_agent_check_changes(struct tacit_elim_agent *agent,
+                                           const struct tacit_elim_message *order)
+{
+    uint32_t const known = agent->change_count;
+    uint32_t const said = order->change_count;
+    if (said == 0)
+        return TACIT_OK;
+    if (said > agent->config.change_max || order->changes == NULL)
+        return TACIT_MALFORMED;
+    if (memcmp(changes_of(agent), order->changes,
+               (said < known ? said : known) * sizeof *order->changes) != 0)
+        return TACIT_FORKED; /* another site may have been told the other story */
+    for (uint32_t i = known; i < said; i++)
+        if (!elim_change_is_possible(&order->changes[i], agent->config.agent_count,
+                                     agent->config.arm_count) ||
+            order->changes[i].number != i + 1)
+            return TACIT_MALFORMED;
+    return TACIT_OK;
+}
+
+/* Rewards of it that were not released never will be. */
+void elim_agent_bar_arm(struct tacit_elim_agent *agent, uint32_t arm)
+{
+    TACIT_ASSERT(arm < agent->config.arm_count);
+    tacit_bits_add(barred_of(agent), arm);
+    exact_of(agent)[arm] = (union tacit_sum){0};
+}
+
+/* Is an arm left, should this one go? */
+bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint32_t const barred = tacit_bits_count(barred_of(agent), arms);
+    return tacit_bits_has(barred_of(agent), arm) || barred + 1 < arms;
+}
+
+static void take_change(struct tacit_elim_agent *agent, const struct tacit_elim_change *change)
+{
+    uint64_t const most = agent->config.horizon_max;
+    bool const is_self = change->subject == agent->config.agent_id;
+    if (change->kind == TACIT_ELIM_RETIRE_ARM && elim_agent_leaves_an_arm(agent, change->subject)) {
+        elim_agent_bar_arm(agent, change->subject);
+        tacit_bits_remove(refused_of(agent), change->subject); /* it is out for everybody */
+    } else if (change->kind == TACIT_ELIM_DROP_SITE && is_self) {
+        agent->dropped = true;
+        agent->upload = false;
+    } else if (change->kind == TACIT_ELIM_EXTEND_HORIZON && change->value > agent->horizon &&
+               (most == 0 || change->value <= most) && agent->phase != PHASE_FINISHED) {
+        agent->horizon = change->value;
+    }
+}
+
+void elim_agent_take_changes(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
+                             struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(order->change_count > agent->change_count);
+    for (uint32_t i = agent->change_count; i < order->change_count; i++) {
+        take_change(agent, &order->changes[i]);
+        changes_of(agent)[i] = order->changes[i];
+    }
+    agent->change_count = order->change_count;
+    update->persist = true;
+    elim_agent_find_playable(agent);
+}
+
+/* The plan of the epoch that stands, anew: with fewer arms, or with more slots. If nothing is left
+ * of it, the epoch ends here as with its last reward. */
+enum tacit_status elim_agent_plan_anew(struct tacit_elim_agent *agent,
+                                       const struct tacit_elim_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_elim_update *update)
+{
+    if (agent->phase != PHASE_PULLING)
+        return TACIT_OK;
+    elim_agent_lay_plan(agent);
+    if (agent->left_count > 0) {
+        elim_agent_fill_plan(agent, update);
+        return TACIT_OK;
+    }
+    if (agent->last || agent->cut) {
+        elim_agent_start_waiting(agent);
+        return TACIT_OK;
+    }
+    elim_agent_set_phase(agent, PHASE_RELEASING);
+    return elim_agent_finish_epoch(agent, event, entropy, update);
+}

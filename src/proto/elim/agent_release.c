@@ -1,0 +1,201 @@
+/* The release of a finished epoch (Li, Song, Alg. 1 l. 9-10): drawn, charged and committed to in
+ * one step, and used once it is granted. */
+#include <string.h>
+#include "agent_state.h"
+
+/* ---- Draws ---- */
+
+/* l. 9: noise for the sum of each active arm, into the report's column. All arms or none. */
+static enum tacit_status draw(struct tacit_elim_agent *agent, const struct tacit_entropy *entropy)
+{
+    TACIT_ASSERT(agent->left_count == 0);
+    uint32_t const arms = agent->config.arm_count;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        enum tacit_status const status = tacit_mechanism_release(
+            &agent->config.mechanism, exact_of(agent)[arm], entropy, &report_of(agent)[arm]);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+/* l. 10: what was drawn joins the history, and the exact sums are gone. */
+static void add_drawn(struct tacit_elim_agent *agent, union tacit_sum *history)
+{
+    TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
+    uint32_t const arms = agent->config.arm_count;
+    struct tacit_scale const *const scale = &agent->config.mechanism.scale;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        tacit_sum_add(scale, &history[arm], report_of(agent)[arm]);
+        exact_of(agent)[arm] = (union tacit_sum){0};
+    }
+    agent->draw_epoch = agent->epoch;
+}
+
+/* The digest of the report that a history makes. */
+static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum *history,
+                           const union tacit_sum *drawn, uint8_t digest[TACIT_SHA256_BYTES])
+{
+    TACIT_ASSERT(agent->left_count == 0);
+    uint32_t const arms = agent->config.arm_count;
+    struct tacit_pull_block *const scratch = plan_of(agent); /* no plan is open: 2 K words */
+    union tacit_sum *const packed = (union tacit_sum *)(void *)scratch;
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        packed[count] = history[arm];
+        tacit_sum_add(&agent->config.mechanism.scale, &packed[count++], drawn[arm]);
+    }
+    TACIT_ASSERT(count == agent->active_count);
+    elim_release_digest(agent->pulls, arms_of(agent), arms, packed, count, digest);
+    memset(packed, 0, count * sizeof *packed);
+}
+
+/* Commits to the history with the draw in it. */
+static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tacit_entropy *keys)
+{
+    TACIT_ASSERT(agent->config.has_grants);
+    struct tacit_commit_scope const scope = {.domain = agent->config.domain,
+                                             .run_id = agent->config.run_id,
+                                             .site = agent->config.agent_id,
+                                             .epoch = agent->epoch};
+    uint8_t digest[TACIT_SHA256_BYTES];
+    digest_history(agent, noised_of(agent), report_of(agent), digest);
+    return tacit_commit_make(&scope, agent->head, digest, sizeof digest, keys, &agent->commit);
+}
+
+/* The last draw may leave. */
+static void note_release(struct tacit_elim_agent *agent)
+{
+    agent->release_epoch = agent->draw_epoch;
+    agent->release_number = draw_number(agent);
+    agent->release_pulls = agent->pulls;
+}
+
+/* l. 9-10: one draw, one spend, one commitment, or none of them. */
+static enum tacit_status release(struct tacit_elim_agent *agent,
+                                 const struct tacit_entropy *entropy,
+                                 const struct tacit_entropy *keys)
+{
+    TACIT_ASSERT(agent->phase == PHASE_RELEASING);
+    struct tacit_ledger ledger = agent->ledger;
+    enum tacit_status status =
+        tacit_ledger_spend(&ledger, agent->number_base + agent->epoch,
+                           tacit_mechanism_cost_nano(&agent->config.mechanism));
+    if (status != TACIT_OK) {
+        elim_agent_set_phase(agent, PHASE_HALTED);
+        return TACIT_BUDGET;
+    }
+    status = draw(agent, entropy);
+    if (status == TACIT_OK && agent->config.has_grants)
+        status = commit(agent, keys);
+    if (status != TACIT_OK)
+        return status;
+    agent->ledger = ledger;
+    if (agent->config.has_grants) {
+        memcpy(pending_of(agent), noised_of(agent), agent->config.arm_count * sizeof(uint64_t));
+        add_drawn(agent, pending_of(agent));
+        elim_agent_set_phase(agent, PHASE_COMMITTED);
+    } else {
+        add_drawn(agent, noised_of(agent));
+        note_release(agent);
+        elim_agent_start_waiting(agent);
+    }
+    return TACIT_OK;
+}
+
+enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
+                                          const struct tacit_elim_event *event,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_elim_update *update)
+{
+    enum tacit_status const status =
+        release(agent, entropy, event->keys == NULL ? entropy : event->keys);
+    if (status == TACIT_OK && agent->config.has_grants)
+        elim_agent_send_commit(agent, update);
+    else if (status == TACIT_OK && agent->upload)
+        elim_agent_send_report(agent, update);
+    return status;
+}
+
+/* ---- Grants ---- */
+
+/* The draw may be used from now on. */
+static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
+                       struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
+    TACIT_ASSERT(agent->draw_epoch > agent->release_epoch);
+    memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
+    memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
+    note_release(agent);
+    agent->blocked = false;
+    agent->resend.unanswered_count = 0;
+    agent->reported = agent->reported || is_closed;
+    elim_agent_start_waiting(agent);
+    update->persist = true;
+    if (agent->upload && !agent->reported)
+        elim_agent_send_report(agent, update);
+    else if (is_closed && agent->phase == PHASE_WAITING)
+        elim_agent_send_hello(agent, update); /* there is a newer order */
+}
+
+/* A word of the holder about a commitment. */
+static enum tacit_status check_answer(const struct tacit_elim_agent *agent,
+                                      const struct tacit_elim_message *answer)
+{
+    if (answer->from != TACIT_HUB || answer->run_id != agent->config.run_id ||
+        answer->term != agent->term || answer->to != agent->config.agent_id)
+        return TACIT_STRANGER;
+    if (!agent->config.has_grants)
+        return TACIT_UNEXPECTED;
+    return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
+}
+
+static bool is_commitment(const struct tacit_elim_message *answer, const uint8_t *commitment)
+{
+    return memcmp(answer->commit->commitment, commitment, TACIT_SHA256_BYTES) == 0;
+}
+
+enum tacit_status elim_agent_hear_grant(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_message *grant,
+                                        struct tacit_elim_update *update)
+{
+    enum tacit_status const status = check_answer(agent, grant);
+    if (status == TACIT_OK && agent->phase == PHASE_COMMITTED &&
+        is_commitment(grant, agent->commit.commitment))
+        take_grant(agent, grant->closed, update);
+    return status; /* others are late, or repeated */
+}
+
+/* It is the holder's word alone and does not show the other state's signature, so it stops nobody
+ * for good: the agent asks on, and shows that it is blocked. */
+enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
+                                          const struct tacit_elim_message *refusal,
+                                          struct tacit_elim_update *update)
+{
+    enum tacit_status const status = check_answer(agent, refusal);
+    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
+        return status;
+    bool const is_waiting = agent->phase == PHASE_COMMITTED;
+    if (refusal->epoch < agent->draw_epoch || (is_waiting && refusal->epoch != agent->draw_epoch))
+        return TACIT_OK; /* the answer to a question of an epoch before, repeated on its way */
+    bool const is_other = !is_commitment(refusal, agent->head) || is_waiting;
+    bool const is_ours = is_waiting && is_commitment(refusal, agent->commit.commitment);
+    bool const blocked = is_other && !is_ours;
+    update->persist = blocked != agent->blocked;
+    agent->blocked = blocked;
+    return TACIT_OK;
+}
+
+/* The column of the report is free: what was drawn into it is in the pending history. */
+struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *state)
+{
+    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    TACIT_ASSERT(agent->config.has_grants);
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
+    TACIT_ASSERT(agent->draw_epoch == agent->epoch);
+    return elim_agent_report_with(agent, pending_of(agent));
+}

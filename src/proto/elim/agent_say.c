@@ -1,0 +1,95 @@
+/* What an agent says: commitments, reports (Li, Song, Alg. 1 l. 11) and "what now?". */
+#include "agent_state.h"
+
+/* What it says of its commitments: nothing without grants. */
+static const struct tacit_commit *commit_of(const struct tacit_elim_agent *agent)
+{
+    return agent->config.has_grants ? &agent->commit : NULL;
+}
+
+/* What it says that it does not play. NULL: it plays all that is asked for. */
+static const uint64_t *refused_to_say(const struct tacit_elim_agent *state)
+{
+    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    uint32_t const arms = agent->config.arm_count;
+    bool const is_any =
+        agent->config.change_max > 0 && tacit_bits_next(refused_of(agent), arms, 0) < arms;
+    return is_any ? refused_of(agent) : NULL;
+}
+
+void elim_agent_send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(agent->config.has_grants);
+    TACIT_ASSERT(!update->send);
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
+    update->send = true;
+    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_COMMIT,
+                                                  .from = agent->config.agent_id,
+                                                  .to = TACIT_HUB,
+                                                  .run_id = agent->config.run_id,
+                                                  .term = agent->term,
+                                                  .epoch = (uint32_t)agent->draw_epoch,
+                                                  .commit = commit_of(agent),
+                                                  .refused = refused_to_say(agent)};
+}
+
+struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
+                                                 const union tacit_sum *history)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
+        report_of(agent)[count++] = history[arm];
+    TACIT_ASSERT(count == agent->active_count);
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
+                                       .from = agent->config.agent_id,
+                                       .to = TACIT_HUB,
+                                       .run_id = agent->config.run_id,
+                                       .term = agent->term,
+                                       .epoch = agent->epoch,
+                                       .pulls = agent->pulls,
+                                       .arms = arms_of(agent),
+                                       .sum_count = count,
+                                       .sums = report_of(agent),
+                                       .commit = commit_of(agent)};
+}
+
+void elim_agent_send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(agent->upload);
+    TACIT_ASSERT(!update->send);
+    update->send = true;
+    update->message = elim_agent_report_with(agent, noised_of(agent));
+}
+
+void elim_agent_send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(!update->send);
+    update->send = true;
+    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_HELLO,
+                                                  .from = agent->config.agent_id,
+                                                  .to = TACIT_HUB,
+                                                  .run_id = agent->config.run_id,
+                                                  .term = agent->term,
+                                                  .epoch = agent->unplaced ? 0 : agent->epoch,
+                                                  .commit = commit_of(agent),
+                                                  .refused = refused_to_say(agent)};
+}
+
+/* What a waiting agent says when it has waited long enough: its report again, or "what now?". */
+void elim_agent_ask_again(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    if (agent->upload && !agent->reported && agent->release_epoch > 0)
+        elim_agent_send_report(agent, update);
+    else
+        elim_agent_send_hello(agent, update);
+}
+
+/* T came with the end of an epoch whose report is asked for, and no word of the hub says that it
+ * came. */
+bool elim_agent_owes_report(const struct tacit_elim_agent *agent)
+{
+    return agent->phase == PHASE_FINISHED && agent->upload && !agent->reported &&
+           agent->release_epoch == agent->epoch;
+}

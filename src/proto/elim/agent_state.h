@@ -1,0 +1,212 @@
+/* Where the state of an agent has its parts, and what its rooms have of each other: agent.c takes
+ * events, agent_order.c hears orders, agent_changes.c what the operator changed, agent_plan.c says
+ * what is pulled, agent_release.c draws and waits for grants, agent_say.c writes messages,
+ * agent_term.c begins a term, agent_check.c looks at what lay on a disk. */
+#ifndef TACIT_ELIM_AGENT_STATE_H
+#define TACIT_ELIM_AGENT_STATE_H
+#include "internal.h"
+
+enum phase {
+    PHASE_IDLE,      /* no order yet */
+    PHASE_PULLING,   /* a plan is open */
+    PHASE_RELEASING, /* all rewards of the epoch are here; the noise is not drawn yet */
+    PHASE_COMMITTED, /* it is drawn, and waits for its grant; perhaps at T */
+    PHASE_WAITING,   /* for the next order */
+    PHASE_FINISHED,  /* T pulls were played */
+    PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
+};
+
+struct tacit_elim_agent {
+    struct tacit_elim_agent_config config;
+    struct tacit_ledger ledger;
+    uint64_t now_us;
+    struct tacit_resend resend;
+    uint64_t pulls;                   /* S(r) of the order */
+    uint64_t pull_count;              /* pulls played, of T */
+    uint64_t left_count;              /* pulls left in the plan */
+    uint64_t release_epoch;           /* last epoch whose sums were noised, and granted */
+    uint64_t draw_epoch;              /* last epoch whose sums were noised: ahead while COMMITTED */
+    uint64_t term;                    /* 0: the first */
+    uint64_t number_base;             /* of a draw: this and its epoch; 0 in the first term */
+    uint64_t release_number;          /* of the last draw that was granted */
+    uint64_t release_pulls;           /* S(r) of it: each arm that was active has so many */
+    struct tacit_commit commit;       /* of the last draw */
+    uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
+    enum phase phase;
+    uint32_t epoch;
+    uint32_t active_count;
+    uint32_t leader;       /* 1 + that of the order, with exact bounds; 0: none */
+    uint32_t change_count; /* of the log that is known */
+    uint64_t horizon;      /* T, or more where the run was extended */
+    bool last;             /* the order said that no epoch follows */
+    bool upload;           /* this epoch's report is asked for */
+    bool reported;         /* the hub holds it */
+    bool cut;      /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
+    bool blocked;  /* the hub has granted another commitment */
+    bool unplaced; /* no order of this term was taken yet */
+    bool dropped;  /* the operator asks for no report of this agent any more */
+    /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
+     * pending K | with changes: log, barred W(K), refused W(K), playable W(K) */
+    uint64_t words[];
+};
+
+_Static_assert(sizeof(union tacit_sum) == sizeof(uint64_t), "sums are stored as words");
+_Static_assert(sizeof(struct tacit_pull_block) == 2 * sizeof(uint64_t), "a block is two words");
+
+/* ---- Layout ---- */
+
+static inline uint64_t *arms_of(struct tacit_elim_agent *agent)
+{
+    return agent->words;
+}
+
+static inline uint64_t *column_of(struct tacit_elim_agent *agent, uint32_t column)
+{
+    TACIT_ASSERT(column < (agent->config.has_grants ? 8u : 7u));
+    size_t const arms = agent->config.arm_count;
+    return agent->words + TACIT_BITS_WORDS(arms) + column * arms;
+}
+
+/* Pulls of each arm that the plan still asks for. */
+static inline uint64_t *left_of(struct tacit_elim_agent *agent)
+{
+    return column_of(agent, 0);
+}
+
+/* Pulls of each arm since the start of the run. */
+static inline uint64_t *done_of(struct tacit_elim_agent *agent)
+{
+    return column_of(agent, 1);
+}
+
+/* Sums of the rewards that are not released yet. */
+static inline union tacit_sum *exact_of(struct tacit_elim_agent *agent)
+{
+    return (union tacit_sum *)column_of(agent, 2);
+}
+
+/* Sums of all releases: S(r) times the paper's y-bar (Eq. 6). */
+static inline union tacit_sum *noised_of(struct tacit_elim_agent *agent)
+{
+    return (union tacit_sum *)column_of(agent, 3);
+}
+
+/* The noised sums of the active arms, side by side as a report sends them. */
+static inline union tacit_sum *report_of(struct tacit_elim_agent *agent)
+{
+    return (union tacit_sum *)column_of(agent, 4);
+}
+
+static inline struct tacit_pull_block *plan_of(struct tacit_elim_agent *agent)
+{
+    return (struct tacit_pull_block *)column_of(agent, 5);
+}
+
+/* What noised will be once the draw is granted. */
+static inline union tacit_sum *pending_of(struct tacit_elim_agent *agent)
+{
+    TACIT_ASSERT(agent->config.has_grants);
+    return (union tacit_sum *)column_of(agent, 7);
+}
+
+static inline struct tacit_elim_change *changes_of(struct tacit_elim_agent *agent)
+{
+    TACIT_ASSERT(agent->config.change_max > 0);
+    size_t const arms = agent->config.arm_count;
+    size_t const columns = agent->config.has_grants ? 8 : 7;
+    return (struct tacit_elim_change *)(void *)(agent->words + TACIT_BITS_WORDS(arms) +
+                                                columns * arms);
+}
+
+static inline uint64_t *arm_set(struct tacit_elim_agent *agent, uint32_t set)
+{
+    TACIT_ASSERT(set < 3);
+    return (uint64_t *)(void *)(changes_of(agent) + agent->config.change_max) +
+           set * TACIT_BITS_WORDS(agent->config.arm_count);
+}
+
+/* Arms that are not played: retired, or refused. */
+static inline uint64_t *barred_of(struct tacit_elim_agent *agent)
+{
+    return arm_set(agent, 0);
+}
+
+/* Of its own accord, or by a log that a later term has forgotten. */
+static inline uint64_t *refused_of(struct tacit_elim_agent *agent)
+{
+    return arm_set(agent, 1);
+}
+
+/* Arms that a plan may have, and a fallback. */
+static inline uint64_t *playable_of(struct tacit_elim_agent *agent)
+{
+    return agent->config.change_max == 0 ? arms_of(agent) : arm_set(agent, 2);
+}
+
+static inline uint64_t draw_number(const struct tacit_elim_agent *agent)
+{
+    return agent->number_base + agent->draw_epoch;
+}
+
+/* ---- agent.c ---- */
+
+void elim_agent_set_phase(struct tacit_elim_agent *agent, enum phase next);
+
+/* ---- agent_changes.c ---- */
+
+enum tacit_status elim_agent_check_changes(struct tacit_elim_agent *agent,
+                                           const struct tacit_elim_message *order);
+void elim_agent_bar_arm(struct tacit_elim_agent *agent, uint32_t arm);
+bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm);
+void elim_agent_take_changes(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
+                             struct tacit_elim_update *update);
+enum tacit_status elim_agent_plan_anew(struct tacit_elim_agent *agent,
+                                       const struct tacit_elim_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_elim_update *update);
+
+/* ---- agent_order.c ---- */
+
+enum tacit_status elim_agent_hear_order(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update);
+
+/* ---- agent_plan.c ---- */
+
+void elim_agent_find_playable(struct tacit_elim_agent *agent);
+void elim_agent_lay_plan(struct tacit_elim_agent *agent);
+void elim_agent_start_waiting(struct tacit_elim_agent *agent);
+void elim_agent_fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
+void elim_agent_open_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
+uint32_t elim_agent_arm_to_exploit(struct tacit_elim_agent *agent);
+
+/* ---- agent_release.c ---- */
+
+enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
+                                          const struct tacit_elim_event *event,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_elim_update *update);
+enum tacit_status elim_agent_hear_grant(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_message *grant,
+                                        struct tacit_elim_update *update);
+enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
+                                          const struct tacit_elim_message *refusal,
+                                          struct tacit_elim_update *update);
+
+/* ---- agent_say.c ---- */
+
+void elim_agent_send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update);
+struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
+                                                 const union tacit_sum *history);
+void elim_agent_send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
+void elim_agent_send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_update *update);
+void elim_agent_ask_again(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
+bool elim_agent_owes_report(const struct tacit_elim_agent *agent);
+
+/* ---- agent_term.c ---- */
+
+void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term);
+void elim_agent_drop_history(struct tacit_elim_agent *agent);
+
+#endif

@@ -1,0 +1,63 @@
+/* A term begins: whoever judged before has forgotten what it granted. */
+#include <string.h>
+#include "agent_state.h"
+
+/* What no grant covers is gone: whoever begins a term has forgotten what it granted. The number of
+ * the next draw is beyond all numbers before. */
+void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term)
+{
+    uint32_t const arms = agent->config.arm_count;
+    bool const is_at_end = agent->pull_count == agent->horizon;
+    agent->term = term;
+    agent->number_base = draw_number(agent) - agent->release_epoch;
+    if (agent->draw_epoch > agent->release_epoch)
+        memset(&agent->commit, 0, sizeof agent->commit);
+    agent->draw_epoch = agent->release_epoch;
+    agent->epoch = (uint32_t)agent->release_epoch;
+    agent->pulls = agent->release_pulls;
+    agent->left_count = 0;
+    agent->resend.unanswered_count = 0;
+    agent->leader = 0;
+    agent->last = agent->upload = agent->reported = agent->cut = agent->blocked = false;
+    agent->unplaced = true;
+    memset(left_of(agent), 0, arms * sizeof(uint64_t));
+    memset(exact_of(agent), 0, arms * sizeof(uint64_t));
+    if (agent->config.has_grants)
+        memset(pending_of(agent), 0, arms * sizeof(uint64_t));
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (done_of(agent)[arm] > agent->pulls)
+            done_of(agent)[arm] = agent->pulls;
+    if (agent->config.change_max > 0) { /* a log that is forgotten brings no arm back */
+        memcpy(refused_of(agent), barred_of(agent), TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
+        memset(changes_of(agent), 0, agent->change_count * sizeof *changes_of(agent));
+        agent->change_count = 0;
+        agent->dropped = false;
+    }
+    /* From any phase, also from a halt: an old copy has nothing any more that could leave twice. */
+    agent->phase = is_at_end ? PHASE_FINISHED : agent->epoch > 0 ? PHASE_WAITING : PHASE_IDLE;
+}
+
+/* Nothing of before is of use here. */
+void elim_agent_drop_history(struct tacit_elim_agent *agent)
+{
+    uint32_t const arms = agent->config.arm_count;
+    memset(noised_of(agent), 0, arms * sizeof(uint64_t));
+    memset(done_of(agent), 0, arms * sizeof(uint64_t));
+    memset(&agent->commit, 0, sizeof agent->commit);
+    agent->number_base = draw_number(agent);
+    agent->release_epoch = agent->draw_epoch = agent->epoch = 0;
+    agent->release_pulls = agent->pulls = 0;
+    if (agent->phase == PHASE_WAITING)
+        agent->phase = PHASE_IDLE;
+}
+
+void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
+{
+    uint32_t const arms = agent->config.arm_count;
+    TACIT_ASSERT(term > agent->term);
+    elim_agent_begin_term(agent, term);
+    elim_agent_drop_history(agent);
+    tacit_bits_fill(arms_of(agent), arms);
+    agent->active_count = arms;
+    elim_agent_find_playable(agent);
+}
