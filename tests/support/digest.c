@@ -1,5 +1,6 @@
 /* See digest.h. */
 #include "digest.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,29 @@ void digest_bytes(const void *bytes, size_t size)
         memcpy(&word, from + i, size - i < sizeof word ? size - i : sizeof word);
         digest_word(word);
     }
+}
+
+void digest_real(double value)
+{
+    if (isnan(value) || fabs(value) >= 0x1p40)
+        digest_word(isnan(value) ? 1 : signbit(value) ? 2 : 3);
+    else
+        digest_word((uint64_t)llrint(value * 0x1p20));
+}
+
+void digest_reals(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        digest_real(values[i]);
+}
+
+void digest_ledger(const struct tacit_ledger *ledger)
+{
+    uint64_t const words[] = {ledger->budget_nano,       ledger->past_scopes_nano,
+                              ledger->closed_cells_nano, ledger->open_cell_nano,
+                              ledger->open_cell,         ledger->release_count,
+                              ledger->gross_nano};
+    digest_bytes(words, sizeof words);
 }
 
 static void digest_plan(const struct tacit_pull_block *plan, uint32_t count)

@@ -11,6 +11,11 @@
 
 void digest_word(uint64_t word);
 void digest_bytes(const void *bytes, size_t size);
+/* To a millionth: what the mathematics of another processor may change is far below. */
+void digest_real(double value);
+void digest_reals(const double *values, size_t count);
+/* All that a ledger has. */
+void digest_ledger(const struct tacit_ledger *ledger);
 /* While a test damages states bit by bit nothing is added: what a damaged state does follows from
  * how it is laid out. */
 void digest_pause(bool is_paused);

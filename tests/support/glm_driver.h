@@ -4,6 +4,13 @@
 #define GLM_DRIVER_H
 #include "tacit/glm.h"
 
+/* One step to the digest of all (digest.h): what was asked for and said, numbers and all, and what
+ * the state shows since. */
+void glm_digest_client(const struct tacit_glm_client *client, const struct tacit_glm_model *model,
+                       enum tacit_status status, const struct tacit_glm_update *update);
+void glm_digest_hub(const struct tacit_glm_hub *hub, const struct tacit_glm_model *model,
+                    enum tacit_status status, const struct tacit_glm_update *update);
+
 struct glm_driver {
     struct tacit_glm_model model;
     struct tacit_glm_client **clients;

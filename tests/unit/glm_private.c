@@ -10,6 +10,10 @@
 #include <string.h>
 #include "tacit/glm_private.h"
 #include "tacit/wire_glm.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x652e3c811fb3fe66)
 
 #define D 3u
 #define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
@@ -39,7 +43,54 @@ static struct tacit_glm_private_rule rule_of(const struct tacit_glm_private_mode
 {
     struct tacit_glm_private_rule rule;
     assert_int_equal(tacit_glm_private_rule_init(&rule, model), TACIT_OK);
+    uint64_t const words[] = {rule.is_flat, rule.level_count, rule.node_count, rule.rho_nano,
+                              rule.node_rho_nano};
+    digest_bytes(words, sizeof words);
+    digest_real(rule.sd);
+    digest_real(rule.shift);
+    digest_real(rule.drift);
     return rule;
+}
+
+static void digest_said(const struct tacit_glm_private_message *said)
+{
+    uint64_t const words[] = {said->kind, said->from, said->to, said->run_id, said->batch};
+    digest_bytes(words, sizeof words);
+    digest_real(said->log_det);
+    if (said->sums != NULL)
+        digest_bytes(said->sums, S * sizeof *said->sums);
+    if (said->theta == NULL)
+        return;
+    digest_reals(said->theta, D);
+    digest_reals(said->matrix, TACIT_LINALG_MATRIX(D));
+    digest_reals(said->inverse, TACIT_LINALG_MATRIX(D));
+}
+
+static void digest_update(enum tacit_status status, const struct tacit_glm_private_update *update)
+{
+    uint64_t const words[] = {(uint64_t)status, update->send, update->decided, update->arm};
+    digest_bytes(words, sizeof words);
+    digest_real(update->probability);
+    if (update->send)
+        digest_said(&update->message);
+}
+
+static enum tacit_status step(struct tacit_glm_private_client *client,
+                              const struct tacit_glm_private_event *event,
+                              const struct tacit_entropy *entropy,
+                              struct tacit_glm_private_update *update)
+{
+    enum tacit_status const status = tacit_glm_private_client_step(client, event, entropy, update);
+    struct tacit_glm_private_client_view view;
+    tacit_glm_private_client_look(client, &view);
+    uint64_t const words[] = {view.batch, view.model_batch, view.spent_rho_nano,
+                              view.release_count};
+    digest_update(status, update);
+    digest_bytes(words, sizeof words);
+    digest_real(view.alpha);
+    digest_reals(view.theta, D);
+    digest_reals(view.inverse, TACIT_LINALG_MATRIX(D));
+    return status;
 }
 
 /* ---- The rule ---- */
@@ -244,7 +295,7 @@ static void give(struct tacit_glm_private_client *client, const double *x, doubl
     struct tacit_glm_private_update update;
     struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_REWARD,
                                                   .as.reward = {x, y, 0, 0}};
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
     assert_false(update.send);
 }
 
@@ -253,7 +304,7 @@ static enum tacit_status close_batch(struct tacit_glm_private_client *client, ui
                                      struct tacit_glm_private_update *update)
 {
     struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch};
-    return tacit_glm_private_client_step(client, &event, entropy, update);
+    return step(client, &event, entropy, update);
 }
 
 /* Before the first release V = 2 Y I. The radius as the specification writes it, term by term:
@@ -446,7 +497,15 @@ static enum tacit_status tell(struct tacit_glm_private_hub *hub,
 {
     struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
                                                   .as.message = message};
-    return tacit_glm_private_hub_step(hub, &event, update);
+    enum tacit_status const status = tacit_glm_private_hub_step(hub, &event, update);
+    struct tacit_glm_private_hub_view view;
+    tacit_glm_private_hub_look(hub, &view);
+    uint64_t const words[] = {view.batch, view.model_count, view.skipped_count};
+    digest_update(status, update);
+    digest_bytes(words, sizeof words);
+    digest_reals(view.theta, D);
+    digest_reals(view.matrix, TACIT_LINALG_MATRIX(D));
+    return status;
 }
 
 /* In any order, and however often: V = sum of W~ + 2 Y I, theta = V^-1 sum of u~. */
@@ -561,16 +620,16 @@ static void a_model_that_is_none_is_refused_by_clients(void **state)
                                                   .as.message = &message};
     struct tacit_glm_private_update update;
     tacit_linalg_identity(D, -1, matrix); /* not positive definite */
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_MALFORMED);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_MALFORMED);
     tacit_linalg_identity(D, 2, matrix);
     theta[1] = NAN;
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_MALFORMED);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_MALFORMED);
     theta[1] = 0.2;
     message.from = 2;
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_STRANGER);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_STRANGER);
     message.from = TACIT_HUB;
     assert_memory_equal(before, client, size);
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
     struct tacit_glm_private_client_view view;
     tacit_glm_private_client_look(client, &view);
     assert_true(view.model_batch == 1 && view.theta[1] == 0.2);
@@ -590,7 +649,7 @@ static void decisions_do_not_know_own_rewards(void **state)
     struct tacit_glm_private_client *const one = new_client(&rule, 0);
     struct tacit_glm_private_client *const other = new_client(&rule, 0);
     struct tacit_rng rng = stream(6);
-    for (uint32_t step = 0; step < 300; step++) {
+    for (uint32_t turn = 0; turn < 300; turn++) {
         double contexts[5 * D];
         for (uint32_t i = 0; i < 5 * D; i++)
             contexts[i] = 0.4 * tacit_rng_normal(&rng);
@@ -598,8 +657,8 @@ static void decisions_do_not_know_own_rewards(void **state)
                                                       .as.offer = {5, D, contexts}};
         struct tacit_glm_private_update a;
         struct tacit_glm_private_update b;
-        assert_int_equal(tacit_glm_private_client_step(one, &event, NULL, &a), TACIT_OK);
-        assert_int_equal(tacit_glm_private_client_step(other, &event, NULL, &b), TACIT_OK);
+        assert_int_equal(step(one, &event, NULL, &a), TACIT_OK);
+        assert_int_equal(step(other, &event, NULL, &b), TACIT_OK);
         assert_true(a.decided && b.decided);
         assert_int_equal(a.arm, b.arm);
         give(one, contexts + (size_t)a.arm * D, 1);
@@ -619,15 +678,15 @@ static void contexts_that_are_none_are_refused(void **state)
     struct tacit_glm_private_event event = {.kind = TACIT_EVENT_OFFER,
                                             .as.offer = {2, D, contexts}};
     struct tacit_glm_private_update update;
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_INVALID);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
     contexts[4] = 0;
     event.as.offer.dimension = D + 1;
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_INVALID);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
     event.as.offer.dimension = D;
     event.as.offer.arm_count = 0;
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_INVALID);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
     event.as.offer.arm_count = 2;
-    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
     assert_true(update.probability == 1);
     free(client);
 }
@@ -651,9 +710,62 @@ static void statement_says_what_small_federations_get(void **state)
     assert_non_null(strstr(bytes, "radius is not proven"));
 }
 
-int main(void)
+/* Every radius and link, with and without exploration; batches that come late, again and in any
+ * order, from some of the clients; restarts: the digest knows what all do. */
+static void every_kind_plays(void **state)
 {
+    (void)state;
+    for (uint32_t kind = 0; kind < 24; kind++) {
+        struct tacit_glm_private_model model = some_model();
+        model.link = kind % 2 == 0 ? TACIT_LINALG_IDENTITY : TACIT_LINALG_LOGISTIC;
+        model.exploration = (enum tacit_glm_exploration)(kind / 2 % 3);
+        model.alpha = 0.5;
+        model.explore = kind / 6 % 2 == 0 ? 0.25 : 0;
+        model.batch_count = kind / 12 == 0 ? 9 : 40;
+        struct federation federation = new_federation(&model);
+        assert_int_equal(tacit_glm_private_hub_init(federation.hub, &federation.rule, kind % 4),
+                         TACIT_OK);
+        struct tacit_rng rng = stream(7 + kind);
+        struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+        double contexts[4 * D] = {0.6, -0.3, 0.1, 0.2, 0.2, 0.9, -0.7, 0.1, 0, 0, 0.4, 0.4};
+        struct tacit_glm_private_update update;
+        struct tacit_glm_private_update answer;
+        for (uint64_t turn = 0; turn < 60; turn++) {
+            uint32_t const i = (uint32_t)tacit_rng_below(&rng, CLIENTS);
+            struct tacit_glm_private_client *const client = federation.clients[i];
+            struct tacit_glm_private_event const offer = {.kind = TACIT_EVENT_OFFER,
+                                                          .as.offer = {4, D, contexts}};
+            assert_int_equal(step(client, &offer, &entropy, &update), TACIT_OK);
+            give(client, contexts + (size_t)update.arm * D, 0.25 * (double)(turn % 5) - 0.5);
+            contexts[turn % (4 * D)] *= -0.95;
+            struct tacit_glm_private_client_view view;
+            tacit_glm_private_client_look(client, &view);
+            (void)close_batch(client, view.batch + 1, &entropy, &update);
+            if (update.send && turn % 7 != 6) { /* some are lost */
+                (void)tell(federation.hub, &update.message, &answer);
+                for (uint32_t other = 0; answer.send && other < CLIENTS; other++) {
+                    if (turn % 2 == 0) /* as a wire does */
+                        answer.message.inverse = NULL;
+                    struct tacit_glm_private_event const model_came = {
+                        .kind = TACIT_EVENT_RECEIVE, .as.message = &answer.message};
+                    assert_int_equal(step(federation.clients[other], &model_came, NULL, &update),
+                                     TACIT_OK);
+                }
+            }
+            struct tacit_glm_private_event const start = {.kind = TACIT_EVENT_START};
+            if (turn % 10 == 9)
+                assert_int_equal(step(client, &start, NULL, &update), TACIT_OK);
+        }
+        free_federation(&federation);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_plays),
         cmocka_unit_test(shift_is_what_was_worked_out_beforehand),
         cmocka_unit_test(few_batches_are_released_one_by_one_and_many_in_a_tree),
         cmocka_unit_test(noise_pays_for_all_levels_and_no_more),
@@ -672,5 +784,5 @@ int main(void)
         cmocka_unit_test(decisions_do_not_know_own_rewards),
         cmocka_unit_test(contexts_that_are_none_are_refused),
         cmocka_unit_test(statement_says_what_small_federations_get)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

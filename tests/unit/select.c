@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
+
+/* Of all rounds below: digest.h. */
+#define DIGEST UINT64_C(0x41c49c890b35a8df)
 
 #define USERS 30u
 #define NANO 1000000000.0
@@ -43,6 +47,27 @@ static struct selection selection_new(const struct tacit_select_config *config,
     return selection;
 }
 
+/* All that a state shows, and how it scores who is there. */
+static void digest_selection(const struct selection *selection, uint32_t user_count)
+{
+    struct tacit_select_view view;
+    double columns[4][128];
+    struct tacit_select_scores const scores = {columns[0], columns[1], columns[2], columns[3]};
+    tacit_select_look(selection->select, &view);
+    digest_word(view.round_count);
+    digest_bytes(view.counts, user_count * sizeof *view.counts);
+    digest_bytes(view.sizes, user_count * sizeof *view.sizes);
+    digest_reals(view.means, user_count);
+    assert_true(user_count <= 128);
+    tacit_select_score(selection->select, &scores);
+    for (uint32_t column = 0; column < 4; column++)
+        digest_reals(columns[column], user_count);
+    for (uint32_t user = 0; user < user_count; user++) {
+        digest_real(tacit_select_spent(selection->select, user));
+        digest_real(tacit_select_next_budget(selection->select, user));
+    }
+}
+
 static void selection_free(struct selection *selection)
 {
     free(selection->select);
@@ -63,17 +88,24 @@ static uint32_t choose(struct selection *selection, enum tacit_selector selector
     assert_int_equal(tacit_select_choose(selection->select, &choice, &entropy, selection->scratch,
                                          users, &count, &energy),
                      TACIT_OK);
+    digest_word(count);
+    digest_bytes(users, count * sizeof *users);
+    digest_real(energy);
     return count;
 }
 
 static void observe(struct selection *selection, const uint32_t *users, uint32_t count,
                     double latency)
 {
-    double latencies[64];
+    double latencies[64] = {0};
     for (uint32_t i = 0; i < count; i++)
         latencies[i] = latency;
     assert_int_equal(tacit_select_observe(selection->select, users, count, latencies, 10),
                      TACIT_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        digest_real(tacit_select_spent(selection->select, users[i]));
+        digest_real(tacit_select_next_budget(selection->select, users[i]));
+    }
 }
 
 /* ---- Budgets ---- */
@@ -569,9 +601,95 @@ static void reports_follow_uniform_and_given_lists(void **state)
     selection_free(&given);
 }
 
-int main(void)
+/* A round of a federation in which everything happens to somebody: nobody asks anything of it here
+ * but that it goes on; the digest knows what was chosen, paid and explained. */
+static void play_round(struct selection *selection, const struct tacit_select_config *config,
+                       uint32_t kind, uint32_t round, struct tacit_rng *rng)
 {
+    static const double keys[] = {0.02, 0.1, 0.4, 3};
+    struct tacit_entropy const entropy = tacit_rng_entropy(rng);
+    double expected[128];
+    double latencies[128] = {0};
+    uint32_t users[128];
+    uint32_t count;
+    double energy;
+    uint64_t available[2] = {tacit_rng_next(rng) | tacit_rng_next(rng), tacit_rng_next(rng) | 1u};
+    for (uint32_t user = 0; user < config->user_count; user++)
+        expected[user] = (double)tacit_rng_below(rng, 5) / 4;
+    struct tacit_select_choice const choice = {.selector = (enum tacit_selector)(round % 8),
+                                               .annealing = {.is_vanilla = round / 8 % 2 == 1,
+                                                             .sign_as_printed = kind % 2 == 1,
+                                                             .keep_last = kind % 3 == 1,
+                                                             .keep_walk = kind % 5 == 1,
+                                                             .kappa = 1 + kind % 4,
+                                                             .iterations = 1 + round},
+                                               .expected = expected,
+                                               .available = round % 3 == 0 ? NULL : available};
+    enum tacit_status const status = tacit_select_choose(
+        selection->select, &choice, &entropy, selection->scratch, users, &count, &energy);
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    digest_real(energy);
+    digest_word(count);
+    digest_bytes(users, count * sizeof *users);
+    if (count > 0) {
+        struct tacit_select_explanation why;
+        tacit_select_explain(selection->select, users, count, selection->scratch, &why);
+        uint64_t const words[] = {why.slowest, why.has_runner_up, why.runner_up_leaves,
+                                  why.runner_up_comes};
+        digest_bytes(words, sizeof words);
+        double const terms[] = {why.energy, why.latency_term, why.generalization_term,
+                                why.privacy_term, why.runner_up_energy};
+        digest_reals(terms, sizeof terms / sizeof *terms);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        latencies[i] = (users[i] + round) % 9 == 8 ? NAN : keys[(users[i] + round / 3) % 4];
+    assert_int_equal(tacit_select_observe(selection->select, users, count, latencies, 10),
+                     TACIT_OK);
+    if (round % 7 == 6) /* one says what it has spent by its own books */
+        tacit_select_report(selection->select, round % config->user_count,
+                            tacit_rng_below(rng, 5) * 1234567890u);
+    digest_selection(selection, config->user_count);
+}
+
+static void every_kind_plays(void **state)
+{
+    (void)state;
+    static const uint32_t user_counts[] = {1, 2, 5, 7, 64, 65, 70};
+    static const double given[] = {0.5, 0.25, 0.125, 2};
+    uint64_t sizes[128];
+    for (uint64_t i = 0; i < 128; i++)
+        sizes[i] = 1 + i * i % 7;
+    for (uint32_t kind = 0; kind < 7u * 2u * 3u * 3u; kind++) {
+        struct tacit_select_config config = usual_config();
+        config.user_count = user_counts[kind % 7];
+        config.users_per_round = kind / 7 % 2 == 0 ? 1 + config.user_count / 3 : config.user_count;
+        config.beta = kind % 2 == 0 ? 2 : 1.5;
+        config.zeta = kind % 4 == 0 ? 0.5 : 1;
+        config.budget =
+            (struct tacit_select_budget){.kind = (enum tacit_select_budget_kind)(kind / 14 % 3),
+                                         .is_exact = kind / 42 == 0,
+                                         .total = kind / 42 == 2 ? (double)INFINITY : 4,
+                                         .eta = 0.3,
+                                         .participations = 4,
+                                         .given = given};
+        struct selection selection = selection_new(&config, kind % 3 == 0 ? NULL : sizes);
+        struct tacit_rng rng = tacit_rng_stream(9, kind, 0, 1);
+        for (uint32_t round = 0; round < 33; round++)
+            if (round % 8 != TACIT_SELECTOR_BRUTE || config.user_count < 8)
+                play_round(&selection, &config, kind, round, &rng);
+        assert_int_equal(tacit_select_check(selection.select, selection.size, &config), TACIT_OK);
+        selection_free(&selection);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_plays),
         cmocka_unit_test(brute_force_keeps_the_first_of_equals),
         cmocka_unit_test(decay_is_the_table_s),
         cmocka_unit_test(
@@ -593,5 +711,5 @@ int main(void)
         cmocka_unit_test(explanation_adds_up_and_its_runner_up_is_the_best_exchange),
         cmocka_unit_test(without_entropy_nothing_is_chosen),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -12,7 +12,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x0a2af3ad79d16735)
+#define DIGEST UINT64_C(0xf770a399ae448bd1)
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -155,6 +155,37 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
     digest_bytes(letter->bytes, letter->size);
 }
 
+static void digest_site(const struct tacit_select_site *site, uint32_t dimension)
+{
+    struct tacit_select_site_view view;
+    tacit_select_site_look(site, &view);
+    uint64_t const words[] = {view.phase,         view.round,      view.draw_round,
+                              view.release_round, view.price_nano, view.participation,
+                              view.spent_nano,    view.is_blocked, view.is_exhausted};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.head, sizeof view.head);
+    for (uint32_t i = 0; i < dimension; i += 97)
+        digest_real((double)view.model[i]);
+}
+
+static void digest_hub(const struct tacit_select_hub *hub, uint32_t dimension)
+{
+    struct tacit_select_hub_view view;
+    tacit_select_hub_look(hub, &view);
+    uint64_t const words[] = {view.round,          view.round_count,       view.is_open,
+                              view.is_finished,    view.is_exhausted,      view.asked_count,
+                              view.received_count, view.asked[0],          view.received[0],
+                              view.flagged[0],     view.select.round_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.seen, SITES * sizeof *view.seen);
+    digest_bytes(view.spent_nano, SITES * sizeof *view.spent_nano);
+    digest_bytes(view.select.counts, SITES * sizeof *view.select.counts);
+    digest_reals(view.select.means, SITES);
+    digest_reals(view.latencies, view.asked_count);
+    for (uint32_t i = 0; i < dimension; i += 97)
+        digest_real((double)view.model[i]);
+}
+
 /* Persist, then send: the driver's order; death comes between. */
 static void carry_out(struct world *world, uint32_t node, const struct tacit_select_update *update)
 {
@@ -212,8 +243,14 @@ static enum tacit_status step(struct world *world, uint32_t node,
     }
     digest_step(status,
                 update.persist | (uint64_t)update.train << 1 | (uint64_t)update.stop << 2 |
-                    (uint64_t)update.drawn << 3 | (uint64_t)update.settled << 4,
+                    (uint64_t)update.drawn << 3 | (uint64_t)update.has_model << 4 |
+                    (uint64_t)update.round_is_over << 5 | (uint64_t)update.message_count << 6 |
+                    (uint64_t)update.settled << 16,
                 update.deadline_us, NULL, 0);
+    if (node == SITES)
+        digest_hub(hub_of(world), NUMBERS);
+    else
+        digest_site(site_of(world, node), NUMBERS);
     carry_out(world, node, &update);
     return status;
 }

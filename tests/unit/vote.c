@@ -11,7 +11,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x74e15d39a43d473e)
+#define DIGEST UINT64_C(0xf8612e7f14d18029)
 
 #define RUN 77u
 #define SCHEDULES 100000u
@@ -128,6 +128,15 @@ static enum tacit_status reset_to(struct tacit_vote_board *board, uint64_t reset
     return tacit_vote_board_take(board, &message, NULL);
 }
 
+static void digest_board(const struct tacit_vote_board *board)
+{
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board, &view);
+    uint64_t const words[] = {view.reset, view.voted[0], view.voted_count, view.mark_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.counts, ARMS * sizeof *view.counts);
+}
+
 static uint64_t voted(const struct tacit_vote_board *board)
 {
     struct tacit_vote_board_view view;
@@ -232,6 +241,7 @@ static void any_schedule_of_the_same_marks_leads_to_the_same_voted_set(void **st
             if (tacit_rng_below(&rng, 3) == 0) /* again, also an old one */
                 say(board, &said[order[tacit_rng_below(&rng, i + 1)]]);
         }
+        digest_board(board);
         if (voted(board) != expected)
             fail_msg("schedule %u: %llx instead of %llx", schedule,
                      (unsigned long long)voted(board), (unsigned long long)expected);
@@ -392,6 +402,30 @@ static void leave(struct table *table)
     free(table->board);
 }
 
+static void digest_player(const struct tacit_vote_player *player)
+{
+    struct tacit_vote_player_view view;
+    tacit_vote_player_look(player, &view);
+    struct tacit_best_arm_view const *const inner = &view.subroutine;
+    uint64_t const words[] = {
+        inner->arm_count,    inner->remaining[0], inner->remaining_count,
+        inner->dropped[0],   inner->decided,      inner->answer,
+        inner->sample_count, inner->round_count,  inner->epoch_count,
+        inner->reset_count,  view.reset,          view.decided,
+        view.is_open,        view.open_arm,       tacit_vote_player_is_decided(player)};
+    digest_bytes(words, sizeof words);
+    digest_bytes(inner->pulls, ARMS * sizeof *inner->pulls);
+    digest_reals(inner->sums, ARMS);
+    digest_real(inner->failure_spent);
+}
+
+static void digest_said(const struct tacit_vote_message *said)
+{
+    uint64_t const words[] = {said->kind,   said->from,  said->to,
+                              said->run_id, said->reset, said->marks[0]};
+    digest_bytes(words, sizeof words);
+}
+
 static enum tacit_status step(struct table *table, uint32_t player, struct tacit_vote_event event,
                               struct tacit_vote_update *update)
 {
@@ -403,6 +437,10 @@ static enum tacit_status step(struct table *table, uint32_t player, struct tacit
                 update->persist | (uint64_t)update->persist_board << 1 |
                     (uint64_t)update->send << 2 | (uint64_t)update->marks_new << 3,
                 update->deadline_us, update->plan, update->plan_count);
+    digest_player(table->player[player]);
+    digest_board(table->board);
+    if (update->send)
+        digest_said(&update->message);
     return status;
 }
 

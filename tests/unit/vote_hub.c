@@ -12,7 +12,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xe3bb8d72f254d86a)
+#define DIGEST UINT64_C(0x65eb77f8687922c2)
 
 #define RUN 77u
 #define ARMS 3u
@@ -160,6 +160,33 @@ static void digest_letter(const struct tacit_vote_letter *letter)
     digest_bytes(letter->previous, sizeof letter->previous);
 }
 
+static void digest_board(const struct tacit_vote_board_view *board)
+{
+    uint64_t const words[] = {board->reset, board->voted[0], board->voted_count, board->mark_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(board->counts, ARMS * sizeof *board->counts);
+}
+
+static void digest_site(const struct tacit_vote_site *site)
+{
+    struct tacit_vote_site_view view;
+    tacit_vote_site_look(site, &view);
+    struct tacit_vote_private_view const *const player = &view.player;
+    uint64_t const words[] = {player->epoch,      player->cell,     player->active[0],
+                              player->dropped[0], player->decided,  player->active_count,
+                              player->waiting,    player->halted,   player->exploit_arm,
+                              view.is_decided,    view.is_finished, view.is_committed,
+                              view.is_blocked,    view.is_spent,    view.granted,
+                              view.pull_count,    view.said[0],     view.is_heard};
+    digest_bytes(words, sizeof words);
+    digest_ledger(player->ledger);
+    digest_board(&view.board);
+    digest_bytes(view.head, sizeof view.head);
+    digest_bytes(&view.commit, sizeof view.commit);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        digest_word((uint64_t)tacit_vote_site_total(site, arm));
+}
+
 /* Persist, send, plan. A death before the write loses the step; after it, the letters. */
 static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
                               struct tacit_vote_site_event event)
@@ -174,8 +201,10 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
     assert_int_equal(tacit_vote_site_check(process->memory, world->site_bytes, &config), TACIT_OK);
     digest_step(status,
                 update.persist | (uint64_t)update.has_draw << 1 | (uint64_t)update.replan << 2 |
-                    (uint64_t)update.on_tick << 3,
+                    (uint64_t)update.on_tick << 3 | (uint64_t)update.letter_count << 4 |
+                    (uint64_t)update.cell << 8,
                 update.deadline_us, update.plan, update.plan_count);
+    digest_site(process->memory);
     for (uint32_t i = 0; i < update.letter_count; i++)
         digest_letter(&update.letters[i]);
     if (!update.persist)
@@ -262,6 +291,19 @@ static void check_said(struct world *world, const struct tacit_vote_letter *said
     world->refusals += said->kind == TACIT_VOTE_REFUSED;
 }
 
+static void digest_hub(const struct tacit_vote_hub *hub)
+{
+    struct tacit_vote_hub_view view;
+    struct tacit_vote_letter anew;
+    tacit_vote_hub_look(hub, &view);
+    digest_board(&view.board);
+    uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
+                              tacit_vote_hub_anew(hub, &anew)};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.cells, SITES * sizeof *view.cells);
+    digest_letter(&anew);
+}
+
 static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = world};
@@ -272,6 +314,7 @@ static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_eve
                      TACIT_OK);
     digest_step(status, update.persist | (uint64_t)update.arms_out << 1, update.deadline_us, NULL,
                 0);
+    digest_hub(world->hub);
     if (update.persist)
         memcpy(world->hub_disk, world->hub, world->hub_bytes);
     if (update.send) {

@@ -13,7 +13,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xd25ea7f693a6ae05)
+#define DIGEST UINT64_C(0x0449c3b0c180144b)
 
 #define RUN 5u
 #define ARMS 4u
@@ -71,6 +71,50 @@ static void close_site(struct site *site)
     free(site->player);
 }
 
+static void digest_player(const struct site *site)
+{
+    struct tacit_vote_private_view view;
+    tacit_vote_private_look(site->player, &view);
+    struct tacit_vote_private_glance const glance = tacit_vote_private_glance(site->player);
+    uint64_t const words[] = {view.epoch,
+                              view.cell,
+                              view.active[0],
+                              view.dropped[0],
+                              view.decided,
+                              view.active_count,
+                              view.waiting,
+                              view.halted,
+                              view.exploit_arm,
+                              glance.cell,
+                              glance.decided,
+                              glance.waiting,
+                              glance.halted,
+                              glance.pulling,
+                              glance.vote_us,
+                              glance.deadline_us,
+                              tacit_vote_private_is_decided(site->player)};
+    digest_bytes(words, sizeof words);
+    digest_ledger(view.ledger);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        digest_word((uint64_t)tacit_vote_private_total(site->player, arm));
+    if (view.waiting) {
+        uint8_t digest[TACIT_SHA256_BYTES];
+        tacit_vote_private_digest(site->player, digest);
+        digest_bytes(digest, sizeof digest);
+    }
+}
+
+/* What it says without its marks: they are another word. */
+static void digest_said(const struct tacit_vote_private_update *update)
+{
+    struct tacit_vote_message const *const said = &update->message;
+    uint64_t const words[] = {update->cell, update->marks_new, said->kind,  said->from,
+                              said->to,     said->run_id,      said->reset, said->cell};
+    digest_bytes(words, sizeof words);
+    if (update->send)
+        digest_word(said->marks[0]);
+}
+
 static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = site};
@@ -82,8 +126,8 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_event event
                     (uint64_t)site->last.commit << 2 | (uint64_t)site->last.send << 3 |
                     (uint64_t)site->last.replan << 4,
                 site->last.deadline_us, site->last.plan, site->last.plan_count);
-    if (site->last.send)
-        digest_word(site->last.message.marks[0]);
+    digest_said(&site->last);
+    digest_player(site);
     if (site->last.replan)
         memset(site->left, 0, sizeof site->left);
     for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)

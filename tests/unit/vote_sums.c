@@ -13,7 +13,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x5410ff3b415cac55)
+#define DIGEST UINT64_C(0x1e2b8670cf6c54a7)
 
 #define RUN 5u
 #define ARMS 5u
@@ -66,7 +66,13 @@ static enum tacit_status take(struct tacit_vote_pool *pool, uint64_t number, con
 {
     struct tacit_vote_release const release = {
         .run_id = RUN, .from = 1, .number = number, .arms = &arms, .sums = sums};
-    return tacit_vote_pool_take(pool, &release);
+    enum tacit_status const status = tacit_vote_pool_take(pool, &release);
+    struct tacit_vote_pool_view const view = pool_view(pool);
+    uint64_t const words[] = {(uint64_t)status, view.release_count, view.look_count,
+                              view.next_look,   view.active[0],     view.active_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.sums, ARMS * sizeof *view.sums);
+    return status;
 }
 
 /* From the whole list and nothing else: at every number of releases of the ladder, who is left? */
@@ -283,6 +289,23 @@ static void close_site(struct site *site)
     free(site->player);
 }
 
+static void digest_player(const struct site *site)
+{
+    struct tacit_vote_sums_view view;
+    tacit_vote_sums_look(site->player, &view);
+    uint64_t const words[] = {view.cell,   view.decided,      view.waiting,
+                              view.halted, view.active_count, view.active[0]};
+    digest_bytes(words, sizeof words);
+    digest_ledger(view.ledger);
+}
+
+static void digest_release(const struct tacit_vote_release *release)
+{
+    uint64_t const words[] = {release->run_id, release->from, release->number, release->arms[0]};
+    digest_bytes(words, sizeof words);
+    digest_bytes(release->sums, ARMS * sizeof *release->sums);
+}
+
 static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = site};
@@ -293,8 +316,10 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event 
                 site->last.persist | (uint64_t)site->last.commit << 1 |
                     (uint64_t)site->last.send << 2 | (uint64_t)site->last.replan << 3,
                 site->last.deadline_us, site->last.plan, site->last.plan_count);
+    digest_word(site->last.cell);
+    digest_player(site);
     if (site->last.send)
-        digest_bytes(site->last.release.sums, ARMS * sizeof(int64_t));
+        digest_release(&site->last.release);
     if (site->last.replan)
         memset(site->left, 0, sizeof site->left);
     for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
