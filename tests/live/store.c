@@ -4,6 +4,7 @@
 #include "../../src/live/store/store_erase.h"
 #include "../../src/live/store/store_files.h"
 #include "../../src/live/store/store_log.h"
+#include "../support/effort.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
@@ -1014,7 +1015,8 @@ static void a_flipped_byte_is_refused_or_harmless(void **state)
     assert_int_equal(image.log_size, 0);
     unsigned refused = 0;
     unsigned harmless = 0;
-    for (size_t at = 0; at < image.size; at += at < 100 ? 1 : at % 4096 < 64 ? 3 : 13) {
+    size_t const step = effort_of(41, 13);
+    for (size_t at = 0; at < image.size; at += at < 100 ? 1 : at % 4096 < 64 ? 3 : step) {
         uint8_t const kept = image.bytes[at];
         image.bytes[at] = (uint8_t)(kept ^ (at % 3 == 0 ? 0xff : 1u << at % 8));
         uint64_t batch = 6;
@@ -1305,6 +1307,23 @@ static void the_log_does_not_grow_without_bound(void **state)
     expect_batch(300);
 }
 
+/* Not one batch earlier or later. */
+static void the_log_is_folded_when_it_has_as_many_pages_as_it_may(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    assert_int_equal(store_model_batch(store, 1), TACIT_OK);
+    uint32_t const pages = store->log_pages;
+    store->log_pages_max = pages + 1;
+    assert_int_equal(store_model_batch(store, 2), TACIT_OK);
+    assert_true(store->log_pages > pages);
+    store->log_pages_max = store->log_pages;
+    assert_int_equal(store_model_batch(store, 3), TACIT_OK);
+    assert_int_equal(store->log_pages, 0);
+    live_store_close(store);
+    expect_batch(3);
+}
+
 /* A directory as a kill leaves it, of so many batches. */
 static struct store_image make_killed(uint64_t batches)
 {
@@ -1423,6 +1442,7 @@ int main(void)
         CASE(a_truncated_file_with_a_log_is_refused_or_whole),
         CASE(descriptor_0_is_a_file_like_any_other),
         CASE(the_log_does_not_grow_without_bound),
+        CASE(the_log_is_folded_when_it_has_as_many_pages_as_it_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

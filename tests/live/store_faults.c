@@ -2,6 +2,7 @@
  * commit reported is there afterwards, and nothing is there in half. */
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_erase.h"
+#include "../support/effort.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
@@ -18,12 +19,14 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define KILLS 120u
+#define KILLS effort_of(60, 120)
 #define KILL_US_MAX 6000u
 #define FAULT_BATCHES 4u /* with this log_pages_max there is a fold among them */
 #define FAULT_LOG_PAGES 8u
 #define FAULT_RUNS_MAX 8000u
-#define POWER_RUNS 400u
+#define POWER_RUNS effort_of(100, 400)
+#define UNSYNCED_RUNS 50u
+#define SYNC_SEEDS effort_of(4, 10)
 #define SPEED_ROUNDS 400u
 #define SPEED_ROWS 64u
 
@@ -219,6 +222,13 @@ static void a_sync_that_fails_is_not_repeated(void **state)
     fail_every_call(FAULT_SYNC, EIO, false);
 }
 
+/* Of the witness and of directories, which the store syncs without SQLite. */
+static void a_plain_sync_that_fails_leaves_whole_batches(void **state)
+{
+    (void)state;
+    fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
+}
+
 static void trouble_names_the_path_and_the_reason(void **state)
 {
     (void)state;
@@ -370,15 +380,15 @@ static void the_power_test_notices_a_store_that_does_not_sync(void **state)
     (void)state;
     struct store_image image = store_image_killed(2);
     unsigned noticed = 0;
-    for (uint64_t seed = 0; seed < POWER_RUNS / 8; seed++) {
+    for (uint64_t seed = 0; seed < UNSYNCED_RUNS; seed++) {
         uint64_t told;
         uint64_t left;
         bool const opens =
             lose_power_once(seed, &image, "PRAGMA synchronous = NORMAL", &told, &left);
         noticed += !opens || left < told ? 1 : 0;
     }
-    print_message("           noticed in %u of %u\n", noticed, POWER_RUNS / 8);
-    assert_true(noticed > POWER_RUNS / 80);
+    print_message("           noticed in %u of %u\n", noticed, UNSYNCED_RUNS);
+    assert_true(noticed > UNSYNCED_RUNS / 10);
     store_image_free(&image);
 }
 
@@ -418,7 +428,7 @@ static void what_a_start_finds_after_a_failed_sync_survives_the_power(void **sta
     uint32_t syncs = 0;
     bool has_fired = true;
     for (; has_fired; syncs++)
-        for (uint64_t seed = 0; seed < 10; seed++)
+        for (uint64_t seed = 0; seed < SYNC_SEEDS; seed++)
             has_fired = lose_power_after_failed_sync(syncs, seed, &image);
     print_message("           %u syncs failed\n", syncs - 1);
     assert_true(syncs > 8);
@@ -540,7 +550,7 @@ int main(void)
     fault_memory_install();
     fault_vfs_register();
     store_model_erase_every(3); /* and each fourth batch or so folds the log */
-    fault_vfs_skip_syncs(true); /* the ordinary VFS syncs; this one only says so */
+    fault_vfs_skip_syncs(true);
 #define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
     const struct CMUnitTest tests[] = {
         CASE(a_kill_at_any_time_loses_nothing_that_was_told),
@@ -549,6 +559,7 @@ int main(void)
         CASE(a_full_disk_leaves_whole_batches),
         CASE(a_full_disk_for_a_moment_leaves_whole_batches),
         CASE(a_sync_that_fails_is_not_repeated),
+        CASE(a_plain_sync_that_fails_leaves_whole_batches),
         CASE(trouble_names_the_path_and_the_reason),
         CASE(opening_on_a_failing_disk_keeps_what_is_there),
         CASE(opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there),

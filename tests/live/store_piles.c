@@ -23,7 +23,7 @@
 #define TWIN_ROWS 60000u
 #define TWIN_STEPS 500u
 #define FAULT_RUNS_MAX 3000u
-#define POWER_RUNS 100u
+#define POWER_RUNS effort_of(50, 100)
 #define LONG_ROWS 10000000u
 #define LONG_RSS_KIB 65536
 #define LONG_OPEN_CPU_S 2.0
@@ -377,6 +377,13 @@ static void a_disk_that_fails_loses_nothing_remembered(void **state)
     fail_every_call(FAULT_ANY, EIO, true);
 }
 
+/* A pile's name in its directory. */
+static void a_plain_sync_that_fails_loses_nothing_remembered(void **state)
+{
+    (void)state;
+    fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
+}
+
 static void a_full_disk_loses_nothing_remembered(void **state)
 {
     (void)state;
@@ -571,6 +578,7 @@ int main(int argc, char **argv)
         CASE(piles_hold_it_with_a_thread_too),
         CASE(a_disk_that_fails_loses_nothing_remembered),
         CASE(a_full_disk_loses_nothing_remembered),
+        CASE(a_plain_sync_that_fails_loses_nothing_remembered),
         CASE(a_power_failure_loses_nothing_remembered),
         CASE(a_file_that_is_not_the_right_one_is_refused),
         CASE(a_damaged_block_stops_the_store),

@@ -1,10 +1,13 @@
-/* Wraps every call that can fail. Locks and the index in memory go straight through. */
+/* Wraps every call that can fail. Locks and the index in memory go straight through. What the store
+ * syncs without SQLite (its witness, directories) comes here, too: fsync of this file stands before
+ * that of the C library. */
 #include "fault_vfs.h"
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SECTOR_BYTES 512u
@@ -23,7 +26,7 @@ static struct {
     bool is_armed;
     bool has_fired;
     bool is_off; /* the power */
-    uint32_t after[6];
+    uint32_t after[FAULT_KINDS];
 } fault;
 
 static unsigned index_of(enum fault_call call)
@@ -79,7 +82,7 @@ bool fault_vfs_has_fired(void)
 uint32_t fault_vfs_calls_after(unsigned calls)
 {
     uint32_t count = 0;
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < FAULT_KINDS; i++)
         count += (calls >> i & 1u) != 0 ? fault.after[i] : 0;
     return count;
 }
@@ -346,6 +349,25 @@ static int file_sync(sqlite3_file *file, int flags)
     if (skips_syncs)
         return SQLITE_OK;
     return self->real->pMethods->xSync(self->real, flags);
+}
+
+static int sync_plain(long call, int file)
+{
+    if (fails(FAULT_PLAIN_SYNC)) {
+        errno = EIO;
+        return -1;
+    }
+    return skips_syncs ? 0 : (int)syscall(call, file);
+}
+
+int fsync(int file)
+{
+    return sync_plain(SYS_fsync, file);
+}
+
+int fdatasync(int file)
+{
+    return sync_plain(SYS_fdatasync, file);
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size)

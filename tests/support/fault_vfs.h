@@ -16,8 +16,10 @@ enum fault_call {
     FAULT_TRUNCATE = 16,
     FAULT_DELETE = 32,
     FAULT_CHANGES = FAULT_WRITE | FAULT_SYNC | FAULT_TRUNCATE,
-    FAULT_ANY = 63
+    FAULT_ANY = 63,
+    FAULT_PLAIN_SYNC = 64 /* fsync of whoever calls it; of FAULT_ANY it is no part */
 };
+#define FAULT_KINDS 7u
 
 struct fault_plan {
     unsigned calls;     /* which ones count and fail */
@@ -38,7 +40,7 @@ uint32_t fault_vfs_calls_after(unsigned calls);
 /* Temporary files of SQLite's own that were opened so far. */
 uint32_t fault_vfs_nameless_opens(void);
 
-/* Leave the real disk alone when SQLite syncs: for tests of bytes, not of durability. */
+/* Nobody waits for the real disk, in this process: for tests of bytes, not of durability. */
 void fault_vfs_skip_syncs(bool is_on);
 
 /* From now on what is not synced is remembered as such. Forgets what it knew. A sync that fails

@@ -120,6 +120,6 @@ enum tacit_status store_witness_commit(struct live_store *store)
 void store_witness_close(struct live_store *store)
 {
     struct store_witness const now = {.release = store->witness.release};
-    if (store->witness.has_log && write_witness(store, &now))
-        store->witness = now;
+    if (store->witness.has_log && !write_witness(store, &now))
+        store->is_broken = true; /* the next start asks for the log: it stays */
 }

@@ -18,6 +18,7 @@ enum tacit_status store_witness_releases(struct live_store *store);
  * commit of a process and where a release is new. Errors: TACIT_IO, as the store breaks. */
 enum tacit_status store_witness_commit(struct live_store *store);
 
-/* Before the log is folded for the last time and goes away. */
+/* Before the log is folded for the last time and goes away. The store is broken if the witness
+ * cannot be written: it asks for the log, so the log stays. */
 void store_witness_close(struct live_store *store);
 #endif
