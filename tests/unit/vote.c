@@ -11,7 +11,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xf8612e7f14d18029)
+#define DIGEST UINT64_C(0xb8b643be0144b103)
 
 #define RUN 77u
 #define SCHEDULES 100000u
@@ -249,6 +249,58 @@ static void any_schedule_of_the_same_marks_leads_to_the_same_voted_set(void **st
             assert_int_equal(tacit_vote_board_check(board, tacit_vote_board_size(&config), &config),
                              TACIT_OK);
         free(board);
+    }
+}
+
+/* Many players and arms, some of a committee: any marks, in any order, and some resets. */
+static void play_wide(const struct tacit_vote_board_config *config, struct tacit_rng *rng)
+{
+    struct tacit_vote_board *const board = new_board(config);
+    size_t const width = TACIT_BITS_WORDS(config->arm_count);
+    for (uint32_t turn = 0; turn < 200; turn++) {
+        uint64_t marks[TACIT_BITS_WORDS(130)] = {0};
+        for (uint32_t i = 0; i < 5; i++)
+            tacit_bits_add(marks, (uint32_t)tacit_rng_below(rng, config->arm_count));
+        struct tacit_vote_message const message = {
+            .kind = turn == 150 ? TACIT_VOTE_RESET : TACIT_VOTE_MARKS,
+            .from = turn == 150 ? TACIT_HUB : (uint32_t)tacit_rng_below(rng, config->player_count),
+            .run_id = RUN,
+            .reset = turn >= 130 && turn % 2 == 0,
+            .marks = marks};
+        uint32_t marks_new;
+        struct tacit_vote_board_view view;
+        digest_word((uint64_t)tacit_vote_board_take(board, &message, &marks_new));
+        digest_word(marks_new);
+        tacit_vote_board_look(board, &view);
+        digest_bytes(view.voted, width * sizeof *view.voted);
+        digest_bytes(view.counts, config->arm_count * sizeof *view.counts);
+        uint64_t const words[] = {view.reset, view.voted_count, view.mark_count};
+        digest_bytes(words, sizeof words);
+    }
+    for (uint32_t player = 0; player < config->player_count; player++) {
+        struct tacit_vote_message const row = tacit_vote_board_row(board, player);
+        digest_word(row.from | (uint64_t)tacit_vote_board_counts(board, player) << 32);
+        digest_word(row.reset);
+        digest_bytes(row.marks, width * sizeof *row.marks);
+    }
+    assert_int_equal(tacit_vote_board_check(board, tacit_vote_board_size(config), config),
+                     TACIT_OK);
+    free(board);
+}
+
+static void boards_of_any_number_of_words_are_played(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {1, 2, 63, 64, 65, 130};
+    static const uint64_t committee[] = {UINT64_C(0x8000000000000005), 3, 1};
+    struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_FAULT);
+    for (uint32_t kind = 0; kind < 6u * 6u * 2u; kind++) {
+        struct tacit_vote_board_config const config = {.run_id = RUN,
+                                                       .player_count = counts[kind % 6],
+                                                       .arm_count = counts[kind / 6 % 6],
+                                                       .votes_needed = 1 + kind % 3,
+                                                       .committee = kind < 36 ? NULL : committee};
+        play_wide(&config, &rng);
     }
 }
 
@@ -614,6 +666,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(recommendation_is_cheapest_of_all),
         cmocka_unit_test(board_is_never_empty_and_keeps_the_least_marked),
         cmocka_unit_test(any_schedule_of_the_same_marks_leads_to_the_same_voted_set),
+        cmocka_unit_test(boards_of_any_number_of_words_are_played),
         cmocka_unit_test(only_the_committee_counts),
         cmocka_unit_test(nobody_votes_twice_or_resets_others),
         cmocka_unit_test(only_marks_that_were_not_there_are_new),

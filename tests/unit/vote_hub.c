@@ -12,7 +12,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x65eb77f8687922c2)
+#define DIGEST UINT64_C(0x4e412ddb364eaa1d)
 
 #define RUN 77u
 #define ARMS 3u
@@ -686,6 +686,36 @@ static void old_state_cannot_take_a_vote_back(void **state)
     close_world(&world);
 }
 
+/* Whichever arm it is: also the first, also the last. */
+static void one_mark_makes_a_voter(void **state)
+{
+    (void)state;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        struct world world;
+        open_world(&world, 1, 16);
+        start(&world, 0, 0);
+        play_all(&world, 0, 0);
+        deliver_all(&world);
+        struct letter letter = {
+            .letter = {
+                .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .cell = 1}};
+        letter.letter.marks = &letter.marks;
+        memcpy(letter.letter.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
+        struct tacit_vote_hub_view view;
+        assert_int_equal(tell_hub(&world, &letter), TACIT_OK); /* without any mark */
+        tacit_vote_hub_look(world.hub, &view);
+        assert_int_equal(view.voter_count, 0);
+        assert_false(is_under_way(&world, TACIT_VOTE_ROW));
+        letter.marks = UINT64_C(1) << arm;
+        assert_int_equal(tell_hub(&world, &letter), TACIT_OK);
+        tacit_vote_hub_look(world.hub, &view);
+        assert_int_equal(view.voter_count, 1);
+        assert_int_equal(view.voters[0], 1);
+        assert_true(is_under_way(&world, TACIT_VOTE_ROW));
+        close_world(&world);
+    }
+}
+
 static void site_whose_hub_says_it_was_granted_after_all_goes_on(void **state)
 {
     (void)state;
@@ -984,6 +1014,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(of_two_clones_one_is_granted_and_the_other_blocked),
         cmocka_unit_test(blocked_site_says_nothing_more),
         cmocka_unit_test(old_state_cannot_take_a_vote_back),
+        cmocka_unit_test(one_mark_makes_a_voter),
         cmocka_unit_test(site_whose_hub_says_it_was_granted_after_all_goes_on),
         cmocka_unit_test(hostile_letters_leave_a_site_unchanged),
         cmocka_unit_test(hostile_letters_leave_the_hub_unchanged),

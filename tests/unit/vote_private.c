@@ -13,9 +13,10 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x0449c3b0c180144b)
+#define DIGEST UINT64_C(0xa55e297de3bb3d69)
 
 #define RUN 5u
+#define ARMS_MAX 130u
 #define ARMS 4u
 #define PLAYERS 3u
 #define TICK_US 1000u
@@ -433,6 +434,33 @@ static void a_reset_takes_back_the_players_votes(void **state)
     close_site(&site);
 }
 
+/* A vote that is due dies with the reset: its tick passes and nothing leaves. */
+static void a_vote_that_has_not_left_is_none_after_a_reset(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, INFINITY, 0);
+    start(&site);
+    while (view_of(&site).active_count == ARMS) {
+        assert_int_equal(play_plan(&site), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+    }
+    assert_int_equal(site.last.deadline_us, TICK_US);
+    struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
+                                               .from = TACIT_HUB,
+                                               .to = TACIT_EVERYONE,
+                                               .run_id = RUN,
+                                               .reset = 1};
+    assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
+                                                             .as.message = &message}),
+                     TACIT_OK);
+    assert_int_equal(site.last.deadline_us, TACIT_NEVER);
+    site.now_us = 2 * TICK_US;
+    happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
+    assert_false(site.last.send);
+    close_site(&site);
+}
+
 /* The exact sums are erased in the step that draws: no word of the state is one of them. */
 static void after_the_draw_no_exact_sum_is_left(void **state)
 {
@@ -452,6 +480,125 @@ static void after_the_draw_no_exact_sum_is_left(void **state)
         for (uint32_t arm = 0; arm < ARMS; arm++)
             assert_true(all[i] != sums[arm]);
     close_site(&site);
+}
+
+/* A player and its board, with sets of any number of words. */
+struct wide {
+    struct tacit_vote_private_config config;
+    struct tacit_vote_board *board;
+    struct tacit_vote_private *player;
+    struct tacit_rng noise;
+    struct tacit_vote_private_update last;
+    struct tacit_pull_block plan[ARMS_MAX];
+    uint32_t plan_count;
+    uint64_t now_us;
+};
+
+static void open_wide(struct wide *wide, uint32_t arm_count)
+{
+    struct site site;
+    struct tacit_vote_board_config const board = {
+        .run_id = RUN, .player_count = PLAYERS, .arm_count = arm_count, .votes_needed = 2};
+    open_site(&site, 4, UINT64_C(1000000000000));
+    memset(wide, 0, sizeof *wide);
+    wide->config = site.config;
+    wide->config.arm_count = arm_count;
+    wide->board = malloc(tacit_vote_board_size(&board));
+    wide->player = malloc(tacit_vote_private_size(&wide->config));
+    assert_int_equal(tacit_vote_board_init(wide->board, &board), TACIT_OK);
+    assert_int_equal(tacit_vote_private_init(wide->player, &wide->config), TACIT_OK);
+    wide->noise = tacit_rng_stream(2, arm_count, 0, TACIT_PURPOSE_NOISE);
+    close_site(&site);
+}
+
+static void digest_wide(const struct wide *wide)
+{
+    struct tacit_vote_private_view view;
+    struct tacit_vote_board_view board;
+    size_t const width = TACIT_BITS_WORDS(wide->config.arm_count) * sizeof(uint64_t);
+    tacit_vote_private_look(wide->player, &view);
+    tacit_vote_board_look(wide->board, &board);
+    uint64_t const words[] = {view.epoch, view.cell, view.active_count, view.exploit_arm};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.active, width);
+    digest_bytes(view.dropped, width);
+    digest_bytes(board.voted, width);
+    if (wide->last.send)
+        digest_bytes(wide->last.message.marks, width);
+}
+
+static enum tacit_status step_wide(struct wide *wide, struct tacit_vote_event event)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&wide->noise);
+    event.now_us = wide->now_us;
+    enum tacit_status const status =
+        tacit_vote_private_step(wide->player, wide->board, &event, &entropy, &wide->last);
+    digest_step(status, wide->last.marks_new, wide->last.deadline_us, wide->last.plan,
+                wide->last.plan_count);
+    digest_wide(wide);
+    if (wide->last.replan)
+        wide->plan_count = wide->last.plan_count;
+    if (wide->last.replan && wide->plan_count > 0)
+        memcpy(wide->plan, wide->last.plan, wide->plan_count * sizeof *wide->plan);
+    assert_int_equal(tacit_vote_private_check(wide->player, tacit_vote_private_size(&wide->config),
+                                              &wide->config),
+                     TACIT_OK);
+    return status;
+}
+
+/* One epoch: all of the plan, the grant, the tick, and what the others have voted meanwhile. */
+static void play_wide(struct wide *wide, uint32_t epoch)
+{
+    uint32_t const count = wide->plan_count;
+    struct tacit_pull_block plan[ARMS_MAX];
+    memcpy(plan, wide->plan, sizeof plan);
+    for (uint32_t i = 0; i < count; i++)
+        (void)step_wide(wide,
+                        (struct tacit_vote_event){
+                            .kind = TACIT_EVENT_REWARD,
+                            .as.reward = {.arm = plan[i].arm,
+                                          .count = plan[i].count,
+                                          .sum.steps = (int64_t)plan[i].count *
+                                                       (plan[i].arm % 3 == 1 ? 1000000 : 0)}});
+    struct tacit_vote_message message = {.kind = TACIT_VOTE_GRANT,
+                                         .from = TACIT_HUB,
+                                         .to = wide->config.player_id,
+                                         .run_id = RUN,
+                                         .cell = wide->last.cell};
+    if (wide->last.commit)
+        (void)step_wide(
+            wide, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+    wide->now_us += TICK_US;
+    (void)step_wide(wide, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
+    for (uint32_t player = 0; player < PLAYERS; player += 2) { /* all but its own */
+        uint64_t marks[TACIT_BITS_WORDS(ARMS_MAX)] = {0};
+        message = (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
+                                              .from = player,
+                                              .to = TACIT_EVERYONE,
+                                              .run_id = RUN,
+                                              .marks = marks};
+        for (uint32_t arm = epoch * 31 % wide->config.arm_count; arm < wide->config.arm_count;
+             arm += 7)
+            tacit_bits_add(marks, arm);
+        (void)step_wide(
+            wide, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+    }
+}
+
+static void sets_of_any_number_of_words_are_played(void **state)
+{
+    (void)state;
+    static const uint32_t arm_counts[] = {1, 2, 63, 64, 65, 128, ARMS_MAX};
+    for (size_t i = 0; i < sizeof arm_counts / sizeof *arm_counts; i++) {
+        struct wide wide;
+        open_wide(&wide, arm_counts[i]);
+        assert_int_equal(step_wide(&wide, (struct tacit_vote_event){.kind = TACIT_EVENT_START}),
+                         TACIT_OK);
+        for (uint32_t epoch = 0; epoch < 8; epoch++)
+            play_wide(&wide, epoch);
+        free(wide.board);
+        free(wide.player);
+    }
 }
 
 static void hostile_rewards_are_refused(void **state)
@@ -483,7 +630,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_player_without_an_arm_in_common_takes_the_voted_set),
         cmocka_unit_test(a_reset_starts_the_ladder_over_new_rewards),
         cmocka_unit_test(a_reset_takes_back_the_players_votes),
+        cmocka_unit_test(a_vote_that_has_not_left_is_none_after_a_reset),
         cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
+        cmocka_unit_test(sets_of_any_number_of_words_are_played),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);

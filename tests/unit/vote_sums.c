@@ -13,7 +13,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x1e2b8670cf6c54a7)
+#define DIGEST UINT64_C(0x4b0fd2c51fe8c5db)
 
 #define RUN 5u
 #define ARMS 5u
@@ -576,6 +576,81 @@ static void without_budget_nothing_is_drawn(void **state)
     close_site(&site);
 }
 
+/* A player and its pool, with sets of any number of words: each release goes to the pool. */
+static void play_wide(const struct tacit_vote_sums_config *config, struct tacit_vote_pool *pool,
+                      struct tacit_vote_sums *player)
+{
+    struct tacit_rng noise = tacit_rng_stream(2, config->arm_count, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&noise);
+    struct tacit_pull_block plan[130];
+    uint32_t count = 0;
+    uint32_t next = 0;
+    struct tacit_vote_sums_update update;
+    struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
+    for (uint32_t turn = 0; turn < 4000; turn++) {
+        enum tacit_status const status =
+            tacit_vote_sums_step(player, pool, &event, &entropy, &update);
+        struct tacit_vote_sums_view view;
+        size_t const width = TACIT_BITS_WORDS(config->arm_count) * sizeof(uint64_t);
+        tacit_vote_sums_look(player, &view);
+        digest_step(status, update.cell, update.deadline_us, update.plan, update.plan_count);
+        digest_bytes(view.active, width);
+        digest_bytes(pool_view(pool).active, width);
+        if (update.replan) {
+            count = update.plan_count;
+            next = 0;
+            memcpy(plan, update.plan, count * sizeof *plan);
+        }
+        if (update.send) {
+            assert_int_equal(tacit_vote_pool_take(pool, &update.release), TACIT_OK);
+            digest_bytes(update.release.arms, width);
+        }
+        event.now_us++;
+        event.kind = TACIT_EVENT_OFFER;
+        if (update.commit) {
+            event.kind = TACIT_EVENT_RECEIVE;
+            event.as.grant.cell = update.cell;
+            event.as.grant.number = pool_view(pool).release_count;
+        } else if (update.deadline_us != TACIT_NEVER) {
+            event.kind = TACIT_EVENT_TIMEOUT;
+            event.now_us = update.deadline_us;
+        } else if (next < count && !update.send) {
+            event.kind = TACIT_EVENT_REWARD;
+            event.as.reward = (struct tacit_reward){
+                .arm = plan[next].arm,
+                .count = plan[next].count,
+                .sum.steps = (int64_t)plan[next].count * (plan[next].arm % 3 == 1 ? 1000000 : 0)};
+            next++;
+        }
+    }
+}
+
+static void sets_of_any_number_of_words_are_played(void **state)
+{
+    (void)state;
+    static const uint32_t arm_counts[] = {1, 2, 63, 64, 65, 128, 130};
+    for (size_t i = 0; i < sizeof arm_counts / sizeof *arm_counts; i++) {
+        struct site site;
+        open_site(&site, 20, BUDGET * 1000);
+        struct tacit_vote_sums_config config = site.config;
+        struct tacit_vote_pool_config pool_is = pool_config(20);
+        config.arm_count = arm_counts[i];
+        pool_is.arm_count = arm_counts[i];
+        pool_is.block = config.block = 64;
+        struct tacit_vote_pool *const pool = new_pool(&pool_is);
+        struct tacit_vote_sums *const player = malloc(tacit_vote_sums_size(&config));
+        assert_int_equal(tacit_vote_sums_init(player, &config), TACIT_OK);
+        play_wide(&config, pool, player);
+        assert_int_equal(tacit_vote_sums_check(player, tacit_vote_sums_size(&config), &config),
+                         TACIT_OK);
+        assert_int_equal(tacit_vote_pool_check(pool, tacit_vote_pool_size(&pool_is), &pool_is),
+                         TACIT_OK);
+        free(pool);
+        free(player);
+        close_site(&site);
+    }
+}
+
 static void hostile_rewards_are_refused(void **state)
 {
     (void)state;
@@ -610,6 +685,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_release_has_the_arms_of_its_block_only),
         cmocka_unit_test(a_failed_draw_is_tried_again_and_charged_once),
         cmocka_unit_test(without_budget_nothing_is_drawn),
+        cmocka_unit_test(sets_of_any_number_of_words_are_played),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);

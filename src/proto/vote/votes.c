@@ -78,7 +78,9 @@ double tacit_vote_binomial_tail(uint32_t count, double eta, uint32_t needed)
     double const tail = (double)needed > (double)count * eta
                             ? sum_upwards(count, eta, needed)
                             : 1 - sum_upwards(count, 1 - eta, count - needed + 1);
-    return tail < 0 ? 0 : tail > 1 ? 1 : tail;
+    TACIT_ASSERT(tail >= 0); /* at most about a half is taken from 1 */
+    TACIT_ASSERT(tail <= 1);
+    return tail;
 }
 
 uint32_t tacit_vote_needed(uint32_t player_count, double delta, double eta)
