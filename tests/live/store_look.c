@@ -1,0 +1,542 @@
+/* A state that is looked at before a daemon is started: what is found is what a start would find,
+ * and nothing is written. And the words that say which key of a configuration is another one. */
+#include "../../src/live/store/store.h"
+#include "../../src/live/store/store_agreed.h"
+#include "../../src/live/store/store_base.h"
+#include "../support/fault_vfs.h"
+#include "../support/store_model.h"
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define AGREED "agreed"
+#define AGREED_BYTES_MAX ((off_t)64 << 20)
+#define VALUE_SHOWN 80u
+
+/* ---- Helpers --------------------------------------------------------------------------------- */
+
+static size_t entries_of(const char *directory)
+{
+    DIR *const found = opendir(directory);
+    size_t count = 0;
+    assert_non_null(found);
+    while (readdir(found) != NULL)
+        count++;
+    (void)closedir(found);
+    return count;
+}
+
+struct looked {
+    enum tacit_status status;
+    enum live_store_found found;
+    uint64_t batch; /* of what was read */
+    bool takes_config;
+    struct tacit_error error;
+};
+
+/* Looks, reads what is there, and holds no file open afterwards. */
+static struct looked look_at(const char *name, const struct live_store_identity *identity)
+{
+    struct looked looked = {.found = LIVE_STORE_IN_USE, .error = {.text = ""}};
+    struct live_store *store = NULL;
+    size_t const open_files = entries_of("/proc/self/fd");
+    looked.status = live_store_look(&store, name, identity, &looked.found, &looked.error);
+    assert_int_equal(store != NULL, looked.status == TACIT_OK && looked.found == LIVE_STORE_READ);
+    assert_int_equal(looked.status == TACIT_OK, looked.error.text[0] == '\0');
+    if (store != NULL) {
+        looked.batch = store_model_check(store);
+        looked.takes_config = live_store_takes_config(store);
+    }
+    live_store_close(store);
+    assert_int_equal(entries_of("/proc/self/fd"), open_files);
+    return looked;
+}
+
+static struct looked look(void)
+{
+    struct live_store_identity const identity = store_model_identity();
+    return look_at(store_directory, &identity);
+}
+
+static void expect_refused_at(const char *name, enum tacit_status status, const char *words)
+{
+    struct live_store_identity const identity = store_model_identity();
+    struct looked const looked = look_at(name, &identity);
+    assert_int_equal(looked.status, status);
+    if (strstr(looked.error.text, words) == NULL || strstr(looked.error.text, name) == NULL)
+        fail_msg("\"%s\" lacks \"%s\" or the path", looked.error.text, words);
+}
+
+static void expect_refused(enum tacit_status status, const char *words)
+{
+    expect_refused_at(store_directory, status, words);
+}
+
+static void make_store(uint64_t batches)
+{
+    struct live_store *const store = store_model_open(store_directory);
+    for (uint64_t batch = 1; batch <= batches; batch++)
+        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+    live_store_close(store);
+}
+
+static void expect_same_image(const struct store_image *image)
+{
+    struct store_image left = store_image_read(store_directory);
+    assert_int_equal(left.size, image->size);
+    assert_memory_equal(left.bytes, image->bytes, image->size);
+    assert_int_equal(left.log_size, image->log_size);
+    if (image->log_size > 0)
+        assert_memory_equal(left.log, image->log, image->log_size);
+    store_image_free(&left);
+}
+
+/* ---- Nothing there --------------------------------------------------------------------------- */
+
+static void where_nothing_is_nothing_is_found_or_made(void **state)
+{
+    (void)state;
+    char name[TEMP_PATH_BYTES];
+    struct live_store_identity const identity = store_model_identity();
+    static const char *const names[] = {"state", "state/", "state///"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        temp_path(name, store_around, names[i]);
+        struct looked const looked = look_at(name, &identity);
+        assert_int_equal(looked.status, TACIT_OK);
+        assert_int_equal(looked.found, LIVE_STORE_NONE);
+        assert_int_equal(entries_of(store_around), 2); /* itself and what is around it */
+    }
+    assert_int_equal(look_at("/no-such-state", &identity).status, TACIT_OK);
+    assert_int_equal(mkdir(store_directory, 0700), 0);
+    assert_int_equal(look().status, TACIT_OK);
+    assert_int_equal(look().found, LIVE_STORE_NONE);
+    assert_int_equal(entries_of(store_directory), 2);
+    assert_int_equal(chmod(store_directory, 0755), 0);
+    expect_refused(TACIT_INVALID, "is open to other users");
+}
+
+static void what_could_not_be_made_is_refused(void **state)
+{
+    (void)state;
+    char name[TEMP_PATH_BYTES];
+    temp_path(name, store_around, "no/state");
+    expect_refused_at(name, TACIT_IO, "cannot make the state directory: No such file");
+    temp_path(name, store_around, "no/state//");
+    expect_refused_at(name, TACIT_IO, "cannot make the state directory: No such file");
+    temp_file_write(store_around, "file", "x");
+    temp_path(name, store_around, "file/state");
+    expect_refused_at(name, TACIT_IO, "Not a directory");
+}
+
+static void a_relative_name_is_looked_for_here(void **state)
+{
+    (void)state;
+    char before[TEMP_PATH_BYTES];
+    struct live_store_identity const identity = store_model_identity();
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(store_around), 0);
+    struct looked const none = look_at("state", &identity);
+    make_store(2);
+    struct looked const there = look_at("state", &identity);
+    enum tacit_status const lost = look_at("no/state", &identity).status;
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(none.status, TACIT_OK);
+    assert_int_equal(none.found, LIVE_STORE_NONE);
+    assert_int_equal(there.found, LIVE_STORE_READ);
+    assert_int_equal(there.batch, 2);
+    assert_int_equal(lost, TACIT_IO);
+}
+
+/* ---- A state --------------------------------------------------------------------------------- */
+
+static void a_state_is_read_and_stays_as_it_is(void **state)
+{
+    (void)state;
+    for (uint64_t batches = 0; batches < 8; batches++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "state-%u", (unsigned)batches);
+        temp_path(store_directory, store_around, name);
+        make_store(batches);
+        size_t const files = entries_of(store_directory);
+        struct store_image image = store_image_read(store_directory);
+        struct looked const looked = look();
+        assert_int_equal(looked.status, TACIT_OK);
+        assert_int_equal(looked.found, LIVE_STORE_READ);
+        assert_int_equal(looked.batch, batches);
+        assert_int_equal(entries_of(store_directory), files);
+        expect_same_image(&image);
+        store_image_free(&image);
+    }
+}
+
+static void the_log_of_a_killed_process_is_read_and_stays(void **state)
+{
+    (void)state;
+    make_store(0);
+    for (uint64_t batches = 1; batches < 8; batches++) {
+        struct store_image image = store_image_killed(batches);
+        store_image_write(store_directory, &image);
+        assert_true(image.log_size > 0);
+        assert_int_equal(look().status, TACIT_OK);
+        assert_int_equal(look().batch, batches);
+        expect_same_image(&image);
+        store_image_free(&image);
+    }
+}
+
+static void nothing_can_be_put_into_what_is_looked_at(void **state)
+{
+    (void)state;
+    struct store_image image = store_image_killed(3);
+    struct live_store_identity const identity = store_model_identity();
+    make_store(0);
+    for (int has_log = 0; has_log < 2; has_log++) {
+        struct live_store *store;
+        enum live_store_found found;
+        struct tacit_error error;
+        if (has_log == 1)
+            store_image_write(store_directory, &image);
+        struct store_image before = store_image_read(store_directory);
+        assert_int_equal(live_store_look(&store, store_directory, &identity, &found, &error),
+                         TACIT_OK);
+        assert_int_not_equal(live_store_begin(store), TACIT_OK);
+        live_store_close(store);
+        expect_same_image(&before);
+        store_image_free(&before);
+    }
+    store_image_free(&image);
+}
+
+static void what_a_start_would_refuse_is_refused(void **state)
+{
+    (void)state;
+    struct store_image image = store_image_killed(5);
+    struct live_store_identity other = store_model_identity();
+    make_store(0);
+    store_image_write(store_directory, &image);
+    other.site = "clinic-8";
+    struct looked const looked = look_at(store_directory, &other);
+    assert_int_equal(looked.status, TACIT_INVALID);
+    assert_non_null(strstr(looked.error.text, "this is the state of another site"));
+    other = store_model_identity();
+    other.config_digest[0] ^= 1;
+    assert_int_equal(look_at(store_directory, &other).status, TACIT_INVALID);
+    image.log[40] ^= 1; /* of the first frame */
+    store_image_write(store_directory, &image);
+    expect_refused(TACIT_MALFORMED, "is damaged in frame 1");
+    image.log[40] ^= 1;
+    image.bytes[0] ^= 1;
+    store_image_write(store_directory, &image);
+    expect_refused(TACIT_MALFORMED, "is not a database");
+    image.bytes[0] ^= 1;
+    store_image_write(store_directory, &image);
+    assert_int_equal(look().batch, 5);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, store_directory, STORE_LOG);
+    assert_int_equal(chmod(path, 0644), 0);
+    expect_refused(TACIT_INVALID, STORE_LOG);
+    assert_int_equal(chmod(path, 0600), 0);
+    temp_path(path, store_directory, STORE_FILE);
+    assert_int_equal(chmod(path, 0644), 0);
+    expect_refused(TACIT_INVALID, STORE_FILE);
+    assert_int_equal(unlink(path), 0);
+    expect_refused(TACIT_MALFORMED, "is missing, but its log is there");
+    store_image_free(&image);
+}
+
+static void a_row_that_is_damaged_is_refused(void **state)
+{
+    (void)state;
+    make_store(2);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, store_directory, STORE_FILE);
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, "UPDATE units SET arm = 77", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(database), SQLITE_OK);
+    expect_refused(TACIT_MALFORMED, "a row is damaged (units)");
+}
+
+static void a_log_that_is_missing_is_noticed(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    struct live_store *const store = store_model_open(store_directory);
+    assert_int_equal(store_model_batch(store, 1), TACIT_OK);
+    store->is_broken = true; /* killed */
+    live_store_close(store);
+    assert_int_equal(look().batch, 1);
+    temp_path(path, store_directory, STORE_LOG);
+    assert_int_equal(unlink(path), 0);
+    expect_refused(TACIT_MALFORMED, "-wal is missing");
+}
+
+static void another_configuration_is_seen_when_the_run_has_ended(void **state)
+{
+    (void)state;
+    struct live_run_row const row = {
+        .number = 1, .run = {7}, .begun_unix_s = 1700000000, .ended_unix_s = 1700000001};
+    struct live_store_identity other = store_model_identity();
+    other.config_digest[5] ^= 1;
+    make_store(3);
+    struct live_store *const store = store_model_open(store_directory);
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    assert_int_equal(live_store_put_run(store, &row), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    assert_false(look().takes_config);
+    struct looked const looked = look_at(store_directory, &other);
+    assert_int_equal(looked.status, TACIT_OK);
+    assert_int_equal(looked.found, LIVE_STORE_READ);
+    assert_true(looked.takes_config);
+}
+
+/* ---- In use ---------------------------------------------------------------------------------- */
+
+static void of_a_state_in_use_the_words_are_compared(void **state)
+{
+    (void)state;
+    struct live_store_identity identity = store_model_identity();
+    struct live_store *store;
+    struct tacit_error error;
+    identity.agreed = "run.horizon 1000\n";
+    assert_int_equal(live_store_open(&store, store_directory, &identity, &error), TACIT_OK);
+    struct looked looked = look_at(store_directory, &identity);
+    assert_int_equal(looked.status, TACIT_OK);
+    assert_int_equal(looked.found, LIVE_STORE_IN_USE);
+    identity.agreed = "run.horizon 5000\n";
+    looked = look_at(store_directory, &identity);
+    assert_int_equal(looked.status, TACIT_INVALID);
+    assert_int_equal(looked.found, LIVE_STORE_IN_USE);
+    assert_non_null(strstr(looked.error.text, "run.horizon is 5000, and was 1000"));
+    identity.agreed = NULL;
+    assert_int_equal(look_at(store_directory, &identity).status, TACIT_OK);
+    assert_int_equal(look_at(store_directory, &identity).found, LIVE_STORE_IN_USE);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, store_directory, AGREED);
+    assert_int_equal(unlink(path), 0);
+    identity.agreed = "run.horizon 5000\n";
+    assert_int_equal(look_at(store_directory, &identity).status, TACIT_OK); /* no words */
+    live_store_close(store);
+    identity.agreed = NULL;
+    assert_int_equal(look_at(store_directory, &identity).found, LIVE_STORE_READ);
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+static void compare(const char *kept, const char *wanted, const char *expected)
+{
+    char bytes[2048];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    temp_file_write(store_around, AGREED, kept);
+    assert_true(store_agreed_compare(store_around, wanted, &words));
+    assert_string_equal(bytes, expected);
+}
+
+static void the_words_name_each_key_that_differs(void **state)
+{
+    (void)state;
+    static const char *const known[][3] = {
+        {"", "", ""},
+        {"a 1\nb 2\n", "a 1\nb 2\n", ""},
+        {"a 1\nb 2", "a 1\nb 2\n", ""}, /* the last line's end is no difference */
+        {"a 1\n", "a 2\n", "a is 2, and was 1"},
+        {"a 1\nb 2\n", "a 1\nb 3\n", "b is 3, and was 2"},
+        {"a 1 2\n", "a 1 3\n", "a is 1 3, and was 1 2"},
+        {"a 1\n", "a 12\n", "a is 12, and was 1"},
+        {"a 12\n", "a 1\n", "a is 1, and was 12"},
+        {"a\n", "a 1\n", "a is 1, and was "},
+        {"a 1\n", "a\n", "a is , and was 1"},
+        {"a\n", "a\n", ""},
+        {"a \n", "a\n", ""},
+        {"ab 1\n", "ac 1\n", "ac 1 was not there; ab 1 is missing"},
+        {"a 1\n", "ab 1\n", "ab 1 was not there; a 1 is missing"},
+        {"a 1\nb 2\n", "a 1\n", "b 2 is missing"},
+        {"a 1\nb 2\n", "b 2\n", "a 1 is missing"},
+        {"a 1\n", "a 1\nb 2\n", "b 2 was not there"},
+        {"b 2\n", "a 1\nb 2\n", "a 1 was not there"},
+        {"", "a 1\n", "a 1 was not there"},
+        {"a 1\n", "", "a 1 is missing"},
+        {"a 1\nb 2\n", "b 2\na 1\n", "a 1 is missing; a 1 was not there"},
+        {"a 1\nb 2\nc 3\n", "a 1\nx 9\nc 3\n", "x 9 was not there; b 2 is missing"},
+        {"a 1\nb 2\nc 3\n", "c 3\n", "a 1 is missing; b 2 is missing"},
+        {"a 1\nb 2\nc 3\n", "a 2\nb 3\nc 4\n",
+         "a is 2, and was 1; b is 3, and was 2; c is 4, and was 3"},
+        {"a 1\nb 2\nc 3\nd 4\n", "a 2\nb 3\nc 4\nd 5\n",
+         "a is 2, and was 1; b is 3, and was 2; c is 4, and was 3; and more"},
+        {"a 1\nb 2\nc 3\nd 4\n", "a 2\nb 3\nc 4\nd 4\n",
+         "a is 2, and was 1; b is 3, and was 2; c is 4, and was 3"},
+        {"", "a 1\nb 2\nc 3\nd 4\n",
+         "a 1 was not there; b 2 was not there; c 3 was not there; and more"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        compare(known[i][0], known[i][1], known[i][2]);
+}
+
+static void a_long_value_is_cut(void **state)
+{
+    (void)state;
+    for (size_t size = VALUE_SHOWN - 1; size <= VALUE_SHOWN + 1; size++) {
+        char value[VALUE_SHOWN + 2] = "";
+        char kept[VALUE_SHOWN + 8];
+        char expected[VALUE_SHOWN + 32];
+        memset(value, 'v', size);
+        (void)snprintf(kept, sizeof kept, "a %s\n", value);
+        (void)snprintf(expected, sizeof expected, "a is 1, and was %.80s", value);
+        compare(kept, "a 1\n", expected);
+        (void)snprintf(expected, sizeof expected, "a is %.80s, and was 1", value);
+        compare("a 1\n", kept, expected);
+    }
+}
+
+static bool knows_words(void)
+{
+    char bytes[256];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    bool const is_known = store_agreed_compare(store_around, "a 1\n", &words);
+    assert_int_equal(bytes[0] != '\0', is_known); /* the files below hold no "a 1" */
+    return is_known;
+}
+
+static void what_is_no_plain_file_of_words_has_none(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    char target[TEMP_PATH_BYTES];
+    temp_path(path, store_around, AGREED);
+    size_t const open_files = entries_of("/proc/self/fd");
+    assert_false(knows_words());
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_false(knows_words());
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(knows_words());
+    assert_int_equal(unlink(path), 0);
+    temp_file_write(store_around, "other", "a 2\n");
+    temp_path(target, store_around, "other");
+    assert_int_equal(symlink(target, path), 0);
+    assert_false(knows_words());
+    assert_int_equal(unlink(path), 0);
+    temp_file_write(store_around, AGREED, "");
+    assert_true(knows_words());
+    assert_int_equal(truncate(path, AGREED_BYTES_MAX), 0);
+    assert_true(knows_words());
+    assert_int_equal(truncate(path, AGREED_BYTES_MAX + 1), 0);
+    assert_false(knows_words());
+    assert_int_equal(entries_of("/proc/self/fd"), open_files);
+}
+
+static ino_t file_number(void)
+{
+    char path[TEMP_PATH_BYTES];
+    struct stat found;
+    temp_path(path, store_around, AGREED);
+    assert_int_equal(stat(path, &found), 0);
+    return found.st_ino;
+}
+
+static void words_are_written_when_they_are_others(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    char held[TEMP_PATH_BYTES];
+    store_agreed_keep(store_around, "a 1\n");
+    compare("a 1\n", "a 1\n", "");
+    temp_path(path, store_around, AGREED);
+    temp_path(held, store_around, "held");
+    assert_int_equal(link(path, held), 0); /* so that its number is not given to another one */
+    ino_t const first = file_number();
+    store_agreed_keep(store_around, "a 1\n");
+    assert_int_equal(file_number(), first);
+    store_agreed_keep(store_around, "a 2\n");
+    assert_int_not_equal(file_number(), first);
+    char bytes[64];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    assert_true(store_agreed_compare(store_around, "a 3\n", &words));
+    assert_string_equal(bytes, "a is 3, and was 2");
+}
+
+static void digest_of(const char *text, uint8_t digest[32])
+{
+    unsigned size = 32;
+    assert_int_equal(EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL), 1);
+}
+
+/* The words count only if they are those of the digest that the state was made with. */
+static void words_of_another_digest_say_nothing(void **state)
+{
+    (void)state;
+    static const char kept[] = "run.horizon 1000\n";
+    static const char wanted[] = "run.horizon 5000\n";
+    uint8_t digest[32];
+    char bytes[128];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    digest_of(kept, digest);
+    assert_false(store_agreed_differ(store_around, digest, wanted, &words)); /* no file */
+    temp_file_write(store_around, AGREED, kept);
+    assert_false(store_agreed_differ(store_around, digest, NULL, &words));
+    digest[31] ^= 1;
+    assert_false(store_agreed_differ(store_around, digest, wanted, &words));
+    assert_string_equal(bytes, "");
+    digest[31] ^= 1;
+    assert_true(store_agreed_differ(store_around, digest, wanted, &words));
+    assert_string_equal(bytes, "run.horizon is 5000, and was 1000");
+}
+
+static void a_refusal_names_the_key_if_the_words_are_known(void **state)
+{
+    (void)state;
+    struct live_store_identity identity = store_model_identity();
+    struct live_store_identity other = identity;
+    struct live_store *store;
+    struct tacit_error error;
+    identity.agreed = "run.horizon 1000\n";
+    other.agreed = "run.horizon 5000\n";
+    digest_of(identity.agreed, identity.config_digest);
+    digest_of(other.agreed, other.config_digest);
+    assert_int_equal(live_store_open(&store, store_directory, &identity, &error), TACIT_OK);
+    live_store_close(store);
+    assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "made with: run.horizon is 5000, and was 1000; another"));
+    struct looked const looked = look_at(store_directory, &other);
+    assert_int_equal(looked.status, TACIT_INVALID);
+    assert_non_null(strstr(looked.error.text, "run.horizon is 5000, and was 1000"));
+    other.agreed = NULL;
+    assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "made with: its digest was "));
+    assert_int_equal(look_at(store_directory, &identity).status, TACIT_OK);
+}
+
+int main(void)
+{
+    fault_vfs_register();
+    fault_vfs_skip_syncs(true);
+#define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
+    const struct CMUnitTest tests[] = {
+        CASE(where_nothing_is_nothing_is_found_or_made),
+        CASE(what_could_not_be_made_is_refused),
+        CASE(a_relative_name_is_looked_for_here),
+        CASE(a_state_is_read_and_stays_as_it_is),
+        CASE(the_log_of_a_killed_process_is_read_and_stays),
+        CASE(nothing_can_be_put_into_what_is_looked_at),
+        CASE(what_a_start_would_refuse_is_refused),
+        CASE(a_row_that_is_damaged_is_refused),
+        CASE(a_log_that_is_missing_is_noticed),
+        CASE(another_configuration_is_seen_when_the_run_has_ended),
+        CASE(of_a_state_in_use_the_words_are_compared),
+        CASE(the_words_name_each_key_that_differs),
+        CASE(a_long_value_is_cut),
+        CASE(what_is_no_plain_file_of_words_has_none),
+        CASE(words_are_written_when_they_are_others),
+        CASE(words_of_another_digest_say_nothing),
+        CASE(a_refusal_names_the_key_if_the_words_are_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
