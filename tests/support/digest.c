@@ -13,12 +13,17 @@ void digest_pause(bool is_paused)
     is_at_rest = is_paused;
 }
 
+uint64_t digest_mix(uint64_t so_far, uint64_t word)
+{
+    uint64_t const mixed = (so_far ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return mixed ^ mixed >> 29;
+}
+
 void digest_word(uint64_t word)
 {
     if (is_at_rest)
         return;
-    digest = (digest ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    digest ^= digest >> 29;
+    digest = digest_mix(digest, word);
 }
 
 void digest_bytes(const void *bytes, size_t size)

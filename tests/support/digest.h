@@ -9,6 +9,8 @@
 #include "tacit/elim.h"
 #include "tacit/phased.h"
 
+/* One number more in a digest of one's own. */
+uint64_t digest_mix(uint64_t so_far, uint64_t word);
 void digest_word(uint64_t word);
 void digest_bytes(const void *bytes, size_t size);
 /* To a millionth: what the mathematics of another processor may change is far below. */

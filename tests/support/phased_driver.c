@@ -1,3 +1,4 @@
+#include "damage.h"
 #include "digest.h"
 #include "phased_driver.h"
 #include <stdarg.h>
@@ -100,16 +101,25 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
     return core->entropy_fails ? TACIT_ENTROPY : entropy.fill(entropy.context, bytes, size);
 }
 
+static bool is_hub_state(const void *state, size_t size, void *config)
+{
+    return tacit_phased_hub_check(state, size, config) == TACIT_OK;
+}
+
+static bool is_agent_state(const void *state, size_t size, void *config)
+{
+    return tacit_phased_agent_check(state, size, config) == TACIT_OK;
+}
+
 static void check_state(const struct phased_core *core)
 {
     if (core->is_hub) {
-        struct tacit_phased_hub_config const config = phased_hub_config(core->setup);
-        assert_int_equal(tacit_phased_hub_check(core->state, core->size, &config), TACIT_OK);
+        struct tacit_phased_hub_config config = phased_hub_config(core->setup);
+        damage_some(core->state, core->size, is_hub_state, &config);
         return;
     }
-    struct tacit_phased_agent_config const config =
-        phased_agent_config(core->setup, core->agent_id);
-    assert_int_equal(tacit_phased_agent_check(core->state, core->size, &config), TACIT_OK);
+    struct tacit_phased_agent_config config = phased_agent_config(core->setup, core->agent_id);
+    damage_some(core->state, core->size, is_agent_state, &config);
 }
 
 enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_event event)

@@ -9,11 +9,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xcb5e1e8a3f1b3157)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0xd27313cc4027cad6)
 
 #define ARMS 5u
 
@@ -802,5 +805,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_states_are_refused_or_go_on_without_stumbling),
         cmocka_unit_test(a_change_that_cannot_be_leaves_every_byte_as_it_was),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }

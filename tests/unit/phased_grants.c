@@ -8,11 +8,14 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xc310060d4557686a)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0x1dfabca924c71b95)
 
 #define ARMS 3u
 
@@ -443,5 +446,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(entropy_that_fails_commits_to_nothing),
         cmocka_unit_test(without_grants_the_words_of_grants_are_not_expected),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }

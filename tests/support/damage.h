@@ -1,0 +1,26 @@
+/* What a core's check says of states that no run makes: valid states with one word, half of a word
+ * or byte changed to a few values. Each verdict goes into one number, compared at the end of a
+ * program with the known one: a condition of a check that is another one shows, though no test asks
+ * for it. What a change hits follows from how a state is laid out, so the number is compared only
+ * where addresses have 64 bits and low bytes come first; it is not in digest.h's. Who changes a
+ * layout, a check or a drive puts the new number in, and says in the commit what moved. */
+#ifndef TACIT_TESTS_DAMAGE_H
+#define TACIT_TESTS_DAMAGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Is this state accepted? state: a copy, aligned for everything, size bytes. It must not write. */
+typedef bool damage_verdict(const void *state, size_t size, void *context);
+
+/* Changes each word in turn. Requires: size is a multiple of 8, the state itself is accepted. */
+void damage_all(const void *state, size_t size, damage_verdict *accepts, void *context);
+
+/* For a driver, after each of its steps: changes two words only, the next ones in turn, one of the
+ * first 32 and one of all; after the first thousand steps at one in sixteen. Cost: up to 100
+ * checks, else one. */
+void damage_some(const void *state, size_t size, damage_verdict *accepts, void *context);
+
+/* For the end of main, around digest_end or the tests: like digest_end. */
+int damage_end(int argc, int failed, uint64_t known);
+#endif
