@@ -1,0 +1,201 @@
+/* Where the state of an agent has its parts, and what its rooms have of each other: agent.c takes
+ * events, agent_slot.c plays slots and takes rewards, agent_say.c writes messages, agent_hear.c
+ * takes those of neighbours, agent_check.c looks at what lay on a disk. */
+#ifndef TACIT_GOSSIP_AGENT_STATE_H
+#define TACIT_GOSSIP_AGENT_STATE_H
+#include "row.h"
+
+#define VALUE_MAX 1e100 /* no sum of rewards and noise comes near it */
+
+enum phase {
+    PHASE_NEW,     /* before START */
+    PHASE_FIRST,   /* line 1: the first pulls are planned */
+    PHASE_WAITING, /* lockstep: for the next slot */
+    PHASE_PULLING, /* one pull is planned */
+    PHASE_FINISHED,
+    PHASE_HALTED
+};
+
+/* An edge, as this end knows it; K words of flow and K of the last shift follow elsewhere. */
+struct edge {
+    uint64_t neighbour;
+    uint64_t exchange; /* the last one */
+    uint64_t life_number;
+    uint64_t life;
+};
+
+struct tacit_gossip_agent {
+    struct tacit_gossip_rule rule;
+    uint64_t run_id;
+    uint64_t slot_us;
+    uint64_t exchange_us;
+    uint64_t pull_us;
+    double weight;
+    uint32_t agent_id;
+    uint32_t neighbour_count;
+    uint32_t phase;
+    uint32_t guards_lives;
+    uint64_t slot;
+    uint64_t pull_count;
+    uint64_t forced_count;
+    uint64_t exchange_count;
+    uint64_t exploited_count;
+    uint64_t now_us;
+    uint64_t lived_us; /* of all lives: what others can have pulled by now */
+    uint64_t deadline_us;
+    uint64_t life_number;
+    uint64_t life;
+    uint64_t offered_until_us; /* waits for the SHIFT of an OFFER */
+    uint32_t arm;
+    uint32_t forced;
+    uint32_t first_left; /* first pulls whose reward is missing */
+    /* K: count | seen | heard | theta | mean | reach | bonus | base | total |
+     * W(K): first pulls that came | plan K | edges d | flow d K | shift d K | neighbour ids d */
+    uint64_t words[];
+};
+
+struct tacit_gossip_memory {
+    uint64_t tree_bytes;
+    uint64_t words[];
+};
+
+/* ---- Layout ---- */
+
+enum array {
+    ARRAY_COUNT,
+    ARRAY_SEEN,
+    ARRAY_HEARD,
+    ARRAY_THETA,
+    ARRAY_MEAN,
+    ARRAY_REACH,
+    ARRAY_BONUS,
+    ARRAY_BASE,
+    ARRAY_TOTAL,
+    ARRAYS
+};
+
+#define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
+
+#define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
+
+static inline uint64_t *array_of(struct tacit_gossip_agent *agent, enum array array)
+{
+    TACIT_ASSERT(array <= ARRAYS);
+    return agent->words + (size_t)array * agent->rule.arm_count;
+}
+
+static inline double *doubles_of(struct tacit_gossip_agent *agent, enum array array)
+{
+    return (double *)(void *)array_of(agent, array);
+}
+
+static inline union tacit_sum *sums_of(struct tacit_gossip_agent *agent, enum array array)
+{
+    return (union tacit_sum *)(void *)array_of(agent, array);
+}
+
+static inline uint64_t *came_of(struct tacit_gossip_agent *agent)
+{
+    return array_of(agent, ARRAYS);
+}
+
+static inline struct tacit_pull_block *plan_of(struct tacit_gossip_agent *agent)
+{
+    return (struct tacit_pull_block *)(void *)(came_of(agent) +
+                                               TACIT_BITS_WORDS(agent->rule.arm_count));
+}
+
+static inline struct edge *edges_of(struct tacit_gossip_agent *agent)
+{
+    return (struct edge *)(void *)(plan_of(agent) + agent->rule.arm_count);
+}
+
+static inline double *flow_of(struct tacit_gossip_agent *agent, uint32_t edge)
+{
+    TACIT_ASSERT(edge <= 2 * agent->neighbour_count);
+    double *const flows = (double *)(void *)(edges_of(agent) + agent->neighbour_count);
+    return flows + (size_t)edge * agent->rule.arm_count;
+}
+
+static inline double *shift_of(struct tacit_gossip_agent *agent, uint32_t edge)
+{
+    TACIT_ASSERT(edge < agent->neighbour_count);
+    return flow_of(agent, agent->neighbour_count + edge);
+}
+
+/* The edge to this neighbour; neighbour_count if there is none. Cost: O(log d). */
+static inline uint32_t edge_to(struct tacit_gossip_agent *agent, uint32_t neighbour)
+{
+    struct edge const *const edges = edges_of(agent);
+    uint32_t low = 0;
+    uint32_t high = agent->neighbour_count;
+    while (low < high) {
+        uint32_t const middle = low + (high - low) / 2;
+        if (edges[middle].neighbour < neighbour)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool const is_there = low < agent->neighbour_count && edges[low].neighbour == neighbour;
+    return is_there ? low : agent->neighbour_count;
+}
+
+static inline bool is_keeper(const struct tacit_gossip_agent *agent, uint32_t neighbour)
+{
+    TACIT_ASSERT(neighbour != agent->agent_id);
+    return agent->agent_id < neighbour;
+}
+
+static inline bool is_lockstep(const struct tacit_gossip_agent *agent)
+{
+    return agent->slot_us > 0;
+}
+
+static inline bool row_is_finite(const double *row, uint32_t arms)
+{
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (!(fabs(row[arm]) <= VALUE_MAX))
+            return false;
+    return true;
+}
+
+/* ---- agent.c ---- */
+
+void gossip_agent_copy_rule(struct tacit_gossip_rule *copy, const struct tacit_gossip_rule *rule);
+
+/* ---- agent_hear.c ---- */
+
+enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,
+                                    const struct tacit_gossip_message *message,
+                                    struct tacit_gossip_update *update);
+
+/* ---- agent_say.c ---- */
+
+struct tacit_gossip_message gossip_agent_message_to(const struct tacit_gossip_agent *agent,
+                                                    uint32_t to,
+                                                    enum tacit_gossip_message_kind kind);
+void gossip_agent_say(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,
+                      struct tacit_gossip_update *update);
+void gossip_agent_offer(struct tacit_gossip_agent *agent, uint32_t edge,
+                        struct tacit_gossip_update *update);
+void gossip_agent_answer(struct tacit_gossip_agent *agent, uint32_t edge,
+                         struct tacit_gossip_update *update);
+enum tacit_status gossip_agent_begin_exchange(struct tacit_gossip_agent *agent,
+                                              const struct tacit_entropy *entropy,
+                                              struct tacit_gossip_update *update);
+
+/* ---- agent_slot.c ---- */
+
+void gossip_agent_plan_pull(struct tacit_gossip_agent *agent, struct tacit_gossip_update *update);
+void gossip_agent_plan_first(struct tacit_gossip_agent *agent, struct tacit_gossip_update *update);
+enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
+                                          struct tacit_gossip_memory *memory,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_gossip_update *update);
+enum tacit_status gossip_agent_take_reward(struct tacit_gossip_agent *agent,
+                                           struct tacit_gossip_memory *memory,
+                                           const struct tacit_reward *reward,
+                                           const struct tacit_entropy *entropy,
+                                           struct tacit_gossip_update *update);
+
+#endif
