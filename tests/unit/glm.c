@@ -8,10 +8,13 @@
 #include <cmocka.h>
 #include "../support/glm_driver.h"
 #include "tacit/env.h"
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xfae07f20e0e63899)
+#define DIGEST UINT64_C(0x452fb388f5c5108d)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0xd3c0a63109531cb6)
 
 #define N 3u
 #define D 4u
@@ -30,6 +33,7 @@ struct federation {
     struct tacit_glm_hub *hub;
     struct tacit_rng rng;
     uint64_t now_us;
+    uint64_t step_count;
     struct tacit_glm_update update; /* of the last step */
     double memory[N][TACIT_LINALG_SAMPLES(D, T)];
     struct tacit_linalg_samples samples[N]; /* what each client was given */
@@ -67,12 +71,24 @@ static void close_federation(struct federation *f)
     free(f->hub);
 }
 
-/* The status; the step goes to the digest. */
+static bool is_client(const void *state, size_t size, void *config)
+{
+    return tacit_glm_client_check(state, size, config) == TACIT_OK;
+}
+
+static bool is_hub(const void *state, size_t size, void *config)
+{
+    return tacit_glm_hub_check(state, size, config) == TACIT_OK;
+}
+
+/* The status; the step goes to the digest. Not all steps are followed by damage: there are many. */
 static enum tacit_status client_steps(struct federation *f, uint32_t i,
                                       const struct tacit_glm_event *event)
 {
     enum tacit_status const status = tacit_glm_client_step(f->client[i], event, NULL, &f->update);
     glm_digest_client(f->client[i], &f->model, status, &f->update);
+    if (f->step_count++ % 50 == 0)
+        damage_some(f->client[i], tacit_glm_client_size(&f->config[i]), is_client, &f->config[i]);
     return status;
 }
 
@@ -80,6 +96,8 @@ static enum tacit_status hub_steps(struct federation *f, const struct tacit_glm_
 {
     enum tacit_status const status = tacit_glm_hub_step(f->hub, event, &f->update);
     glm_digest_hub(f->hub, &f->model, status, &f->update);
+    if (f->step_count++ % 50 == 0)
+        damage_some(f->hub, tacit_glm_hub_size(&f->hub_config), is_hub, &f->hub_config);
     return status;
 }
 
@@ -894,6 +912,33 @@ static void hostile_answers_are_refused_without_a_trace(void **state)
     close_federation(&f);
 }
 
+/* At each message of an update. */
+static void damaged_states_get_the_verdicts_that_they_always_got(void **state)
+{
+    (void)state;
+    enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V3, TACIT_GLM_DISLINUCB,
+                                               TACIT_GLM_ONE_UCB};
+    for (uint32_t which = 0; which < 4; which++) {
+        struct federation f;
+        open_federation(&f, variants[which], 0);
+        for (uint64_t slot = 1; slot <= 6; slot++)
+            for (uint32_t i = 0; i < N; i++)
+                (void)reward(&f, i, slot);
+        struct tacit_glm_message const trigger = {
+            .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = 6};
+        damage_all(f.hub, tacit_glm_hub_size(&f.hub_config), is_hub, &f.hub_config);
+        assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+        for (uint32_t round = 0; round < 4; round++) {
+            damage_all(f.client[1], tacit_glm_client_size(&f.config[1]), is_client, &f.config[1]);
+            damage_all(f.hub, tacit_glm_hub_size(&f.hub_config), is_hub, &f.hub_config);
+            (void)carry(&f, 7, 1);
+        }
+        (void)carry(&f, 3, 1); /* one is silent: some have answered */
+        damage_all(f.hub, tacit_glm_hub_size(&f.hub_config), is_hub, &f.hub_config);
+        close_federation(&f);
+    }
+}
+
 static void client_refuses_models_that_cannot_be(void **state)
 {
     (void)state;
@@ -1094,6 +1139,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lost_participant_is_left_out_of_the_next_attempt),
         cmocka_unit_test(below_quorum_the_sync_is_abandoned_and_tried_later),
         cmocka_unit_test(hostile_answers_are_refused_without_a_trace),
+        cmocka_unit_test(damaged_states_get_the_verdicts_that_they_always_got),
         cmocka_unit_test(client_refuses_models_that_cannot_be),
         cmocka_unit_test(client_refuses_iterates_that_spoil_its_state),
         cmocka_unit_test(unanswered_triggers_are_sent_again_at_doubling_pauses),
@@ -1101,5 +1147,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(offers_of_a_pool_are_different_rows_of_length_root_two),
         cmocka_unit_test(rewards_have_the_mean_of_the_link),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xf770a399ae448bd1)
+#define DIGEST UINT64_C(0x0dcbe249f0e7192d)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0x2809cfed8067c412)
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -76,7 +79,7 @@ static void node_new(struct node *node, size_t size)
     assert_non_null(node->kept);
 }
 
-static struct world *world_new(uint64_t seed)
+static struct world *world_of(uint64_t seed, uint32_t dimension)
 {
     struct world *const world = calloc(1, sizeof *world);
     assert_non_null(world);
@@ -93,7 +96,7 @@ static struct world *world_new(uint64_t seed)
                                                                     .budget = budget()},
                                                          .selector = TACIT_SELECTOR_EXACT,
                                                          .annealing = {.kappa = 1, .iterations = 1},
-                                                         .dimension = NUMBERS,
+                                                         .dimension = dimension,
                                                          .round_count = ROUNDS,
                                                          .quorum = 2,
                                                          .round_timeout_us = 30000000,
@@ -105,7 +108,7 @@ static struct world *world_new(uint64_t seed)
         world->site_configs[site] = (struct tacit_select_site_config){.run_id = RUN_ID,
                                                                       .agent = site,
                                                                       .agent_count = SITES,
-                                                                      .dimension = NUMBERS,
+                                                                      .dimension = dimension,
                                                                       .round_count = ROUNDS,
                                                                       .clip = CLIP,
                                                                       .budget = budget(),
@@ -117,6 +120,11 @@ static struct world *world_new(uint64_t seed)
     for (uint32_t i = 0; i <= SITES; i++)
         memcpy(world->nodes[i].kept, world->nodes[i].state, world->nodes[i].size);
     return world;
+}
+
+static struct world *world_new(uint64_t seed)
+{
+    return world_of(seed, NUMBERS);
 }
 
 static void world_free(struct world *world)
@@ -212,7 +220,7 @@ static void follow_round(struct world *world)
     for (uint32_t site = 0; site < SITES; site++)
         weight += world->is_counted[site] ? 1 : 0;
     for (uint32_t site = 0; site < SITES; site++)
-        for (uint32_t i = 0; world->is_counted[site] && i < NUMBERS; i++)
+        for (uint32_t i = 0; world->is_counted[site] && i < world->hub_config.dimension; i++)
             world->twin[i] += 1 / weight * world->steps[site][i];
     world->rounds_over++;
 }
@@ -248,9 +256,9 @@ static enum tacit_status step(struct world *world, uint32_t node,
                     (uint64_t)update.settled << 16,
                 update.deadline_us, NULL, 0);
     if (node == SITES)
-        digest_hub(hub_of(world), NUMBERS);
+        digest_hub(hub_of(world), world->hub_config.dimension);
     else
-        digest_site(site_of(world, node), NUMBERS);
+        digest_site(site_of(world, node), world->hub_config.dimension);
     carry_out(world, node, &update);
     return status;
 }
@@ -720,6 +728,35 @@ static void hostile_words_to_the_hub_change_nothing(void **state)
     world_free(world);
 }
 
+static bool is_site(const void *state, size_t size, void *config)
+{
+    return tacit_select_site_check(state, size, config) == TACIT_OK;
+}
+
+static bool is_hub(const void *state, size_t size, void *config)
+{
+    return tacit_select_hub_check(state, size, config) == TACIT_OK;
+}
+
+/* A federation whose vectors are short, in each of its phases. */
+static void damaged_states_get_the_verdicts_that_they_always_got(void **state)
+{
+    (void)state;
+    for (uint32_t phase = TACIT_SELECT_FETCHING; phase <= TACIT_SELECT_FINISHED; phase++) {
+        struct world *const world = world_of(10 + phase, 5);
+        start(world);
+        if (phase == TACIT_SELECT_FINISHED)
+            play(world);
+        else
+            (void)play_until(world, (enum tacit_select_site_phase)phase);
+        for (uint32_t site = 0; site < SITES; site++)
+            damage_all(world->nodes[site].state, world->nodes[site].size, is_site,
+                       &world->site_configs[site]);
+        damage_all(world->nodes[SITES].state, world->nodes[SITES].size, is_hub, &world->hub_config);
+        world_free(world);
+    }
+}
+
 static void damaged_states_are_refused(void **state)
 {
     struct world *const world = world_new(8);
@@ -806,8 +843,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(hostile_words_to_a_site_change_nothing),
         cmocka_unit_test(what_is_not_granted_is_not_given),
         cmocka_unit_test(hostile_words_to_the_hub_change_nothing),
+        cmocka_unit_test(damaged_states_get_the_verdicts_that_they_always_got),
         cmocka_unit_test(damaged_states_are_refused),
         cmocka_unit_test(only_one_form_is_taken),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/vote.h"
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xb8b643be0144b103)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0x7626495ced5fb9e7)
 
 #define RUN 77u
 #define SCHEDULES 100000u
@@ -128,6 +131,11 @@ static enum tacit_status reset_to(struct tacit_vote_board *board, uint64_t reset
     return tacit_vote_board_take(board, &message, NULL);
 }
 
+static bool is_board(const void *state, size_t size, void *config)
+{
+    return tacit_vote_board_check(state, size, config) == TACIT_OK;
+}
+
 static void digest_board(const struct tacit_vote_board *board)
 {
     struct tacit_vote_board_view view;
@@ -226,7 +234,7 @@ static void any_schedule_of_the_same_marks_leads_to_the_same_voted_set(void **st
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_FAULT);
     struct said said[40];
     for (uint32_t schedule = 0; schedule < SCHEDULES; schedule++) {
-        struct tacit_vote_board_config const config =
+        struct tacit_vote_board_config config =
             board_config(1 + (uint32_t)tacit_rng_below(&rng, 5));
         struct tacit_vote_board *const board = new_board(&config);
         uint32_t const count = draw_messages(&rng, said);
@@ -245,15 +253,14 @@ static void any_schedule_of_the_same_marks_leads_to_the_same_voted_set(void **st
         if (voted(board) != expected)
             fail_msg("schedule %u: %llx instead of %llx", schedule,
                      (unsigned long long)voted(board), (unsigned long long)expected);
-        if (schedule % 100 == 0)
-            assert_int_equal(tacit_vote_board_check(board, tacit_vote_board_size(&config), &config),
-                             TACIT_OK);
+        if (schedule % 5000 == 0)
+            damage_all(board, tacit_vote_board_size(&config), is_board, &config);
         free(board);
     }
 }
 
 /* Many players and arms, some of a committee: any marks, in any order, and some resets. */
-static void play_wide(const struct tacit_vote_board_config *config, struct tacit_rng *rng)
+static void play_wide(struct tacit_vote_board_config *config, struct tacit_rng *rng)
 {
     struct tacit_vote_board *const board = new_board(config);
     size_t const width = TACIT_BITS_WORDS(config->arm_count);
@@ -283,8 +290,7 @@ static void play_wide(const struct tacit_vote_board_config *config, struct tacit
         digest_word(row.reset);
         digest_bytes(row.marks, width * sizeof *row.marks);
     }
-    assert_int_equal(tacit_vote_board_check(board, tacit_vote_board_size(config), config),
-                     TACIT_OK);
+    damage_some(board, tacit_vote_board_size(config), is_board, config);
     free(board);
 }
 
@@ -295,11 +301,11 @@ static void boards_of_any_number_of_words_are_played(void **state)
     static const uint64_t committee[] = {UINT64_C(0x8000000000000005), 3, 1};
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_FAULT);
     for (uint32_t kind = 0; kind < 6u * 6u * 2u; kind++) {
-        struct tacit_vote_board_config const config = {.run_id = RUN,
-                                                       .player_count = counts[kind % 6],
-                                                       .arm_count = counts[kind / 6 % 6],
-                                                       .votes_needed = 1 + kind % 3,
-                                                       .committee = kind < 36 ? NULL : committee};
+        struct tacit_vote_board_config config = {.run_id = RUN,
+                                                 .player_count = counts[kind % 6],
+                                                 .arm_count = counts[kind / 6 % 6],
+                                                 .votes_needed = 1 + kind % 3,
+                                                 .committee = kind < 36 ? NULL : committee};
         play_wide(&config, &rng);
     }
 }
@@ -454,6 +460,11 @@ static void leave(struct table *table)
     free(table->board);
 }
 
+static bool is_player(const void *state, size_t size, void *config)
+{
+    return tacit_vote_player_check(state, size, config) == TACIT_OK;
+}
+
 static void digest_player(const struct tacit_vote_player *player)
 {
     struct tacit_vote_player_view view;
@@ -560,8 +571,9 @@ static void states_can_be_copied_at_any_time(void **state)
         uint32_t const player = (uint32_t)tacit_rng_below(&table.rng, PLAYERS);
         activate(&table, player);
         size_t const size = tacit_vote_player_size(&table.config[player]);
-        assert_int_equal(tacit_vote_player_check(table.player[player], size, &table.config[player]),
-                         TACIT_OK);
+        damage_some(table.player[player], size, is_player, &table.config[player]);
+        if (i % 500 == 0)
+            damage_all(table.player[player], size, is_player, &table.config[player]);
         void *const moved = malloc(size);
         memcpy(moved, table.player[player], size);
         memset(table.player[player], 0xee, size);
@@ -679,5 +691,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_reset_starts_everything_anew),
         cmocka_unit_test(rewards_that_were_not_planned_are_refused),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/vote_hub.h"
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x4e412ddb364eaa1d)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0x154bdf6ffcfe75fc)
 
 #define RUN 77u
 #define ARMS 3u
@@ -23,6 +26,7 @@
 #define RESEND_US 50000u
 #define QUEUE_MAX 4096u
 #define CELLS_MAX 64u
+#define STEPS_DAMAGED 30u /* first steps of each world after which states are damaged */
 
 static const double means[ARMS] = {0.2, 0.9, 0.3};
 
@@ -62,6 +66,7 @@ struct world {
     uint8_t granted[SITES][CELLS_MAX][TACIT_SHA256_BYTES];
     uint64_t refusals;
     uint64_t draws;
+    uint64_t step_count;
     bool entropy_fails;
 };
 
@@ -187,18 +192,30 @@ static void digest_site(const struct tacit_vote_site *site)
         digest_word((uint64_t)tacit_vote_site_total(site, arm));
 }
 
+static bool is_site(const void *state, size_t size, void *config)
+{
+    return tacit_vote_site_check(state, size, config) == TACIT_OK;
+}
+
+static bool is_hub(const void *state, size_t size, void *config)
+{
+    return tacit_vote_hub_check(state, size, config) == TACIT_OK;
+}
+
 /* Persist, send, plan. A death before the write loses the step; after it, the letters. */
 static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
                               struct tacit_vote_site_event event)
 {
     struct process *const process = &world->processes[site][copy];
-    struct tacit_vote_site_config const config = config_of(world, site);
+    struct tacit_vote_site_config config = config_of(world, site);
     struct tacit_entropy const entropy = {.fill = fill, .context = world};
     struct tacit_vote_site_update update;
     event.now_us = world->now_us;
     enum tacit_status const status =
         tacit_vote_site_step(process->memory, &event, &entropy, &update);
     assert_int_equal(tacit_vote_site_check(process->memory, world->site_bytes, &config), TACIT_OK);
+    if (world->step_count++ < STEPS_DAMAGED)
+        damage_some(process->memory, world->site_bytes, is_site, &config);
     digest_step(status,
                 update.persist | (uint64_t)update.has_draw << 1 | (uint64_t)update.replan << 2 |
                     (uint64_t)update.on_tick << 3 | (uint64_t)update.letter_count << 4 |
@@ -312,6 +329,8 @@ static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_eve
     enum tacit_status const status = tacit_vote_hub_step(world->hub, &event, &entropy, &update);
     assert_int_equal(tacit_vote_hub_check(world->hub, world->hub_bytes, &world->hub_config),
                      TACIT_OK);
+    if (world->step_count++ < STEPS_DAMAGED)
+        damage_some(world->hub, world->hub_bytes, is_hub, &world->hub_config);
     digest_step(status, update.persist | (uint64_t)update.arms_out << 1, update.deadline_us, NULL,
                 0);
     digest_hub(world->hub);
@@ -1023,5 +1042,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(coin_of_the_hub_resets_everybody_whatever_was_voted),
         cmocka_unit_test(nothing_is_drawn_twice_whatever_happens),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -10,10 +10,13 @@
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
 #include <math.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xa55e297de3bb3d69)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0xc22a26d09d725ddd)
 
 #define RUN 5u
 #define ARMS_MAX 130u
@@ -116,6 +119,11 @@ static void digest_said(const struct tacit_vote_private_update *update)
         digest_word(said->marks[0]);
 }
 
+static bool is_state(const void *state, size_t size, void *config)
+{
+    return tacit_vote_private_check(state, size, config) == TACIT_OK;
+}
+
 static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = site};
@@ -133,9 +141,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_event event
         memset(site->left, 0, sizeof site->left);
     for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
         site->left[site->last.plan[i].arm] = site->last.plan[i].count;
-    assert_int_equal(tacit_vote_private_check(site->player, tacit_vote_private_size(&site->config),
-                                              &site->config),
-                     TACIT_OK);
+    damage_all(site->player, tacit_vote_private_size(&site->config), is_state, &site->config);
     return status;
 }
 
@@ -635,5 +641,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(sets_of_any_number_of_words_are_played),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -10,10 +10,13 @@
 #include <string.h>
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x4b0fd2c51fe8c5db)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0xfa6f5d598f01895f)
 
 #define RUN 5u
 #define ARMS 5u
@@ -41,6 +44,11 @@ static struct tacit_vote_pool *new_pool(const struct tacit_vote_pool_config *con
     struct tacit_vote_pool *const pool = malloc(tacit_vote_pool_size(config));
     assert_int_equal(tacit_vote_pool_init(pool, config), TACIT_OK);
     return pool;
+}
+
+static bool is_pool(const void *state, size_t size, void *config)
+{
+    return tacit_vote_pool_check(state, size, config) == TACIT_OK;
 }
 
 static struct tacit_vote_pool_view pool_view(const struct tacit_vote_pool *pool)
@@ -129,7 +137,7 @@ static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
     (void)state;
     uint32_t decided = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        struct tacit_vote_pool_config const config = pool_config(seed % 2 == 0 ? 1 : INFINITY);
+        struct tacit_vote_pool_config config = pool_config(seed % 2 == 0 ? 1 : INFINITY);
         struct tacit_vote_pool *const pool = new_pool(&config);
         for (uint64_t number = 0; number < 400; number++) {
             int64_t sums[ARMS];
@@ -139,8 +147,7 @@ static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
             if (pool_view(pool).look_count > looks)
                 assert_int_equal(pool_view(pool).active[0], naive_left(seed, number + 1, &config));
         }
-        assert_int_equal(tacit_vote_pool_check(pool, tacit_vote_pool_size(&config), &config),
-                         TACIT_OK);
+        damage_all(pool, tacit_vote_pool_size(&config), is_pool, &config);
         decided += pool_view(pool).active_count == 1;
         free(pool);
     }
@@ -306,6 +313,11 @@ static void digest_release(const struct tacit_vote_release *release)
     digest_bytes(release->sums, ARMS * sizeof *release->sums);
 }
 
+static bool is_state(const void *state, size_t size, void *config)
+{
+    return tacit_vote_sums_check(state, size, config) == TACIT_OK;
+}
+
 static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event event)
 {
     struct tacit_entropy const entropy = {.fill = fill, .context = site};
@@ -324,9 +336,7 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event 
         memset(site->left, 0, sizeof site->left);
     for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
         site->left[site->last.plan[i].arm] = site->last.plan[i].count;
-    assert_int_equal(
-        tacit_vote_sums_check(site->player, tacit_vote_sums_size(&site->config), &site->config),
-        TACIT_OK);
+    damage_all(site->player, tacit_vote_sums_size(&site->config), is_state, &site->config);
     return status;
 }
 
@@ -641,10 +651,8 @@ static void sets_of_any_number_of_words_are_played(void **state)
         struct tacit_vote_sums *const player = malloc(tacit_vote_sums_size(&config));
         assert_int_equal(tacit_vote_sums_init(player, &config), TACIT_OK);
         play_wide(&config, pool, player);
-        assert_int_equal(tacit_vote_sums_check(player, tacit_vote_sums_size(&config), &config),
-                         TACIT_OK);
-        assert_int_equal(tacit_vote_pool_check(pool, tacit_vote_pool_size(&pool_is), &pool_is),
-                         TACIT_OK);
+        damage_all(player, tacit_vote_sums_size(&config), is_state, &config);
+        damage_all(pool, tacit_vote_pool_size(&pool_is), is_pool, &pool_is);
         free(pool);
         free(player);
         close_site(&site);
@@ -688,5 +696,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(sets_of_any_number_of_words_are_played),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
 }
