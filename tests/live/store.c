@@ -6,6 +6,7 @@
 #include "../../src/live/store/store_log.h"
 #include "../support/effort.h"
 #include "../support/fault_vfs.h"
+#include "../support/log_bytes.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
 #include <errno.h>
@@ -1125,37 +1126,19 @@ static void a_flipped_byte_in_the_log_never_loses_old_commits(void **state)
 
 /* ---- The log of a machine of the other byte order ---- */
 
-static void put_u32(uint8_t *bytes, uint32_t value)
-{
-    for (unsigned i = 0; i < 4; i++)
-        bytes[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
-/* SQLite's sum over words of one byte order (its file format, section 4.2), word by word. */
-static void log_sum(uint32_t sum[2], const uint8_t *bytes, size_t size, bool is_big_endian)
-{
-    for (size_t at = 0; at < size; at += 4) {
-        uint32_t word = 0;
-        for (unsigned i = 0; i < 4; i++)
-            word |= (uint32_t)bytes[at + i] << 8 * (is_big_endian ? 3 - i : i);
-        size_t const half = at / 4 % 2;
-        sum[half] += word + sum[1 - half];
-    }
-}
-
 static void set_byte_order(struct store_image *image, bool is_big_endian)
 {
     uint32_t sum[2] = {0, 0};
-    put_u32(image->log, is_big_endian ? 0x377f0683 : 0x377f0682);
+    log_put_u32(image->log, is_big_endian ? 0x377f0683 : 0x377f0682);
     log_sum(sum, image->log, 24, is_big_endian);
-    put_u32(image->log + 24, sum[0]);
-    put_u32(image->log + 28, sum[1]);
+    log_put_u32(image->log + 24, sum[0]);
+    log_put_u32(image->log + 28, sum[1]);
     for (size_t at = 32; at + LOG_BYTES_PER_FRAME <= image->log_size; at += LOG_BYTES_PER_FRAME) {
         uint8_t *const frame = image->log + at;
         log_sum(sum, frame, 8, is_big_endian);
         log_sum(sum, frame + 24, LOG_BYTES_PER_FRAME - 24, is_big_endian);
-        put_u32(frame + 16, sum[0]);
-        put_u32(frame + 20, sum[1]);
+        log_put_u32(frame + 16, sum[0]);
+        log_put_u32(frame + 20, sum[1]);
     }
 }
 

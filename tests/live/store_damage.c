@@ -1,0 +1,650 @@
+/* Files of a state that are damaged: every byte of what is looked at before SQLite is, and of
+ * sorted files, is changed to other values and every length is tried. What is said of each goes
+ * into one number (tests/support/digest.h), and what is read is never another thing than was
+ * written. The log is made here byte by byte, so nothing hangs on SQLite's version. The number is
+ * one of little-endian machines: witnesses and sorted files are written in the machine's order. */
+#include "../../src/live/store/store_base.h"
+#include "../../src/live/store/store_files.h"
+#include "../../src/live/store/store_log.h"
+#include "../../src/live/store/store_open.h"
+#include "../../src/live/store/store_witness.h"
+#include "../support/digest.h"
+#include "../support/fault_vfs.h"
+#include "../support/log_bytes.h"
+#include "../support/store_model.h"
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define KNOWN UINT64_C(0x6141038cbef8585b)
+#define NAME "state" /* of the directory, in what is said */
+#define FRAME_HEADER 24u
+#define FRAMES_MAX 12u
+#define WITNESS STORE_FILE "-witness"
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static int place = -1; /* the directory */
+
+static int make_place(void **state)
+{
+    (void)store_place_make(state);
+    place = open(store_around, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return place < 0;
+}
+
+static int remove_place(void **state)
+{
+    (void)close(place);
+    return store_place_remove(state);
+}
+
+static void file_put(const char *name, const void *bytes, size_t size)
+{
+    int const file = openat(place, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes, size), (ssize_t)size);
+    assert_int_equal(close(file), 0);
+}
+
+static void byte_put(const char *name, size_t at, uint8_t byte)
+{
+    int const file = openat(place, name, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(file, &byte, 1, (off_t)at), 1);
+    assert_int_equal(close(file), 0);
+}
+
+/* Another value than the byte's, most of the time. */
+static uint8_t changed(uint8_t byte, unsigned way)
+{
+    uint8_t const values[] = {byte ^ 1u, byte ^ 0x80u, 0, 0xff, (uint8_t)(byte + 1)};
+    return values[way];
+}
+#define WAYS 5u
+
+/* What was said, without the name of the directory. */
+static void add_verdict(enum tacit_status status, const struct tacit_error *error)
+{
+    size_t const skipped =
+        strncmp(error->text, store_around, strlen(store_around)) == 0 ? strlen(store_around) : 0;
+    digest_word((uint64_t)status);
+    assert_int_equal(error->text[0] == '\0', status == TACIT_OK);
+    digest_bytes(error->text + skipped, strlen(error->text + skipped));
+}
+
+/* ---- The log --------------------------------------------------------------------------------- */
+
+struct log {
+    uint8_t bytes[STORE_LOG_HEADER_BYTES + FRAMES_MAX * STORE_LOG_FRAME_BYTES];
+    size_t size;
+    uint32_t sum[2];
+    uint8_t salt;
+    bool is_big_endian;
+};
+
+/* Over what is there: frames behind the new ones stay. */
+static void log_begin(struct log *log, uint8_t salt, bool is_big_endian)
+{
+    uint8_t *const header = log->bytes;
+    log->sum[0] = log->sum[1] = 0;
+    log->salt = salt;
+    log->is_big_endian = is_big_endian;
+    log->size = STORE_LOG_HEADER_BYTES;
+    log_put_u32(header, is_big_endian ? 0x377f0683 : 0x377f0682);
+    log_put_u32(header + 4, 3007000);
+    log_put_u32(header + 8, STORE_PAGE_BYTES);
+    log_put_u32(header + 12, salt);
+    memset(header + 16, salt, 8);
+    log_sum(log->sum, header, 24, is_big_endian);
+    log_put_u32(header + 24, log->sum[0]);
+    log_put_u32(header + 28, log->sum[1]);
+}
+
+static void fill_page(uint8_t page[STORE_PAGE_BYTES], uint32_t number, uint32_t turn)
+{
+    for (size_t i = 0; i < STORE_PAGE_BYTES; i++)
+        page[i] = (uint8_t)(i * 31 + number * 7 + turn);
+    log_put_u32(page + STORE_USER_VERSION_AT, turn << STORE_FORMAT_BITS | STORE_FORMAT);
+}
+
+/* pages: of the file behind the commit; 0: none ends here. */
+static void log_add(struct log *log, uint32_t page, uint32_t pages, uint32_t turn)
+{
+    uint8_t *const frame = log->bytes + log->size;
+    log_put_u32(frame, page);
+    log_put_u32(frame + 4, pages);
+    memset(frame + 8, log->salt, 8);
+    fill_page(frame + FRAME_HEADER, page, turn);
+    log_sum(log->sum, frame, 8, log->is_big_endian);
+    log_sum(log->sum, frame + FRAME_HEADER, STORE_PAGE_BYTES, log->is_big_endian);
+    log_put_u32(frame + 16, log->sum[0]);
+    log_put_u32(frame + 20, log->sum[1]);
+    log->size += STORE_LOG_FRAME_BYTES;
+}
+
+/* Four commits, of turns first to first + 1. */
+static void log_fill(struct log *log, uint32_t first)
+{
+    log_add(log, 1, 0, first);
+    log_add(log, 2, 4, first);
+    log_add(log, 3, 4, first);
+    log_add(log, 1, 0, first + 1);
+    log_add(log, 2, 0, first + 1);
+    log_add(log, 4, 4, first + 1);
+    log_add(log, 2, 4, first + 2);
+}
+
+/* The file that has what log_fill holds: its last word on each page. */
+static void file_fill(uint8_t file[4 * STORE_PAGE_BYTES], uint32_t first)
+{
+    static const uint32_t turns[] = {1, 2, 0, 1};
+    for (uint32_t page = 1; page <= 4; page++)
+        fill_page(file + (size_t)(page - 1) * STORE_PAGE_BYTES, page, first + turns[page - 1]);
+}
+
+static enum tacit_status check_log(size_t size, uint32_t turn)
+{
+    struct tacit_error error = {.text = ""};
+    enum tacit_status const status = store_log_check(place, NAME, (int64_t)size, turn, &error);
+    add_verdict(status, &error);
+    return status;
+}
+
+/* Each way of one byte; returns how many were taken for whole. */
+static unsigned change_log(const struct log *log, size_t at, uint32_t turn)
+{
+    unsigned taken = 0;
+    for (unsigned way = 0; way < WAYS; way++) {
+        byte_put(STORE_LOG, at, changed(log->bytes[at], way));
+        taken += check_log(log->size, turn) == TACIT_OK;
+    }
+    byte_put(STORE_LOG, at, log->bytes[at]);
+    return taken;
+}
+
+static void every_byte_of_a_log(struct log *log, uint32_t turn)
+{
+    static const size_t samples[] = {0, 1, 7, 8, 57, 59, 60, 61, 62, 63, 64, 2000, 4094, 4095};
+    for (size_t at = 0; at < STORE_LOG_HEADER_BYTES; at++)
+        (void)change_log(log, at, turn);
+    for (size_t frame = STORE_LOG_HEADER_BYTES; frame < log->size; frame += STORE_LOG_FRAME_BYTES) {
+        for (size_t at = 0; at < FRAME_HEADER; at++)
+            (void)change_log(log, frame + at, turn);
+        for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+            (void)change_log(log, frame + FRAME_HEADER + samples[i], turn);
+    }
+}
+
+static void a_changed_byte_of_the_log_has_a_known_verdict(void **state)
+{
+    (void)state;
+    static struct log log;
+    static uint8_t file[4 * STORE_PAGE_BYTES];
+    for (int order = 0; order < 2; order++) {
+        log_begin(&log, 9, order == 1);
+        log_fill(&log, 5);
+        file_put(STORE_LOG, log.bytes, log.size);
+        memset(file, 0, sizeof file);
+        file_put(STORE_FILE, file, sizeof file);
+        assert_int_equal(check_log(log.size, 5), TACIT_OK);
+        every_byte_of_a_log(&log, 5);
+    }
+    /* of the first commits none is taken, of the last one each: it may be a torn end */
+    size_t const frame = STORE_LOG_HEADER_BYTES + 2 * STORE_LOG_FRAME_BYTES;
+    assert_int_equal(change_log(&log, frame + FRAME_HEADER + 5, 5), 0);
+    assert_int_equal(change_log(&log, log.size - 5, 5), WAYS);
+}
+
+/* A header that cannot be read is no matter where all that was committed is in the file. */
+static void a_lost_header_has_a_known_verdict(void **state)
+{
+    (void)state;
+    static struct log log;
+    static uint8_t file[4 * STORE_PAGE_BYTES + 1];
+    static const size_t sizes[] = {0, 1, 4095, 4096, 8192, 12287, 12288, 16383, 16384, 16385};
+    log_begin(&log, 9, false);
+    log_fill(&log, 5);
+    log_add(&log, 7, 0, 9); /* not committed: nobody misses it */
+    file_fill(file, 5);
+    log.bytes[20] ^= 1;
+    file_put(STORE_LOG, log.bytes, log.size);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        file_put(STORE_FILE, file, sizes[i]);
+        enum tacit_status const status = check_log(log.size, 5);
+        assert_int_equal(status, sizes[i] < 16384 ? TACIT_MALFORMED : TACIT_OK);
+    }
+    every_byte_of_a_log(&log, 5);
+    for (size_t at = 0; at < sizeof file - 1; at += 1365) { /* a page three times, and its ends */
+        byte_put(STORE_FILE, at, file[at] ^ 1);
+        assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
+        byte_put(STORE_FILE, at, file[at]);
+    }
+    byte_put(STORE_FILE, sizeof file - 2, file[sizeof file - 2] ^ 1); /* the last of page 4 */
+    assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
+    assert_int_equal(unlinkat(place, STORE_FILE, 0), 0);
+    assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
+}
+
+static void a_log_of_any_length_has_a_known_verdict(void **state)
+{
+    (void)state;
+    static struct log log;
+    static uint8_t file[4 * STORE_PAGE_BYTES];
+    file_put(STORE_FILE, file, sizeof file);
+    log_begin(&log, 9, false);
+    log_fill(&log, 5);
+    for (size_t size = 0; size <= log.size; size += size < 64 ? 1 : 103) {
+        file_put(STORE_LOG, log.bytes, size);
+        (void)check_log(size, 5);
+    }
+    for (size_t frames = 0; frames <= 7; frames++)
+        for (int more = -1; more <= 1; more++) {
+            size_t const size =
+                STORE_LOG_HEADER_BYTES + frames * STORE_LOG_FRAME_BYTES + (size_t)(int64_t)more;
+            file_put(STORE_LOG, log.bytes, size);
+            (void)check_log(size, 5);
+            (void)check_log(size + STORE_LOG_FRAME_BYTES, 5); /* it became shorter meanwhile */
+        }
+    assert_int_equal(unlinkat(place, STORE_LOG, 0), 0);
+    assert_int_equal(check_log(STORE_LOG_HEADER_BYTES, 5), TACIT_OK);
+    assert_int_equal(check_log(STORE_LOG_HEADER_BYTES + 1, 5), TACIT_IO);
+}
+
+/* Frames of a use before this one lie behind its own. */
+static void a_log_over_an_older_one_has_a_known_verdict(void **state)
+{
+    (void)state;
+    static struct log log;
+    static uint8_t file[4 * STORE_PAGE_BYTES];
+    file_put(STORE_FILE, file, sizeof file);
+    for (unsigned commits = 0; commits < 3; commits++) {
+        log_begin(&log, 9, false);
+        log_fill(&log, 5);
+        size_t const size = log.size;
+        log_begin(&log, 10, false);
+        for (unsigned i = 0; i < commits; i++)
+            log_add(&log, i + 1, 4, 8);
+        log_add(&log, 2, 0, 8); /* and one that is not committed */
+        log.size = size;
+        file_put(STORE_LOG, log.bytes, log.size);
+        assert_int_equal(check_log(log.size, 7), TACIT_OK);
+        every_byte_of_a_log(&log, 7);
+    }
+}
+
+/* Which turns of a file a log goes on from: also where they go round. */
+static void a_log_goes_on_from_some_turns_only(void **state)
+{
+    (void)state;
+    static struct log log;
+    static const uint32_t firsts[] = {
+        0, 5, STORE_TURN_MASK / 2, STORE_TURN_MASK - 1, STORE_TURN_MASK, STORE_TURN_MASK - 3};
+    static uint8_t file[4 * STORE_PAGE_BYTES];
+    file_put(STORE_FILE, file, sizeof file);
+    for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; i++) {
+        log_begin(&log, 9, false);
+        log_fill(&log, firsts[i]);
+        file_put(STORE_LOG, log.bytes, log.size);
+        for (uint32_t behind = 0; behind < 8; behind++) {
+            uint32_t const turn = (firsts[i] + behind - 3) & STORE_TURN_MASK;
+            /* a turn before its first one, to its last one: in page 1, which the last commit left
+             */
+            bool const goes_on = behind >= 2 && behind <= 4;
+            assert_int_equal(check_log(log.size, turn), goes_on ? TACIT_OK : TACIT_MALFORMED);
+        }
+        (void)check_log(log.size, (firsts[i] + STORE_TURN_MASK / 2) & STORE_TURN_MASK);
+        (void)check_log(log.size, (firsts[i] + STORE_TURN_MASK / 2 + 1) & STORE_TURN_MASK);
+        (void)check_log(log.size, (firsts[i] + STORE_TURN_MASK / 2 + 2) & STORE_TURN_MASK);
+    }
+    log_begin(&log, 9, false); /* the first commit has no page 1: of no time */
+    log_add(&log, 2, 4, 5);
+    log_add(&log, 1, 4, 5);
+    file_put(STORE_LOG, log.bytes, log.size);
+    assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
+    log_begin(&log, 9, false); /* no commit: from anything */
+    log_add(&log, 1, 0, 5);
+    file_put(STORE_LOG, log.bytes, log.size);
+    assert_int_equal(check_log(log.size, 70), TACIT_OK);
+}
+
+static void a_mark_is_of_one_turn(void **state)
+{
+    (void)state;
+    static const uint32_t turns[] = {0, 1, 255, 256, 65535, STORE_TURN_MASK};
+    static struct log log;
+    static uint8_t file[4 * STORE_PAGE_BYTES];
+    file_put(STORE_FILE, file, sizeof file);
+    log_begin(&log, 9, false);
+    log_fill(&log, 5);
+    for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
+        store_log_mark(log.bytes, turns[i]);
+        digest_bytes(log.bytes, STORE_LOG_HEADER_BYTES);
+        file_put(STORE_LOG, log.bytes, log.size);
+        for (uint32_t more = 0; more < 6; more++)
+            assert_int_equal(check_log(log.size, (turns[i] + more - 3) & STORE_TURN_MASK),
+                             more == 3 ? TACIT_OK : TACIT_MALFORMED);
+        for (size_t at = 0; at < STORE_LOG_HEADER_BYTES; at++)
+            (void)change_log(&log, at, turns[i]);
+    }
+}
+
+/* ---- The file's header ----------------------------------------------------------------------- */
+
+static enum tacit_status check_header(size_t size, bool has_log)
+{
+    struct tacit_error error = {.text = ""};
+    uint32_t turn = 77;
+    enum tacit_status const status =
+        store_header_check(place, NAME, (int64_t)size, has_log, &turn, &error);
+    add_verdict(status, &error);
+    digest_word(turn);
+    return status;
+}
+
+static void a_changed_header_has_a_known_verdict(void **state)
+{
+    (void)state;
+    static uint8_t file[3 * STORE_PAGE_BYTES];
+    memcpy(file, "SQLite format 3", 16);
+    file[16] = STORE_PAGE_BYTES >> 8;
+    file[18] = file[19] = 2;
+    log_put_u32(file + STORE_USER_VERSION_AT, UINT32_C(0x123456) << STORE_FORMAT_BITS | 7);
+    log_put_u32(file + 68, STORE_APPLICATION);
+    static const size_t sizes[] = {0, 1, 99, 100, 101, 4095, 4096, 4097, 8191, 8192, 8193, 12288};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        file_put(STORE_FILE, file, sizes[i]);
+        bool const is_long = sizes[i] >= STORE_PAGE_BYTES;
+        bool const is_whole = is_long && sizes[i] % STORE_PAGE_BYTES == 0;
+        assert_int_equal(check_header(sizes[i], true), is_long ? TACIT_OK : TACIT_MALFORMED);
+        assert_int_equal(check_header(sizes[i], false), is_whole ? TACIT_OK : TACIT_MALFORMED);
+    }
+    for (size_t at = 0; at < 100; at++) {
+        for (unsigned way = 0; way < WAYS; way++) {
+            byte_put(STORE_FILE, at, changed(file[at], way));
+            (void)check_header(sizeof file, true);
+        }
+        byte_put(STORE_FILE, at, file[at]);
+    }
+    assert_int_equal(unlinkat(place, STORE_FILE, 0), 0);
+    assert_int_equal(check_header(sizeof file, true), TACIT_IO);
+}
+
+/* ---- The witness ----------------------------------------------------------------------------- */
+
+static enum tacit_status check_witness(int64_t log_bytes, struct store_witness *witness)
+{
+    struct tacit_error error = {.text = ""};
+    struct live_store *const store = store_new(store_around);
+    assert_non_null(store);
+    enum tacit_status const status = store_witness_check(store, place, NAME, log_bytes, &error);
+    *witness = store->witness;
+    add_verdict(status, &error);
+    live_store_close(store);
+    return status;
+}
+
+static void a_changed_witness_has_a_known_verdict(void **state)
+{
+    (void)state;
+    static const uint64_t releases[] = {0, 1, UINT64_C(0x7edcba9876543210)};
+    struct store_witness witness;
+    assert_int_equal(check_witness(-1, &witness), TACIT_OK); /* there is none */
+    for (unsigned i = 0; i < 6; i++) {
+        bool const has_log = i % 2 == 1;
+        uint64_t const head = UINT64_C(0x31746977) << 1 | has_log;
+        uint64_t const words[] = {head, releases[i / 2], ~head, ~releases[i / 2], 0};
+        uint8_t bytes[sizeof words];
+        memcpy(bytes, words, sizeof words);
+        for (size_t size = 0; size <= sizeof words; size++) {
+            file_put(WITNESS, bytes, size);
+            assert_int_equal(check_witness(1, &witness), size == 32 ? TACIT_OK : TACIT_MALFORMED);
+        }
+        file_put(WITNESS, bytes, 32);
+        for (int64_t log_bytes = -1; log_bytes <= 1; log_bytes++) {
+            enum tacit_status const status = check_witness(log_bytes, &witness);
+            assert_int_equal(status, has_log && log_bytes < 1 ? TACIT_MALFORMED : TACIT_OK);
+            assert_int_equal(witness.has_log, has_log);
+            assert_int_equal(witness.release, releases[i / 2]);
+        }
+        for (size_t at = 0; at < 32; at++)
+            for (unsigned way = 0; way < WAYS; way++) {
+                byte_put(WITNESS, at, changed(bytes[at], way));
+                bool const is_same = changed(bytes[at], way) == bytes[at];
+                assert_int_equal(check_witness(1, &witness), is_same ? TACIT_OK : TACIT_MALFORMED);
+                byte_put(WITNESS, at, bytes[at]);
+            }
+    }
+}
+
+/* ---- Sorted files ---------------------------------------------------------------------------- */
+
+#define ITEMS_MAX 400u
+#define LARGE_BYTES 140000u
+
+struct items {
+    struct store_item list[ITEMS_MAX];
+    size_t count;
+    uint8_t *bytes;
+    size_t size;
+};
+
+static void items_add(struct items *items, uint64_t word, bool is_key, size_t size)
+{
+    uint8_t *const bytes = items->bytes + items->size;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(word * 7 + i + items->count);
+    items->size += size;
+    items->list[items->count++] =
+        (struct store_item){.word = word, .is_key = is_key, .bytes = bytes, .size = size};
+}
+
+/* Words that come more than once, over the end of a block, too; blocks that end just where 4096
+ * bytes are full, a byte before and behind it; one longer than what is written at once. */
+static void items_make(struct items *items, unsigned kind)
+{
+    items->count = items->size = 0;
+    items_add(items, 3, false, kind == 0 ? 8 : 4096 - 12);
+    if (kind == 0)
+        return;
+    items_add(items, 4, false, 4096 - 13);
+    for (uint64_t i = 0; i < 300; i++)
+        items_add(items, 5 + i / 60, i % 60 >= 40, 8 + i % 23);
+    items_add(items, UINT64_MAX / 2, false, 4096 - 11);
+    if (kind == 2)
+        items_add(items, UINT64_MAX, false, LARGE_BYTES);
+    if (kind == 2)
+        items_add(items, UINT64_MAX, true, 16);
+}
+
+static struct store_pile_place pile_place(void)
+{
+    return (struct store_pile_place){sqlite3_vfs_find(NULL), store_around};
+}
+
+static struct store_pile_facts pile_make(const struct items *items, uint64_t number)
+{
+    struct store_pile_place const where = pile_place();
+    struct tacit_error error = {.text = ""};
+    struct store_pile_facts facts;
+    struct store_pile_writer *const writer = store_pile_write(&where, number, items->count, &error);
+    assert_non_null(writer);
+    assert_true(store_pile_is_empty(writer));
+    for (size_t i = 0; i < items->count; i++)
+        assert_int_equal(store_pile_put(writer, &items->list[i], &error), TACIT_OK);
+    assert_false(store_pile_is_empty(writer));
+    assert_int_equal(store_pile_end(writer, &facts, &error), TACIT_OK);
+    store_pile_writer_free(writer);
+    return facts;
+}
+
+struct finding {
+    const struct items *items;
+    uint64_t word;
+    bool is_key;
+    size_t next; /* of the items, from here on */
+    size_t count;
+};
+
+static void expect_same(const struct store_item *item, const struct store_item *expected)
+{
+    assert_true(item->word == expected->word && item->is_key == expected->is_key &&
+                item->size == expected->size);
+    assert_memory_equal(item->bytes, expected->bytes, item->size);
+}
+
+static void find_one(void *context, const struct store_item *item)
+{
+    struct finding *const finding = context;
+    const struct items *const items = finding->items;
+    while (finding->next < items->count && (items->list[finding->next].word != finding->word ||
+                                            items->list[finding->next].is_key != finding->is_key))
+        finding->next++;
+    assert_true(finding->next < items->count);
+    expect_same(item, &items->list[finding->next++]);
+    finding->count++;
+}
+
+static enum tacit_status find_word(struct store_pile *pile, const struct items *items,
+                                   uint64_t word, bool is_key, struct tacit_error *error)
+{
+    struct finding finding = {.items = items, .word = word, .is_key = is_key};
+    size_t expected = 0;
+    for (size_t i = 0; i < items->count; i++)
+        expected += items->list[i].word == word && items->list[i].is_key == is_key;
+    enum tacit_status const status = store_pile_find(pile, word, is_key, find_one, &finding, error);
+    digest_word(finding.count);
+    if (status == TACIT_OK)
+        assert_int_equal(finding.count, expected);
+    return status;
+}
+
+/* All items by the cursor; never one that was not written. */
+static enum tacit_status walk(struct store_pile *pile, const struct items *items,
+                              struct tacit_error *error)
+{
+    struct store_item item;
+    bool found = true;
+    size_t count = 0;
+    enum tacit_status status = TACIT_OK;
+    while (status == TACIT_OK && found) {
+        status = store_pile_next(pile, &item, &found, error);
+        if (status == TACIT_OK && found)
+            expect_same(&item, &items->list[count++]);
+    }
+    digest_word(count);
+    if (status == TACIT_OK)
+        assert_int_equal(count, items->count);
+    return status;
+}
+
+static enum tacit_status read_pile(const struct store_pile_facts *facts, const struct items *items)
+{
+    struct store_pile_place const where = pile_place();
+    struct tacit_error error = {.text = ""};
+    struct store_pile *pile = NULL;
+    enum tacit_status status = store_pile_open(&where, facts, &pile, &error);
+    bool const is_open = status == TACIT_OK;
+    if (is_open)
+        status = walk(pile, items, &error);
+    for (uint64_t word = 2; status == TACIT_OK && word < 12; word++)
+        status = find_word(pile, items, word, word % 2 == 1, &error);
+    for (size_t i = 0; status == TACIT_OK && i < items->count; i += 37)
+        status = find_word(pile, items, items->list[i].word, items->list[i].is_key, &error);
+    if (status == TACIT_OK)
+        status = find_word(pile, items, UINT64_MAX, true, &error);
+    if (is_open)
+        store_pile_close(pile);
+    add_verdict(status, &error);
+    return status;
+}
+
+static size_t pile_bytes(uint64_t number, char name[STORE_PILE_NAME_BYTES], uint8_t **bytes)
+{
+    struct stat found;
+    (void)snprintf(name, STORE_PILE_NAME_BYTES, STORE_PILE_NAME, (unsigned long long)number);
+    int const file = openat(place, name, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(fstat(file, &found), 0);
+    *bytes = malloc((size_t)found.st_size);
+    assert_non_null(*bytes);
+    assert_int_equal(read(file, *bytes, (size_t)found.st_size), found.st_size);
+    (void)close(file);
+    return (size_t)found.st_size;
+}
+
+static void change_pile(const struct store_pile_facts *facts, const struct items *items,
+                        const char *name, const uint8_t *bytes, size_t size)
+{
+    size_t const step = size < 200 ? 1 : size / 61;
+    for (size_t at = 0; at < size; at += step)
+        for (unsigned way = 0; way < (size < 200 ? WAYS : 2); way++) {
+            byte_put(name, at, changed(bytes[at], way));
+            bool const is_same = changed(bytes[at], way) == bytes[at];
+            assert_int_equal(read_pile(facts, items), is_same ? TACIT_OK : TACIT_MALFORMED);
+            byte_put(name, at, bytes[at]);
+        }
+    for (size_t cut = 0; cut < size; cut += size < 200 ? 1 : size / 17) {
+        file_put(name, bytes, cut);
+        assert_int_equal(read_pile(facts, items), TACIT_MALFORMED);
+    }
+    file_put(name, bytes, size);
+    assert_int_equal(read_pile(facts, items), TACIT_OK);
+}
+
+static void a_sorted_file_is_read_as_it_was_written_or_refused(void **state)
+{
+    (void)state;
+    struct items *const items = calloc(1, sizeof *items);
+    assert_non_null(items);
+    items->bytes = malloc((size_t)ITEMS_MAX * 64 + 3 * 4096 + LARGE_BYTES);
+    assert_non_null(items->bytes);
+    for (unsigned kind = 0; kind < 3; kind++) {
+        items_make(items, kind);
+        struct store_pile_facts facts = pile_make(items, kind + 1);
+        char name[STORE_PILE_NAME_BYTES];
+        uint8_t *bytes;
+        size_t const size = pile_bytes(kind + 1, name, &bytes);
+        uint64_t const words[] = {facts.number, facts.rows,   facts.items,       facts.newest_ms,
+                                  facts.tail,   facts.blocks, facts.filter_words};
+        digest_bytes(words, sizeof words);
+        digest_bytes(facts.sum, sizeof facts.sum);
+        digest_bytes(bytes, size);
+        assert_int_equal(read_pile(&facts, items), TACIT_OK);
+        change_pile(&facts, items, name, bytes, size);
+        facts.sum[0] ^= 1;
+        assert_int_equal(read_pile(&facts, items), TACIT_MALFORMED);
+        facts.sum[0] ^= 1;
+        facts.sum[STORE_PILE_SUM_BYTES - 1] ^= 1;
+        assert_int_equal(read_pile(&facts, items), TACIT_MALFORMED);
+        facts.number = 99;
+        assert_int_equal(read_pile(&facts, items), TACIT_MALFORMED);
+        free(bytes);
+    }
+    free(items->bytes);
+    free(items);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    fault_vfs_register();
+    fault_vfs_skip_syncs(true);
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
+    const struct CMUnitTest tests[] = {
+        CASE(a_changed_byte_of_the_log_has_a_known_verdict),
+        CASE(a_lost_header_has_a_known_verdict),
+        CASE(a_log_of_any_length_has_a_known_verdict),
+        CASE(a_log_over_an_older_one_has_a_known_verdict),
+        CASE(a_log_goes_on_from_some_turns_only),
+        CASE(a_mark_is_of_one_turn),
+        CASE(a_changed_header_has_a_known_verdict),
+        CASE(a_changed_witness_has_a_known_verdict),
+        CASE(a_sorted_file_is_read_as_it_was_written_or_refused),
+    };
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), KNOWN);
+}
