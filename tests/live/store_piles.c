@@ -410,6 +410,198 @@ static void a_power_failure_loses_nothing_remembered(void **state)
     assert_true(cut > POWER_RUNS / 2);
 }
 
+/* ---- Limits ------------------------------------------------------------------------------------
+ */
+
+/* Hands over rows from this number on, all of which are forgotten at that time. */
+static void add_pile(struct live_store *store, uint64_t first, uint64_t rows, uint64_t until_ms)
+{
+    struct texts texts;
+    for (uint64_t i = 0; i < rows; i++) {
+        struct live_decision_row const row = row_of(first + i, until_ms, 2, &texts);
+        assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+    }
+    assert_int_equal(live_store_remember_start(store), TACIT_OK);
+    put_batch(store, true);
+}
+
+static bool is_found(struct live_store *store, uint64_t number)
+{
+    struct live_decision_row row;
+    struct live_decision_row by_key;
+    struct texts texts;
+    bool found;
+    bool found_by_key;
+    assert_int_equal(live_store_recall(store, id_of(number), &row, &found), TACIT_OK);
+    const char *const key = row_of(number, 1, 1, &texts).key;
+    if (key == NULL)
+        return found;
+    assert_int_equal(live_store_recall_key(store, key, &by_key, &found_by_key), TACIT_OK);
+    assert_int_equal(found, found_by_key);
+    return found;
+}
+
+static void what_is_over_is_forgotten_at_its_millisecond(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    add_pile(store, 1, 2, 1000);
+    add_pile(store, 3, 2, 1001);
+    for (uint64_t now_ms = 999; now_ms <= 1002; now_ms++) {
+        live_store_remember_until(store, now_ms, 8000);
+        for (uint64_t number = 1; number <= 4; number++)
+            assert_int_equal(is_found(store, number), now_ms < (number < 3 ? 1000 : 1001));
+        put_batch(store, false);
+        size_t const files = now_ms < 1000 ? 2 : now_ms < 1001 ? 1 : 0;
+        assert_int_equal(store->piles.count, files);
+        assert_int_equal(files_there(), files);
+        assert_int_equal(live_store_remembered_count(store), 2 * files);
+    }
+    live_store_close(store);
+}
+
+/* Four piles, by how many rows they have and when they go: are they made one? The part of the time
+ * that they may be apart is an eighth. */
+static size_t piles_after(const uint64_t rows[4], const uint64_t until_ms[4])
+{
+    char name[48];
+    static unsigned count;
+    (void)snprintf(name, sizeof name, "limit-%u", count++);
+    temp_path(store_directory, store_around, name);
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    uint64_t first = 1;
+    for (size_t i = 0; i < 4; i++) {
+        add_pile(store, first, rows[i], until_ms[i]);
+        first += rows[i];
+        assert_int_equal(store->piles.count, i + 1);
+        put_batch(store, false); /* a merge that is due begins */
+    }
+    assert_int_equal(live_store_remembered_count(store), first - 1);
+    bool const merges = live_store_remembering(store) == LIVE_REMEMBER_BUSY;
+    put_batch(store, false); /* and is taken in */
+    size_t const piles = store->piles.count;
+    assert_int_equal(merges, store->piles.next_number > 5);
+    for (uint64_t number = 1; number < first; number++)
+        assert_true(is_found(store, number));
+    assert_int_equal(files_there(), piles);
+    live_store_close(store);
+    return piles;
+}
+
+static void piles_of_one_size_and_time_are_made_one(void **state)
+{
+    (void)state;
+    static const uint64_t one[] = {1, 1, 1, 1};
+    static const uint64_t same[] = {90000, 90000, 90000, 90000};
+    assert_int_equal(piles_after(one, same), 1);
+    assert_int_equal(piles_after((uint64_t[]){3, 1, 2, 3}, same), 1);
+    assert_int_equal(piles_after((uint64_t[]){3, 3, 3, 4}, same), 4);
+    assert_int_equal(piles_after((uint64_t[]){4, 15, 4, 5}, same), 1);
+    assert_int_equal(piles_after((uint64_t[]){4, 16, 4, 5}, same), 4);
+    assert_int_equal(piles_after(one, (uint64_t[]){90000, 91000, 90000, 89000}), 1);
+    assert_int_equal(piles_after(one, (uint64_t[]){90000, 91001, 90000, 90000}), 4);
+    assert_int_equal(piles_after(one, (uint64_t[]){90000, 90000, 90000, 88999}), 4);
+}
+
+/* Piles of so many rows, as the database tells it: a million at most become one. */
+static size_t piles_of_many(uint64_t rows, uint64_t more)
+{
+    char name[48];
+    (void)snprintf(name, sizeof name, "many-%llu", (unsigned long long)more);
+    temp_path(store_directory, store_around, name);
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    for (uint64_t i = 0; i < 4; i++) {
+        add_pile(store, 1 + i, 1, 90000);
+        struct store_pile_facts *const facts =
+            (void *)(uintptr_t)store_pile_facts(store->piles.list[i]);
+        facts->rows = rows + (i == 2 ? more : 0);
+    }
+    put_batch(store, false);
+    put_batch(store, false);
+    size_t const piles = store->piles.count;
+    live_store_close(store);
+    return piles;
+}
+
+static void piles_that_are_large_stay_as_they_are(void **state)
+{
+    (void)state;
+    assert_int_equal(piles_of_many(UINT64_C(1) << 18, 0), 1);
+    assert_int_equal(piles_of_many(UINT64_C(1) << 18, 1), 4);
+}
+
+/* A decision that closed without a reward and got one: the later version is the one that is told,
+ * whichever pile it is in, and the only one that a merge keeps. */
+static void the_version_that_knows_more_is_told(void **state)
+{
+    (void)state;
+    static const uint8_t orders[][4] = {{1, 2, 1, 1}, {2, 1, 1, 1}, {1, 1, 3, 2}, {3, 3, 3, 3}};
+    for (size_t order = 0; order < sizeof orders / sizeof orders[0]; order++) {
+        char name[48];
+        uint8_t best = 0;
+        (void)snprintf(name, sizeof name, "order-%zu", order);
+        temp_path(store_directory, store_around, name);
+        struct live_store *store = store_model_open(store_directory);
+        live_store_remember_until(store, 1, 8000);
+        for (size_t i = 0; i < 6; i++) { /* two more batches, for the merge */
+            struct texts texts;
+            struct live_decision_row row = row_of(10, 90000, i < 4 ? orders[order][i] : 1, &texts);
+            bool found;
+            if (i < 4) {
+                assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+                assert_int_equal(live_store_remember_start(store), TACIT_OK);
+            }
+            put_batch(store, i < 4);
+            best = row.state > best ? row.state : best;
+            assert_int_equal(live_store_recall(store, id_of(10), &row, &found), TACIT_OK);
+            assert_true(found);
+            expect_row(&row, 10, 90000, best);
+            assert_int_equal(live_store_recall_key(store, "key-10", &row, &found), TACIT_OK);
+            assert_true(found);
+            expect_row(&row, 10, 90000, best);
+        }
+        assert_int_equal(store->piles.count, 1);
+        assert_int_equal(live_store_remembered_count(store), 1);
+        assert_int_equal(store_pile_facts(store->piles.list[0])->items, 2); /* it, and its key */
+        live_store_close(store);
+    }
+}
+
+static void a_key_of_254_bytes_is_the_longest(void **state)
+{
+    (void)state;
+    char key[256];
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    memset(key, 'k', sizeof key);
+    key[255] = '\0';
+    struct live_decision_row row = {.number = 1, .id = 5, .deadline_ms = 9000, .key = key};
+    assert_int_equal(live_store_remember(store, &row), TACIT_INVALID);
+    assert_false(live_store_is_broken(store));
+    key[254] = '\0';
+    assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+    row = (struct live_decision_row){
+        .number = 2, .id = STORE_KEY_MAX, .arm = UINT32_MAX, .kind = 255, .deadline_ms = 9000};
+    assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+    assert_int_equal(live_store_remembering(store), LIVE_REMEMBER_IDLE);
+    assert_int_equal(live_store_remember_start(store), TACIT_OK);
+    assert_int_equal(live_store_remembering(store), LIVE_REMEMBER_WRITTEN);
+    put_batch(store, true);
+    bool found;
+    assert_int_equal(live_store_recall_key(store, key, &row, &found), TACIT_OK);
+    assert_true(found);
+    assert_string_equal(row.key, key);
+    assert_int_equal(live_store_recall(store, STORE_KEY_MAX, &row, &found), TACIT_OK);
+    assert_true(found && row.arm == UINT32_MAX && row.kind == 255 && row.state == 0);
+    assert_null(row.key);
+    assert_int_equal(live_store_recall_key(store, "nobody's", &row, &found), TACIT_OK);
+    assert_false(found);
+    live_store_close(store);
+}
+
 /* ---- Damage ------------------------------------------------------------------------------------
  */
 
@@ -580,6 +772,11 @@ int main(int argc, char **argv)
         CASE(a_full_disk_loses_nothing_remembered),
         CASE(a_plain_sync_that_fails_loses_nothing_remembered),
         CASE(a_power_failure_loses_nothing_remembered),
+        CASE(what_is_over_is_forgotten_at_its_millisecond),
+        CASE(piles_of_one_size_and_time_are_made_one),
+        CASE(piles_that_are_large_stay_as_they_are),
+        CASE(the_version_that_knows_more_is_told),
+        CASE(a_key_of_254_bytes_is_the_longest),
         CASE(a_file_that_is_not_the_right_one_is_refused),
         CASE(a_damaged_block_stops_the_store),
         CASE(piles_are_for_their_owner_only),
