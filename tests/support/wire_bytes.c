@@ -42,3 +42,105 @@ void wire_bytes_expect_length(struct wire_bytes found, uint8_t unknown_tag,
     longer[found.size] = unknown_tag;
     expect_refused(longer, found.size + 2);
 }
+
+/* ---- Damage ---- */
+
+struct damage {
+    struct wire_bytes word;
+    wire_bytes_look *look;
+    const void *context;
+};
+
+static void show(const struct damage *damage, const uint8_t *bytes, size_t size)
+{
+    uint8_t *const exact = wire_bytes_exact(bytes, size);
+    damage->look(exact, size, damage->context);
+    free(exact);
+}
+
+/* The word with these `width` bytes at `at`. */
+static void show_changed(const struct damage *damage, size_t at, uint64_t value, size_t width)
+{
+    uint8_t *const changed = wire_bytes_exact(damage->word.bytes, damage->word.size);
+    for (size_t i = 0; i < width; i++)
+        changed[at + i] = (uint8_t)(value >> (8 * i));
+    show(damage, changed, damage->word.size);
+    free(changed);
+}
+
+static void change_byte(const struct damage *damage, size_t at)
+{
+    static const uint8_t values[] = {0,  1,  2,  3,  4,  5,  6,   7,   8,
+                                     16, 31, 32, 63, 64, 65, 127, 128, 255};
+    uint8_t const before = damage->word.bytes[at];
+    if (damage->word.size <= 64) {
+        for (unsigned value = 0; value < 256; value++)
+            show_changed(damage, at, value, 1);
+        return;
+    }
+    for (size_t i = 0; i < sizeof values; i++)
+        show_changed(damage, at, values[i], 1);
+    for (unsigned bit = 0; bit < 8; bit++)
+        show_changed(damage, at, before ^ 1u << bit, 1);
+    show_changed(damage, at, before + 1u, 1);
+    show_changed(damage, at, before - 1u, 1);
+}
+
+/* Integers at the ends of their ranges; doubles 1, above 1, infinite, none, the least. */
+static void change_number(const struct damage *damage, size_t at, size_t width)
+{
+    static const uint64_t values[] = {0,
+                                      1,
+                                      UINT64_MAX,
+                                      UINT64_C(1) << 63,
+                                      UINT64_C(1) << 31,
+                                      UINT64_C(0x3ff0000000000000),
+                                      UINT64_C(0x3ff0000000000001),
+                                      UINT64_C(0x7ff0000000000000),
+                                      UINT64_C(0x7ff8000000000000)};
+    uint64_t before = 0;
+    if (at + width > damage->word.size)
+        return;
+    for (size_t i = 0; i < width; i++)
+        before |= (uint64_t)damage->word.bytes[at + i] << (8 * i);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        show_changed(damage, at, values[i], width);
+    show_changed(damage, at, before + 1, width);
+    show_changed(damage, at, before - 1, width);
+}
+
+/* Without the `width` bytes at `at`, and with them twice: fields that are missing or repeated. */
+static void drop_and_double(const struct damage *damage, size_t at, size_t width)
+{
+    const uint8_t *const bytes = damage->word.bytes;
+    size_t const size = damage->word.size;
+    if (at + width > size)
+        return;
+    struct wire_bytes const other = wire_bytes_new(size + width);
+    memcpy(other.bytes, bytes, at + width);
+    memcpy(other.bytes + at + width, bytes + at, size - at);
+    show(damage, other.bytes, size + width);
+    memcpy(other.bytes + at, bytes + at + width, size - at - width);
+    show(damage, other.bytes, size - width);
+    free(other.bytes);
+}
+
+void wire_bytes_damage(struct wire_bytes word, wire_bytes_look *look, const void *context)
+{
+    static const size_t widths[] = {1, 2, 5, 9, 10, 34};
+    struct damage const damage = {word, look, context};
+    show(&damage, word.bytes, word.size);
+    for (size_t at = 0; at < word.size; at++) {
+        show(&damage, word.bytes, at);
+        change_byte(&damage, at);
+        change_number(&damage, at, 4);
+        change_number(&damage, at, 8);
+        for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+            drop_and_double(&damage, at, widths[i]);
+    }
+    struct wire_bytes const longer = wire_bytes_new(word.size + 1);
+    memcpy(longer.bytes, word.bytes, word.size);
+    longer.bytes[word.size] = 0;
+    show(&damage, longer.bytes, word.size + 1);
+    free(longer.bytes);
+}

@@ -24,4 +24,14 @@ void wire_bytes_expect(struct wire_bytes found, const char *golden);
  * bytes at the end. At most 254 bytes. */
 void wire_bytes_expect_length(struct wire_bytes found, uint8_t unknown_tag,
                               void (*expect_refused)(const uint8_t *bytes, size_t size));
+
+/* Shows a decoder these bytes: `look` puts what it says of them into the digest (digest.h), its
+ * status and, if it takes them, all that it found. context: what wire_bytes_damage was given. */
+typedef void wire_bytes_look(const uint8_t *bytes, size_t size, const void *context);
+
+/* A known answer for every damage: the word as it is, with a byte that is another one (any, of a
+ * word of at most 64 bytes), with numbers of four and eight bytes at the ends of their ranges or
+ * one more or less, cut anywhere, with some bytes left out or twice, and with one more. Each stands
+ * in memory that is exactly as long. Nothing of it follows from the machine. */
+void wire_bytes_damage(struct wire_bytes word, wire_bytes_look *look, const void *context);
 #endif

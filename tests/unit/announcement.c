@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include <math.h>
 #include "tacit/wire.h"
@@ -452,7 +453,121 @@ static void the_digest_is_as_published(void **state)
     assert_string_equal(found, golden);
 }
 
-int main(void)
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+static void digest_text(const char *text)
+{
+    digest_word(strlen(text));
+    digest_bytes(text, strlen(text));
+}
+
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_wire_announcement *found = NULL;
+    enum tacit_status const status = tacit_wire_announcement_decode(bytes, size, &found);
+    (void)context;
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    struct tacit_wire_agreement const *const agreement = &found->agreement;
+    uint64_t const words[] = {agreement->family,          agreement->protocol_version,
+                              agreement->agent_count,     agreement->arm_count,
+                              word_of(agreement->lo),     word_of(agreement->hi),
+                              agreement->horizon,         agreement->epsilon_nano,
+                              agreement->parameters_size, found->agent,
+                              found->place_size};
+    digest_bytes(words, sizeof words);
+    digest_bytes(agreement->run, sizeof agreement->run);
+    digest_text(agreement->protocol);
+    for (uint32_t arm = 0; arm < agreement->arm_count; arm++)
+        digest_text(agreement->arms[arm]);
+    digest_bytes(agreement->parameters, agreement->parameters_size);
+    digest_bytes(found->place, found->place_size);
+    free(found);
+}
+
+static void damaged_announcements_are_judged_as_they_were(void **state)
+{
+    struct tacit_wire_announcement announcement = sample();
+    struct tacit_wire_agreement *const agreement = &announcement.agreement;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct wire_bytes const word = encode(&announcement);
+        wire_bytes_damage(word, look, NULL);
+        free(word.bytes);
+        agreement->agent_count = i == 0 ? TACIT_AGENTS_MAX : 1;
+        announcement.agent = agreement->agent_count - 1;
+        agreement->horizon = i == 0 ? TACIT_HORIZON_MAX : 1;
+        agreement->lo = i == 0 ? -1 : 0;
+        agreement->hi = i == 0 ? 1.5 : 0x1p-1074;
+        agreement->arm_count = i == 0 ? 2 : 1;
+        agreement->arms = names + (i == 0 ? 1 : 2);
+        agreement->protocol = "a-9";
+        agreement->family = 7;
+        agreement->protocol_version = 0;
+        announcement.place_size = agreement->parameters_size = i == 0 ? 1 : 0;
+    }
+}
+
+/* Every character of two bytes; of three and four all that stand at a border. */
+static void characters_of_names_are_judged_as_they_were(void **state)
+{
+    static const uint8_t borders[] = {0x00, 'x', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0};
+    char text[5] = "";
+    (void)state;
+    for (unsigned first = 0; first < 256; first++)
+        for (unsigned second = 0; second < 256; second++) {
+            text[0] = (char)(uint8_t)first;
+            text[1] = (char)(uint8_t)second;
+            text[2] = text[3] = '\0';
+            digest_word(tacit_wire_is_arm_name(text));
+            for (size_t i = 0; first >= 0xc0 && i < 10 * sizeof borders; i++) {
+                text[2] = (char)borders[i / 10];
+                text[3] = (char)borders[i % 10];
+                digest_word(tacit_wire_is_arm_name(text));
+            }
+        }
+}
+
+/* Everything that may differ together with everything else, and each thing alone unsaid. */
+static void differences_are_said_as_they_were(void **state)
+{
+    (void)state;
+    for (enum change one = 0; one <= CHANGES; one++)
+        for (enum change two = 0; two <= CHANGES; two++)
+            for (uint32_t unsaid = 0; unsaid <= 32; unsaid = unsaid == 0 ? 1 : unsaid * 2) {
+                char text[TACIT_WIRE_DIFFERENCE_BYTES] = "";
+                struct tacit_wire_agreement here = changed(one);
+                struct tacit_wire_agreement const there = changed(two);
+                here.epsilon_nano = (unsaid & 1u) != 0 ? 0 : here.epsilon_nano;
+                here.horizon = (unsaid & 2u) != 0 ? 0 : here.horizon;
+                here.agent_count = (unsaid & 4u) != 0 ? 0 : here.agent_count;
+                here.parameters = (unsaid & 8u) != 0 ? NULL : here.parameters;
+                if ((unsaid & 16u) != 0)
+                    memset(here.run, 0, sizeof here.run);
+                digest_word(tacit_wire_agreement_differs(&here, &there, text, sizeof text));
+                digest_text(text);
+            }
+}
+
+static void ranges_that_differ_in_any_digit_are_said_so(void **state)
+{
+    static const double numbers[] = {0.1,      0.12345678, 1.0 / 3, 1e22,   -1e-7,
+                                     123456.7, 1234567,    1e300,   0x1p-60};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char text[TACIT_WIRE_DIFFERENCE_BYTES];
+        struct tacit_wire_agreement const here = sample().agreement;
+        struct tacit_wire_agreement there = here;
+        there.hi = numbers[i];
+        assert_true(tacit_wire_agreement_differs(&here, &there, text, sizeof text));
+        digest_text(text);
+        double const said = strtod(strrchr(text, ',') + 1, NULL);
+        assert_true(said == numbers[i]);
+    }
+}
+
+int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(announcements_survive_the_trip),
@@ -466,6 +581,11 @@ int main(void)
         cmocka_unit_test(the_longest_words_fit),
         cmocka_unit_test(the_digest_covers_every_fact),
         cmocka_unit_test(the_digest_is_as_published),
+        cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
+        cmocka_unit_test(characters_of_names_are_judged_as_they_were),
+        cmocka_unit_test(differences_are_said_as_they_were),
+        cmocka_unit_test(ranges_that_differ_in_any_digit_are_said_so),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0xfc9c46ae01dd51f5));
 }

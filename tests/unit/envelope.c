@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/random.h"
 #include "tacit/wire.h"
@@ -255,7 +256,54 @@ static void run_numbers_keep_their_64_bits(void **state)
     assert_int_equal(run[0], 0);
 }
 
-int main(void)
+/* ---- Known answers ---- */
+
+static void digest_text(const char *name)
+{
+    digest_word(strlen(name));
+    digest_bytes(name, strlen(name));
+}
+
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_wire_envelope found;
+    enum tacit_status const status = tacit_wire_envelope_decode(bytes, size, &found);
+    (void)context;
+    digest_word((uint64_t)status);
+    digest_word(tacit_wire_envelope_signature(bytes, size));
+    if (status != TACIT_OK)
+        return;
+    uint64_t const words[] = {found.family,    found.kind,      found.term,
+                              found.epoch,     found.sequence,  found.entry,
+                              found.body_size, found.is_signed, tacit_wire_run_id(found.run)};
+    digest_bytes(words, sizeof words);
+    digest_text(found.federation);
+    digest_text(found.from);
+    digest_text(found.to);
+    digest_bytes(found.run, sizeof found.run);
+    digest_bytes(found.agreement, sizeof found.agreement);
+    digest_bytes(found.body, found.body_size);
+    digest_bytes(found.signature, sizeof found.signature);
+}
+
+static void damaged_envelopes_are_judged_as_they_were(void **state)
+{
+    struct tacit_wire_envelope envelope = sample();
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct wire_bytes const word = encode(&envelope);
+        wire_bytes_damage(word, look, NULL);
+        free(word.bytes);
+        envelope.is_signed = i == 0;
+        for (uint8_t at = 0; at < TACIT_WIRE_SIGNATURE_BYTES; at++)
+            envelope.signature[at] = (uint8_t)(at + 64 * (i == 0));
+        envelope.to[0] = '\0';
+        envelope.body_size = i == 0 ? 1 : 0;
+        (void)snprintf(envelope.from, sizeof envelope.from, "%s", i == 0 ? LONGEST : "x");
+    }
+}
+
+int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(envelopes_survive_the_trip),
@@ -266,6 +314,8 @@ int main(void)
         cmocka_unit_test(a_signature_is_of_64_bytes_or_none),
         cmocka_unit_test(a_flipped_bit_does_no_harm),
         cmocka_unit_test(run_numbers_keep_their_64_bits),
+        cmocka_unit_test(damaged_envelopes_are_judged_as_they_were),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0xe613e7a692cfb8dd));
 }

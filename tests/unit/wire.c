@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
+#include "../support/wire_bytes.h"
 #include "tacit/wire_elim.h"
 
 #define ARMS_MAX 1000u
@@ -1481,7 +1483,107 @@ static void nothing_and_too_much_are_refused(void **state)
     free(bytes);
 }
 
-int main(void)
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+/* All that a decoder says of these bytes, as a core that sends what it found would say it. */
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct sample const *const sample = context;
+    struct tacit_elim_message *message = NULL;
+    struct tacit_elim_update update = {.send = false};
+    enum tacit_status const status = decode(sample, bytes, size, &message);
+    if (status == TACIT_OK) {
+        update.send = true;
+        update.message = *message;
+        digest_word(message->rows_stay);
+        digest_word(tacit_wire_elim_is(message, tacit_wire_elim_kind(message->kind), 1));
+    }
+    digest_elim(status, &update, sample->arm_count, sample->agent_count);
+    free(message);
+}
+
+static void damage(const struct sample *sample)
+{
+    struct wire_bytes const word = {encode(sample), size_of(sample)};
+    wire_bytes_damage(word, look, sample);
+    free(word.bytes);
+}
+
+static void damaged_words_of_each_shape_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    static const enum shape wide[] = {HELLO_OF_PEER, ORDER_WITH_UPLOADERS, ADVERT, REQUEST};
+    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
+        make(&sample, (enum shape)shape, 3, 5);
+        sample.message.epoch = shape % 2 == 0 ? TACIT_ELIM_EPOCHS_MAX : 1;
+        damage(&sample);
+    }
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+        make(&sample, wide[i], 65, 70); /* sets of two words, of which the first label is 17 */
+        memset(sample.agents, 0, sizeof sample.agents);
+        for (uint32_t agent = 17; agent < 70; agent += 13)
+            tacit_bits_add(sample.agents, agent);
+        damage(&sample);
+    }
+    make(&sample, REPORT_OF_SINK, 1, 5);
+    sample.message.agents = 5; /* all */
+    damage(&sample);
+    sample.message.agents = 1;
+    damage(&sample);
+}
+
+static void damaged_orders_with_leader_and_changes_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    static const struct tacit_elim_change log[2] = {
+        {.kind = 2, .epoch = 3, .subject = 4, .number = 1, .value = 5, .made_unix_s = 6},
+        {.kind = 7, .epoch = 8, .subject = 9, .number = 2, .value = 10, .made_unix_s = 11}};
+    make(&sample, ORDER, 3, 5);
+    sample.message.leader = 3;
+    damage(&sample);
+    sample.message.changes = log;
+    for (uint32_t count = 1; count <= 2; count++) {
+        sample.message.change_count = count;
+        damage(&sample);
+    }
+}
+
+static void damaged_words_of_grants_are_judged_as_they_were(void **state)
+{
+    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_COMMIT,
+                                                         TACIT_ELIM_GRANT, TACIT_ELIM_GRANT,
+                                                         TACIT_ELIM_REFUSAL};
+    static const uint64_t refused = 4;
+    static struct sample sample;
+    struct tacit_commit const commit = numbered_commit();
+    (void)state;
+    for (uint32_t i = 0; i < 5; i++) {
+        make(&sample, HELLO, 3, 5);
+        sample.message.kind = kinds[i];
+        sample.message.commit = &commit;
+        sample.message.closed = i == 3;
+        damage(&sample);
+        sample.message.refused = &refused;
+        if (i < 2)
+            damage(&sample);
+    }
+    for (uint32_t agents = 0; agents <= 2; agents++) {
+        make(&sample, REPORT, 3, 5);
+        sample.message.commit = &commit;
+        sample.message.agents = agents;
+        damage(&sample);
+    }
+    struct tacit_elim_opening openings[3];
+    for (uint32_t i = 0; i < sizeof openings; i++)
+        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
+    make(&sample, DATA, 3, 5);
+    sample.message.openings = openings;
+    damage(&sample);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_of_every_message_survives_the_trip),
@@ -1525,6 +1627,11 @@ int main(void)
         cmocka_unit_test(rows_travel_with_what_opens_them),
         cmocka_unit_test(report_of_a_sink_names_its_grant_and_does_not_open_it),
         cmocka_unit_test(nothing_and_too_much_are_refused),
+        cmocka_unit_test(damaged_words_of_each_shape_are_judged_as_they_were),
+        cmocka_unit_test(damaged_orders_with_leader_and_changes_are_judged_as_they_were),
+        cmocka_unit_test(damaged_words_of_grants_are_judged_as_they_were),
     };
-    return cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL),
+                      UINT64_C(0x7a4d043f174cf081));
 }

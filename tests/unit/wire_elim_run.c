@@ -9,6 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include <math.h>
+#include "../support/digest.h"
+#include "../support/wire_bytes.h"
 #include "tacit/random.h"
 #include "tacit/wire_elim.h"
 
@@ -762,7 +764,107 @@ static void a_flipped_bit_of_a_network_does_no_harm(void **state)
     assert_true(taken > 1000); /* letters of names, members */
 }
 
-int main(void)
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+static void digest_network(const struct tacit_wire_elim_run *run)
+{
+    struct tacit_wire_elim_network const *const network = run->network;
+    digest_word((uint64_t)network->collection);
+    digest_word(network->gather_timeout_s);
+    digest_word(network->parent);
+    digest_word(network->members != NULL);
+    if (network->members != NULL)
+        digest_bytes(network->members, TACIT_BITS_WORDS(run->agent_count) * sizeof(uint64_t));
+    digest_word(network->neighbour_count);
+    for (uint32_t i = 0; i < network->neighbour_count; i++) {
+        digest_word(network->neighbours[i].agent);
+        digest_bytes(network->neighbours[i].site, strlen(network->neighbours[i].site));
+    }
+}
+
+static void digest_run(enum tacit_status status, struct tacit_wire_elim_run *run)
+{
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    uint64_t const words[] = {
+        run->run_id,       run->agent,           run->agent_count,        run->arm_count,
+        run->horizon,      run->epsilon_nano,    run->report_count,       run->round_limit,
+        word_of(run->gap), word_of(run->growth), word_of(run->confidence)};
+    digest_bytes(words, sizeof words);
+    digest_word(run->network != NULL);
+    if (run->network != NULL)
+        digest_network(run);
+    free_network(run);
+}
+
+static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct place const *const place = context;
+    struct tacit_wire_elim_run found;
+    digest_run(decode_both(&place->run, bytes, size, place->bytes.data, place->bytes.size, &found),
+               &found);
+}
+
+static void look_at_place(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct place const *const place = context;
+    struct tacit_wire_elim_run found;
+    uint8_t parameters[PARAMETERS];
+    tacit_wire_elim_parameters_encode(&place->run, parameters);
+    digest_run(decode_both(&place->run, parameters, PARAMETERS, bytes, size, &found), &found);
+}
+
+static void damage(const struct tacit_wire_elim_run *run)
+{
+    static struct place place;
+    uint8_t parameters[PARAMETERS];
+    if (run->network != NULL) {
+        place = by_hand(run);
+        wire_bytes_damage((struct wire_bytes){place.bytes.data, place.bytes.size}, look_at_place,
+                          &place);
+    } else {
+        place.run = *run;
+        place.bytes.size = 0;
+    }
+    tacit_wire_elim_parameters_encode(run, parameters);
+    wire_bytes_damage((struct wire_bytes){parameters, PARAMETERS}, look_at_parameters, &place);
+}
+
+static void damaged_announcements_are_judged_as_they_were(void **state)
+{
+    static const struct tacit_wire_elim_neighbour one[] = {{5, "a"}};
+    static const uint64_t self_and_last[] = {0x24}; /* 2 and 5 */
+    struct tacit_wire_elim_network const spread = {.collection = TACIT_ELIM_SPREAD,
+                                                   .parent = 4,
+                                                   .gather_timeout_s = 7,
+                                                   .members = self_and_last,
+                                                   .neighbour_count = 1,
+                                                   .neighbours = one};
+    struct tacit_wire_elim_network const sink = {
+        .collection = TACIT_ELIM_GATHER, .parent = 2, .gather_timeout_s = 1};
+    struct tacit_wire_elim_run run = sample;
+    (void)state;
+    damage(&run); /* the paper's bounds over a star, .. */
+    run.round_limit = 0;
+    run.growth = 4;
+    run.confidence = 0.5;
+    damage(&run); /* .. exact ones with a confidence, .. */
+    run.report_count = 3;
+    run.gap = 1;
+    run.growth = 1.5;
+    run.confidence = 0;
+    damage(&run); /* .. and without */
+    run = run_over(&relay);
+    run.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
+    damage(&run);
+    run = run_over(&spread);
+    damage(&run);
+    run = run_over(&sink);
+    damage(&run);
+}
+
+int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_survive_the_trip),
@@ -783,6 +885,8 @@ int main(void)
         cmocka_unit_test(another_form_of_a_place_is_refused),
         cmocka_unit_test(another_length_of_a_place_is_refused),
         cmocka_unit_test(a_flipped_bit_of_a_network_does_no_harm),
+        cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0x6fb00876c3ec0b6f));
 }

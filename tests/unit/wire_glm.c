@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "../support/digest.h"
+#include "../support/wire_bytes.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,7 +327,190 @@ static void a_run_survives_and_others_are_refused(void **state)
     }
 }
 
-int main(void)
+/* ---- Known answers ---- */
+
+struct place {
+    uint32_t dimension;
+    uint32_t client_count;
+};
+
+static void digest_numbers(const double *numbers, size_t count)
+{
+    digest_word(numbers != NULL);
+    if (numbers != NULL)
+        digest_bytes(numbers, count * sizeof *numbers);
+}
+
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct place const *const place = context;
+    uint32_t const d = place->dimension;
+    struct tacit_glm_message *found = NULL;
+    enum tacit_status const status =
+        tacit_wire_glm_decode(bytes, size, d, place->client_count, 3, &found);
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    uint64_t const words[] = {(uint64_t)found->kind, found->from,           found->to,
+                              found->sync,           found->run_id,         found->attempt,
+                              found->round,          found->digest,         found->slot,
+                              found->count,          found->inverse != NULL};
+    digest_bytes(words, sizeof words);
+    digest_numbers(&found->squares, 1);
+    digest_numbers(&found->regret, 1);
+    digest_numbers(found->vector, d);
+    digest_numbers(found->target, d);
+    for (uint32_t i = 0; i < d; i++) { /* what stands beside the rows is nobody's */
+        size_t const row = i * TACIT_LINALG_STRIDE((size_t)d);
+        digest_numbers(found->matrix == NULL ? NULL : found->matrix + row, d);
+        digest_numbers(found->steps == NULL ? NULL : found->steps + row, d);
+    }
+    digest_word(found->participants != NULL);
+    if (found->participants != NULL)
+        digest_bytes(found->participants, TACIT_BITS_WORDS(place->client_count) * sizeof(uint64_t));
+    free(found);
+}
+
+/* Numbers that no mathematics made, which would be other ones elsewhere. */
+static void make_exact(struct sample *sample, uint32_t shape)
+{
+    make(sample, shape);
+    sample->message.run_id = UINT64_C(0x0123456789abcdef);
+    sample->message.digest = UINT64_C(0xfedcba9876543210);
+    for (uint32_t i = 0; i < D; i++) {
+        sample->vector[i] = 0.5 + i;
+        sample->target[i] = -0.25 - i;
+        for (uint32_t j = 0; j < D; j++) {
+            sample->matrix[i * TACIT_LINALG_STRIDE(D) + j] = 1 + 8.0 * (i + j) + (i == j ? 3 : 0);
+            sample->steps[i * TACIT_LINALG_STRIDE(D) + j] = 2 - 4.0 * (i + j) - (i == j ? 5 : 0);
+        }
+    }
+}
+
+static void damaged_messages_are_judged_as_they_were(void **state)
+{
+    static struct place const places[] = {{2, 4}, {1, 65}};
+    (void)state;
+    for (uint32_t shape = 0; shape < SHAPES; shape++)
+        for (size_t i = 0; i < 2; i++) {
+            struct sample sample;
+            uint32_t const clients = places[i].client_count;
+            make_exact(&sample, shape);
+            memset(sample.participants, 0, sizeof sample.participants);
+            tacit_bits_fill(sample.participants, clients);
+            if (sample.message.from != TACIT_HUB)
+                sample.message.from = clients - 1;
+            struct wire_bytes const word =
+                wire_bytes_new(tacit_wire_glm_bytes(&sample.message, places[i].dimension, clients));
+            assert_int_equal(
+                tacit_wire_glm_encode(&sample.message, places[i].dimension, clients, word.bytes),
+                TACIT_OK);
+            wire_bytes_damage(word, look, &places[i]);
+            digest_word(tacit_wire_glm_bytes_max(places[i].dimension, clients));
+            free(word.bytes);
+        }
+}
+
+static void look_at_private(const uint8_t *bytes, size_t size, const void *context)
+{
+    uint32_t const d = *(const uint32_t *)context;
+    struct tacit_glm_private_message *found = NULL;
+    enum tacit_status const status = tacit_wire_glm_private_decode(bytes, size, d, 2, &found);
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    uint64_t const words[] = {(uint64_t)found->kind, found->from,  found->to,
+                              found->run_id,         found->batch, found->sums != NULL};
+    digest_bytes(words, sizeof words);
+    if (found->sums != NULL)
+        digest_bytes(found->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof *found->sums);
+    digest_numbers(found->theta, d);
+    for (uint32_t i = 0; i < d; i++)
+        digest_numbers(
+            found->matrix == NULL ? NULL : found->matrix + i * TACIT_LINALG_STRIDE((size_t)d), d);
+    free(found);
+}
+
+static void damaged_private_messages_are_judged_as_they_were(void **state)
+{
+    static uint32_t const dimensions[] = {1, 3};
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t const d = dimensions[i / 2];
+        int64_t sums[TACIT_GLM_PRIVATE_SUMS(D)];
+        struct sample sample;
+        make_exact(&sample, 7);
+        for (size_t j = 0; j < TACIT_GLM_PRIVATE_SUMS(d); j++)
+            sums[j] = -7 + 1000003 * (int64_t)j;
+        bool const is_release = i % 2 == 0;
+        struct tacit_glm_private_message const message = {
+            .kind = is_release ? TACIT_GLM_PRIVATE_RELEASE : TACIT_GLM_PRIVATE_MODEL,
+            .from = is_release ? 4 : TACIT_HUB,
+            .run_id = 11,
+            .batch = 6 + i,
+            .sums = is_release ? sums : NULL,
+            .theta = is_release ? NULL : sample.vector,
+            .matrix = is_release ? NULL : sample.matrix};
+        struct wire_bytes const word = wire_bytes_new(tacit_wire_glm_private_bytes(&message, d));
+        assert_int_equal(tacit_wire_glm_private_encode(&message, d, word.bytes), TACIT_OK);
+        wire_bytes_damage(word, look_at_private, &d);
+        free(word.bytes);
+    }
+}
+
+static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_wire_announcement announcement = *(const struct tacit_wire_announcement *)context;
+    struct tacit_wire_glm_run *run = NULL;
+    announcement.agreement.parameters = bytes;
+    announcement.agreement.parameters_size = size;
+    enum tacit_status const status = tacit_wire_glm_run_decode(&announcement, &run);
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    struct tacit_glm_model const *const model = &run->model;
+    uint64_t const words[] = {
+        model->run_id,          (uint64_t)model->variant, (uint64_t)model->exploration,
+        (uint64_t)model->clock, (uint64_t)model->link,    model->client_count,
+        model->dimension,       model->horizon,           model->period,
+        run->client_id};
+    double const numbers[] = {model->threshold,     model->lambda,        model->delta,
+                              model->norm_bound,    model->context_bound, model->noise_bound,
+                              model->lipschitz,     model->curvature,     model->alpha,
+                              model->suboptimality, model->explore};
+    digest_bytes(words, sizeof words);
+    digest_bytes(numbers, sizeof numbers);
+    for (uint32_t i = 0; i < model->dimension; i++)
+        digest_bytes(run->features[i], strlen(run->features[i]));
+    free(run);
+}
+
+static void damaged_parameters_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tacit_glm_model model =
+            tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 3, 1 + 2 * i, 100);
+        uint8_t parameters[512];
+        model.run_id = 5;
+        model.clock = i == 0 ? TACIT_GLM_COUNTS : model.clock;
+        model.explore = i == 0 ? 0.1 : 0;
+        model.period = 9;
+        model.threshold = 1.5;
+        model.noise_bound = 0.75;
+        model.lipschitz = 0.25;
+        model.curvature = 0.125;
+        model.alpha = 0.375;
+        model.suboptimality = 0.0625;
+        model.norm_bound = 3;
+        model.context_bound = 5;
+        struct tacit_wire_announcement const good = announce(&model, features, parameters);
+        wire_bytes_damage((struct wire_bytes){parameters, good.agreement.parameters_size},
+                          look_at_parameters, &good);
+    }
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_survives_the_trip),
@@ -333,6 +518,10 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_this_run_is_refused),
         cmocka_unit_test(private_messages_survive_and_have_one_form),
         cmocka_unit_test(the_digest_covers_everything_that_both_reckon_with),
-        cmocka_unit_test(a_run_survives_and_others_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        cmocka_unit_test(a_run_survives_and_others_are_refused),
+        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
+        cmocka_unit_test(damaged_private_messages_are_judged_as_they_were),
+        cmocka_unit_test(damaged_parameters_are_judged_as_they_were)};
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0x5c37d4b86826ad3d));
 }

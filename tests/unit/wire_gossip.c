@@ -9,6 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include <math.h>
+#include "../support/digest.h"
+#include "../support/wire_bytes.h"
 #include "tacit/random.h"
 #include "tacit/wire_gossip.h"
 
@@ -441,7 +443,168 @@ static void impossible_runs_are_refused(void **state)
     assert_int_equal(through(&sample, NULL, 1, &found), TACIT_MALFORMED);
 }
 
-int main(void)
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+static void digest_row(const void *row, uint32_t arms)
+{
+    digest_word(row != NULL);
+    if (row != NULL)
+        digest_bytes(row, arms * sizeof(uint64_t));
+}
+
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    uint32_t const arms = *(const uint32_t *)context;
+    struct tacit_gossip_message *message = NULL;
+    enum tacit_status const status = decode(bytes, size, arms, &message);
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    uint64_t const words[] = {(uint64_t)message->kind,
+                              message->from,
+                              message->to,
+                              message->run_id,
+                              message->life_number,
+                              message->life,
+                              message->exchange,
+                              tacit_wire_gossip_kind(message->kind)};
+    digest_bytes(words, sizeof words);
+    digest_row(message->seen, arms);
+    digest_row(message->theta, arms);
+    digest_row(message->shift, arms);
+    digest_row(message->flow, arms);
+    free(message);
+}
+
+static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_wire_gossip_told told = {0};
+    double row[3] = {0};
+    (void)context;
+    digest_word((uint64_t)tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &told, row));
+    uint64_t const words[] = {told.from, told.run_id, told.pull_count, told.finished,
+                              told.theta == row};
+    digest_bytes(words, sizeof words);
+    digest_bytes(row, sizeof row);
+}
+
+static void damaged_messages_are_judged_as_they_were(void **state)
+{
+    static const uint32_t counts[] = {1, 3};
+    (void)state;
+    fill_rows(7);
+    seen[0] = TACIT_HORIZON_MAX + 1; /* all that may be */
+    for (size_t i = 0; i < 2; i++)
+        for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++)
+            for (int tells = 0; tells <= 1; tells++) {
+                struct tacit_gossip_message const sent =
+                    message_of((enum tacit_gossip_message_kind)kind, tells == 1);
+                struct wire_bytes word;
+                word.bytes = encode(&sent, counts[i], &word.size);
+                wire_bytes_damage(word, look, &counts[i]);
+                free(word.bytes);
+            }
+    for (uint32_t finished = 0; finished <= 1; finished++) {
+        struct tacit_wire_gossip_told const told = {AGENTS - 1, RUN_ID, TACIT_HORIZON_MAX + 3,
+                                                    finished == 1, theta};
+        struct wire_bytes const word = wire_bytes_new(tacit_wire_gossip_told_bytes(3));
+        tacit_wire_gossip_told_encode(&told, 3, word.bytes);
+        wire_bytes_damage(word, look_at_told, NULL);
+        free(word.bytes);
+    }
+}
+
+/* An announcement's bytes, of which one part is looked at. */
+struct seat {
+    struct tacit_wire_gossip_run run;
+    uint8_t parameters[TACIT_WIRE_GOSSIP_PARAMETERS_BYTES];
+    uint8_t place[64];
+    size_t place_size;
+};
+
+static void look_at_both(const struct seat *seat, struct wire_bytes parameters,
+                         struct wire_bytes place)
+{
+    struct tacit_wire_gossip_run found = {.neighbours = NULL};
+    struct tacit_wire_announcement announcement = {
+        .agreement = {.protocol = TACIT_WIRE_GOSSIP_WORD,
+                      .family = TACIT_WIRE_GOSSIP_FAMILY,
+                      .protocol_version = TACIT_WIRE_GOSSIP_VERSION,
+                      .agent_count = seat->run.agent_count,
+                      .arm_count = seat->run.arm_count,
+                      .horizon = seat->run.horizon,
+                      .epsilon_nano = seat->run.epsilon_nano,
+                      .parameters = parameters.bytes,
+                      .parameters_size = parameters.size},
+        .agent = seat->run.agent,
+        .place = place.bytes,
+        .place_size = place.size};
+    tacit_wire_run(seat->run.run_id, announcement.agreement.run);
+    digest_word((uint64_t)tacit_wire_gossip_run_decode(&announcement, &found));
+    uint64_t const words[] = {found.run_id,         found.agent,   found.agent_count,
+                              found.arm_count,      found.horizon, found.epsilon_nano,
+                              found.exchange_us,    found.pull_us, found.log_base_10,
+                              found.neighbour_count};
+    digest_bytes(words, sizeof words);
+    for (uint32_t i = 0; i < found.neighbour_count; i++) {
+        digest_word(found.neighbours[i].agent);
+        digest_bytes(found.neighbours[i].site, strlen(found.neighbours[i].site));
+    }
+    free((void *)(uintptr_t)found.neighbours);
+}
+
+static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct seat const *const seat = context;
+    look_at_both(seat, (struct wire_bytes){(uint8_t *)(uintptr_t)bytes, size},
+                 (struct wire_bytes){(uint8_t *)(uintptr_t)seat->place, seat->place_size});
+}
+
+static void look_at_place(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct seat const *const seat = context;
+    look_at_both(
+        seat, (struct wire_bytes){(uint8_t *)(uintptr_t)seat->parameters, sizeof seat->parameters},
+        (struct wire_bytes){(uint8_t *)(uintptr_t)bytes, size});
+}
+
+static void damage(const struct tacit_wire_gossip_run *run)
+{
+    struct seat seat = {.run = *run, .place_size = tacit_wire_gossip_place_bytes(run)};
+    assert_true(seat.place_size <= sizeof seat.place);
+    tacit_wire_gossip_parameters_encode(run, seat.parameters);
+    assert_int_equal(tacit_wire_gossip_place_encode(run, seat.place), TACIT_OK);
+    wire_bytes_damage((struct wire_bytes){seat.parameters, sizeof seat.parameters},
+                      look_at_parameters, &(struct seat){seat.run, {0}, {0}, 0});
+    struct seat const whole = seat;
+    wire_bytes_damage((struct wire_bytes){seat.parameters, sizeof seat.parameters},
+                      look_at_parameters, &whole);
+    wire_bytes_damage((struct wire_bytes){seat.place, seat.place_size}, look_at_place, &whole);
+}
+
+static void damaged_announcements_are_judged_as_they_were(void **state)
+{
+    static const struct tacit_wire_gossip_neighbour all[] = {
+        {0, "a"}, {1, "b"}, {3, "c"}, {4, "d"}};
+    static const struct tacit_wire_gossip_neighbour only[] = {{0, "a"}};
+    struct tacit_wire_gossip_run run = sample;
+    (void)state;
+    damage(&run);
+    run.exchange_us = UINT64_C(1) << 56;
+    run.log_base_10 = false;
+    run.neighbours = all; /* everybody else */
+    run.neighbour_count = 4;
+    damage(&run);
+    run.exchange_us = 1;
+    run.pull_us = 0;
+    run.agent = 1;
+    run.agent_count = 2;
+    run.neighbours = only;
+    run.neighbour_count = 1;
+    damage(&run);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_survives_the_trip),
@@ -456,6 +619,9 @@ int main(void)
         cmocka_unit_test(release_has_the_documented_bytes),
         cmocka_unit_test(run_survives_the_announcement),
         cmocka_unit_test(impossible_runs_are_refused),
+        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
+        cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0x3e10ed2c17d3f39d));
 }

@@ -7,6 +7,8 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "../support/digest.h"
+#include "../support/wire_bytes.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,7 +311,111 @@ static void runs_that_cannot_be_are_refused(void **state)
     }
 }
 
-int main(void)
+/* ---- Known answers ---- */
+
+struct place {
+    uint32_t arm_count;
+    uint32_t agent_count;
+    uint32_t to;
+};
+
+static void digest_found(const struct tacit_phased_message *found)
+{
+    uint64_t const words[] = {(uint64_t)found->kind, found->from,        found->to,
+                              found->run_id,         found->round,       found->seen,
+                              found->last,           found->leader,      found->closed,
+                              found->block_count,    found->sums != NULL};
+    digest_bytes(words, sizeof words);
+    for (uint32_t i = 0; found->blocks != NULL && i < found->block_count; i++) {
+        digest_word(found->blocks[i].arm);
+        digest_word(found->blocks[i].count);
+    }
+    if (found->sums != NULL)
+        digest_bytes(found->sums, found->block_count * sizeof *found->sums);
+    if (found->commit != NULL)
+        digest_bytes(found->commit, sizeof *found->commit);
+}
+
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct place const *const place = context;
+    struct tacit_phased_message *found = NULL;
+    enum tacit_status const status = tacit_wire_phased_decode(
+        bytes, size, place->arm_count, place->agent_count, place->to, &found);
+    digest_word((uint64_t)status);
+    if (status == TACIT_OK)
+        digest_found(found);
+    free(found);
+}
+
+/* With as many arms as the plan has, and none to spare: what is one beyond shows. */
+static void damaged_messages_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    for (uint32_t shape = 0; shape < SHAPES; shape++)
+        for (uint32_t count = 1; count <= 2; count++) {
+            struct sample sample;
+            struct wire_bytes word;
+            make(&sample, shape, count, 7);
+            sample.blocks[0].count = TACIT_HORIZON_MAX;
+            sample.message.round = TACIT_PHASED_ROUNDS_MAX + (count == 1 ? 1 : 0);
+            if (sample.message.leader != TACIT_NO_ARM)
+                sample.message.leader = count - 1;
+            struct place const place = {count, AGENTS, sample.message.to};
+            word.bytes = encode(&sample.message, &word.size);
+            wire_bytes_damage(word, look, &place);
+            if (sample.message.leader != TACIT_NO_ARM) {
+                sample.message.leader = TACIT_NO_ARM;
+                free(word.bytes);
+                word.bytes = encode(&sample.message, &word.size);
+                wire_bytes_damage(word, look, &place);
+            }
+            free(word.bytes);
+        }
+}
+
+static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_wire_announcement announcement = *(const struct tacit_wire_announcement *)context;
+    struct tacit_wire_phased_run run = {.run_id = 0};
+    announcement.agreement.parameters = bytes;
+    announcement.agreement.parameters_size = size;
+    digest_word((uint64_t)tacit_wire_phased_run_decode(&announcement, &run));
+    struct tacit_phases const *const schedule = &run.schedule;
+    uint64_t const words[] = {run.run_id,          run.agent,
+                              run.epsilon_nano,    (uint64_t)schedule->rule,
+                              schedule->arm_count, schedule->agent_count,
+                              schedule->horizon,   schedule->arms_per_round,
+                              schedule->guard_arm};
+    digest_bytes(words, sizeof words);
+    double const numbers[] = {schedule->epsilon_per_reward, schedule->growth, schedule->confidence,
+                              schedule->guard_loss};
+    digest_bytes(numbers, sizeof numbers);
+}
+
+static void damaged_parameters_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
+        struct tacit_wire_phased_run run = sample_run;
+        run.schedule.guard_loss = i == 0 ? 0.02 : 0;
+        run.schedule.guard_arm = i == 0 ? 4 : 0;
+        run.schedule.rule = i == 2 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
+        struct tacit_wire_announcement announcement = announce(&run, parameters);
+        wire_bytes_damage((struct wire_bytes){parameters, sizeof parameters}, look_at_parameters,
+                          &announcement);
+        uint8_t copy[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
+        memcpy(copy, parameters, sizeof copy);
+        announcement.place_size = 1;
+        look_at_parameters(copy, sizeof copy, &announcement);
+        announcement.place_size = 0;
+        announcement.agreement.family++;
+        look_at_parameters(copy, sizeof copy, &announcement);
+    }
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_survives_the_trip_and_its_length_is_public),
@@ -317,6 +423,10 @@ int main(void)
         cmocka_unit_test(plans_that_are_no_plans_are_refused),
         cmocka_unit_test(the_run_survives_the_trip),
         cmocka_unit_test(runs_that_cannot_be_are_refused),
+        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
+        cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
+                      UINT64_C(0xd1d649a4462a46ef));
 }

@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "../support/digest.h"
+#include "../support/wire_bytes.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/random.h"
@@ -232,12 +234,203 @@ static void cut_and_longer_messages_are_refused(void **state)
     }
 }
 
-int main(void)
+/* ---- Known answers ---- */
+
+static void digest_found(const struct tacit_select_message *found)
+{
+    uint64_t const words[] = {(uint64_t)found->kind,
+                              found->from,
+                              found->to,
+                              found->run_id,
+                              found->round,
+                              found->last,
+                              found->seen,
+                              found->digest_count,
+                              found->spent_nano,
+                              found->participation,
+                              found->price_nano,
+                              found->closed,
+                              (uint64_t)found->vector,
+                              found->first,
+                              found->mask,
+                              found->number_count,
+                              found->set != NULL,
+                              found->model_piece != NULL,
+                              found->step_piece != NULL};
+    digest_bytes(words, sizeof words);
+    if (found->set != NULL)
+        digest_word(*found->set);
+    digest_bytes(found->model, sizeof found->model);
+    digest_bytes(&found->commit, sizeof found->commit);
+    if (found->digest_count > 0)
+        digest_bytes(found->digests, found->digest_count * (size_t)TACIT_SHA256_BYTES);
+    if (found->model_piece != NULL)
+        digest_bytes(found->model_piece, found->number_count * sizeof(float));
+    if (found->step_piece != NULL)
+        digest_bytes(found->step_piece, found->number_count * sizeof(int64_t));
+}
+
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_select_message *found = NULL;
+    enum tacit_status const status =
+        tacit_wire_select_decode(bytes, size, SITES, *(const uint32_t *)context, &found);
+    digest_word((uint64_t)status);
+    if (status == TACIT_OK)
+        digest_found(found);
+    free(found);
+}
+
+static void damage(const struct sample *sample)
+{
+    struct wire_bytes word;
+    word.bytes = encoded(&sample->message, &word.size);
+    wire_bytes_damage(word, look, &sample->message.to);
+    free(word.bytes);
+}
+
+static void damaged_messages_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        struct sample sample;
+        make(&sample, i);
+        damage(&sample);
+        sample.message.round = TACIT_SELECT_ROUNDS_MAX + (i % 2);
+        sample.message.first = 255;
+        if (sample.message.digest_count > 0)
+            sample.message.digest_count = 1;
+        if (sample.message.number_count > 0)
+            sample.message.number_count = 1;
+        damage(&sample);
+    }
+}
+
+/* The greatest piece, and those that are a number longer; the most digests, and one more. */
+static void the_longest_messages_are_judged_as_they_were(void **state)
+{
+    static float model[TACIT_SELECT_DIMENSION_MAX];
+    static int64_t steps[TACIT_SELECT_DIMENSION_MAX];
+    static uint8_t digests[260 * TACIT_SHA256_BYTES];
+    (void)state;
+    for (uint32_t i = 0; i < SHAPES; i++)
+        for (uint32_t more = 0; more < 4; more++) {
+            struct sample sample;
+            struct wire_bytes word;
+            make(&sample, i);
+            if (sample.message.digest_count > 0) {
+                sample.message.digests = digests;
+                sample.message.digest_count = 254 + more;
+            } else if (sample.message.number_count > 0) {
+                bool const is_model = sample.message.model_piece != NULL;
+                uint32_t const whole = TACIT_SELECT_PIECE_BYTES / (is_model ? 4 : 8);
+                sample.message.model_piece = is_model ? model : NULL;
+                sample.message.step_piece = is_model ? NULL : steps;
+                sample.message.number_count = whole - 2 + more;
+            }
+            word.bytes = encoded(&sample.message, &word.size);
+            look(word.bytes, word.size, &sample.message.to);
+            free(word.bytes);
+        }
+}
+
+/* ---- The run ---- */
+
+static const struct tacit_wire_select_run sample_run = {.run_id = UINT64_C(0x0123456789abcdef),
+                                                        .agent = 4,
+                                                        .agent_count = SITES,
+                                                        .round_count = 90,
+                                                        .epsilon_nano = 2000000003,
+                                                        .dimension = 12,
+                                                        .batches = 3,
+                                                        .deadline_s = 45,
+                                                        .clip = 0.75};
+
+static struct tacit_wire_announcement announce(const struct tacit_wire_select_run *run,
+                                               uint8_t *parameters)
+{
+    struct tacit_wire_announcement announcement = {
+        .agreement = {.protocol = TACIT_WIRE_SELECT_WORD,
+                      .family = TACIT_WIRE_SELECT_FAMILY,
+                      .protocol_version = TACIT_WIRE_SELECT_VERSION,
+                      .agent_count = run->agent_count,
+                      .arm_count = run->agent_count,
+                      .horizon = run->round_count,
+                      .epsilon_nano = run->epsilon_nano,
+                      .parameters = parameters,
+                      .parameters_size = TACIT_WIRE_SELECT_PARAMETERS_BYTES},
+        .agent = run->agent};
+    tacit_wire_run(run->run_id, announcement.agreement.run);
+    tacit_wire_select_parameters_encode(run, parameters);
+    return announcement;
+}
+
+static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_wire_announcement announcement = *(const struct tacit_wire_announcement *)context;
+    struct tacit_wire_select_run run = {.run_id = 0};
+    announcement.agreement.parameters = bytes;
+    announcement.agreement.parameters_size = size;
+    digest_word((uint64_t)tacit_wire_select_run_decode(&announcement, &run));
+    uint64_t const words[] = {run.run_id,       run.agent,     run.agent_count, run.round_count,
+                              run.epsilon_nano, run.dimension, run.batches,     run.deadline_s};
+    digest_bytes(words, sizeof words);
+    digest_bytes(&run.clip, sizeof run.clip);
+}
+
+static void damaged_parameters_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        uint8_t parameters[TACIT_WIRE_SELECT_PARAMETERS_BYTES];
+        struct tacit_wire_select_run run = sample_run;
+        run.dimension = i == 1 ? TACIT_SELECT_DIMENSION_MAX : run.dimension;
+        run.clip = i == 1 ? 1e100 : run.clip;
+        run.deadline_s = i == 2 ? 1 : run.deadline_s;
+        struct tacit_wire_announcement const announcement = announce(&run, parameters);
+        wire_bytes_damage((struct wire_bytes){parameters, sizeof parameters}, look_at_parameters,
+                          &announcement);
+    }
+}
+
+static void a_run_survives_and_others_are_refused(void **state)
+{
+    uint8_t parameters[TACIT_WIRE_SELECT_PARAMETERS_BYTES];
+    struct tacit_wire_announcement const good = announce(&sample_run, parameters);
+    (void)state;
+    for (int wrong = 0; wrong < 11; wrong++) {
+        struct tacit_wire_select_run run = {.run_id = 0};
+        struct tacit_wire_announcement other = good;
+        other.agreement.family += wrong == 1;
+        other.agreement.protocol_version += wrong == 2;
+        other.agreement.protocol = wrong == 3 ? "selec" : other.agreement.protocol;
+        other.agreement.arm_count += wrong == 4;
+        other.place_size = wrong == 5;
+        other.agreement.horizon = wrong == 6   ? TACIT_SELECT_ROUNDS_MAX + 1
+                                  : wrong == 7 ? 0
+                                  : wrong == 8 ? TACIT_SELECT_ROUNDS_MAX
+                                  : wrong == 9 ? 1
+                                               : other.agreement.horizon;
+        other.agreement.parameters_size -= wrong == 10;
+        bool const is_good = wrong == 0 || wrong == 8 || wrong == 9;
+        assert_int_equal(tacit_wire_select_run_decode(&other, &run),
+                         is_good ? TACIT_OK : TACIT_MALFORMED);
+        assert_true(run.round_count == (is_good ? other.agreement.horizon : 0));
+    }
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_survives_the_trip),
         cmocka_unit_test(bytes_are_taken_in_one_form_only),
         cmocka_unit_test(cut_and_longer_messages_are_refused),
+        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
+        cmocka_unit_test(the_longest_messages_are_judged_as_they_were),
+        cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
+        cmocka_unit_test(a_run_survives_and_others_are_refused),
     };
-    return cmocka_run_group_tests_name("unit/wire_select", tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests_name("unit/wire_select", tests, NULL, NULL),
+                      UINT64_C(0x851aaebe7a777d75));
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/wire_vote.h"
 
@@ -272,7 +273,100 @@ static void runs_that_cannot_be_are_refused(void **state)
     assert_int_equal(trip(&good, "votes", 2, &found), TACIT_MALFORMED);
 }
 
-int main(void)
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+static void look(const uint8_t *bytes, size_t size, const void *context)
+{
+    uint32_t const arm_count = *(const uint32_t *)context;
+    struct tacit_vote_letter *letter;
+    enum tacit_status const status = decode(bytes, size, arm_count, &letter);
+    digest_word((uint64_t)status);
+    if (status != TACIT_OK)
+        return;
+    uint64_t const words[] = {
+        (uint64_t)letter->kind, letter->from,          letter->to,
+        letter->run_id,         letter->cell,          letter->player,
+        letter->reset,          letter->marks != NULL, tacit_wire_vote_kind(letter->kind)};
+    digest_bytes(words, sizeof words);
+    digest_bytes(letter->commitment, sizeof letter->commitment);
+    digest_bytes(letter->previous, sizeof letter->previous);
+    if (letter->marks != NULL)
+        digest_bytes(letter->marks, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t));
+    free(letter);
+}
+
+/* Each byte of a hash is another one. */
+static void number(uint8_t *hash, uint8_t first)
+{
+    for (uint8_t i = 0; i < TACIT_SHA256_BYTES; i++)
+        hash[i] = (uint8_t)(first + i);
+}
+
+static void damaged_letters_are_judged_as_they_were(void **state)
+{
+    static const uint32_t counts[] = {4, 65};
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        for (int kind = 0; kind < (int)KINDS; kind++) {
+            struct tacit_vote_letter letter = sample((enum tacit_vote_letter_kind)kind, counts[i]);
+            if (letter.commitment[0] != 0)
+                number(letter.commitment, 1);
+            if (letter.previous[0] != 0)
+                number(letter.previous, 101);
+            letter.from = kind <= TACIT_VOTE_CAST ? AGENTS - 1 : TACIT_HUB;
+            struct wire_bytes const word = encode(&letter, counts[i]);
+            wire_bytes_damage(word, look, &counts[i]);
+            free(word.bytes);
+        }
+}
+
+static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
+{
+    struct tacit_wire_announcement announcement = *(const struct tacit_wire_announcement *)context;
+    struct tacit_wire_vote_run run = {.run_id = 0};
+    announcement.agreement.parameters = bytes;
+    announcement.agreement.parameters_size = size;
+    digest_word((uint64_t)tacit_wire_vote_run_decode(&announcement, &run));
+    uint64_t const words[] = {run.run_id,        run.agent,        run.agent_count,  run.arm_count,
+                              run.horizon,       run.epsilon_nano, run.votes_needed, run.committee,
+                              run.reset_after_s, run.tick_ms};
+    digest_bytes(words, sizeof words);
+    digest_bytes(&run.accuracy, sizeof run.accuracy);
+    digest_bytes(&run.eta, sizeof run.eta);
+}
+
+static void damaged_parameters_are_judged_as_they_were(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES];
+        struct tacit_wire_vote_run run = good;
+        run.accuracy = i == 0 ? 0.25 : 1;
+        run.committee = i == 0 ? 29 : i == 1 ? 0 : AGENTS;
+        run.votes_needed = i == 0 ? 28 : i == 1 ? 1 : AGENTS;
+        run.tick_ms = i == 1 ? 1 : 1000;
+        tacit_wire_vote_parameters_encode(&run, parameters);
+        struct tacit_wire_announcement announcement = {
+            .agreement = {.protocol = TACIT_WIRE_VOTE_WORD,
+                          .family = TACIT_WIRE_VOTE_FAMILY,
+                          .protocol_version = TACIT_WIRE_VOTE_VERSION,
+                          .agent_count = AGENTS,
+                          .arm_count = 3,
+                          .horizon = 1000,
+                          .epsilon_nano = 7},
+            .agent = 2};
+        tacit_wire_run(0x0102030405060708, announcement.agreement.run);
+        wire_bytes_damage((struct wire_bytes){parameters, sizeof parameters}, look_at_parameters,
+                          &announcement);
+        announcement.place_size = 1;
+        look_at_parameters(parameters, sizeof parameters, &announcement);
+        announcement.place_size = 0;
+        announcement.agreement.family++;
+        look_at_parameters(parameters, sizeof parameters, &announcement);
+    }
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_survive_the_trip),
@@ -281,6 +375,9 @@ int main(void)
         cmocka_unit_test(letters_that_cannot_be_are_refused),
         cmocka_unit_test(run_survives_the_trip),
         cmocka_unit_test(runs_that_cannot_be_are_refused),
+        cmocka_unit_test(damaged_letters_are_judged_as_they_were),
+        cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)argv;
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0xa7766f60cc0fc540));
 }
