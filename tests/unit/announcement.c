@@ -587,5 +587,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranges_that_differ_in_any_digit_are_said_so),
     };
     (void)argv;
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0xfc9c46ae01dd51f5));
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
+                      UINT64_C(0xfc9c46ae01dd51f5));
 }

@@ -317,5 +317,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_envelopes_are_judged_as_they_were),
     };
     (void)argv;
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0xe613e7a692cfb8dd));
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
+                      UINT64_C(0xe613e7a692cfb8dd));
 }

@@ -888,5 +888,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
     };
     (void)argv;
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0x6fb00876c3ec0b6f));
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
+                      UINT64_C(0x6fb00876c3ec0b6f));
 }

@@ -523,5 +523,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_private_messages_are_judged_as_they_were),
         cmocka_unit_test(damaged_parameters_are_judged_as_they_were)};
     (void)argv;
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0x5c37d4b86826ad3d));
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
+                      UINT64_C(0x5c37d4b86826ad3d));
 }

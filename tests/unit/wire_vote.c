@@ -379,5 +379,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
     };
     (void)argv;
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), UINT64_C(0xa7766f60cc0fc540));
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
+                      UINT64_C(0xa7766f60cc0fc540));
 }
