@@ -175,7 +175,8 @@ static enum tacit_status on_release(struct tacit_glm_private_hub *hub, enum taci
     if (*batch <= hub->batch && message->batch > hub->batch)
         hub->ready_count++;
     *batch = message->batch;
-    while (hub->ready_count >= hub->quorum && hub->batch < hub->rule.model.batch_count) {
+    while (hub->ready_count >= hub->quorum) { /* somebody is beyond this batch */
+        TACIT_ASSERT(hub->batch < hub->rule.model.batch_count);
         hub->batch++;
         count_ready(hub);
         if (hub->ready_count < hub->quorum) /* the newest batch that is complete */

@@ -1,0 +1,378 @@
+/* A state belongs to one configuration: with any member of it another one, the check refuses the
+ * state, wherever the member stands and whatever it is for. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include "tacit/glm.h"
+#include "tacit/select.h"
+#include "tacit/vote_hub.h"
+
+#define PLAYERS 5u
+#define ARMS 4u
+
+/* Memory for a state; the caller makes and frees it. */
+static void *room(size_t size)
+{
+    assert_true(size > 0);
+    void *const state = calloc(1, size);
+    assert_non_null(state);
+    return state;
+}
+
+#define OWN(check, state, bytes, base) assert_int_equal(check(state, bytes, &(base)), TACIT_OK)
+#define OTHER(check, state, bytes, base, member, value)                                            \
+    do {                                                                                           \
+        __typeof__(base) changed = (base);                                                         \
+        changed.member = (value);                                                                  \
+        assert_int_equal(check(state, bytes, &changed), TACIT_MALFORMED);                          \
+    } while (0)
+
+static struct tacit_mechanism mechanism_of(double epsilon)
+{
+    struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    struct tacit_mechanism mechanism;
+    assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+    return mechanism;
+}
+
+/* ---- Votes ---- */
+
+static struct tacit_vote_board_config board_config(void)
+{
+    return (struct tacit_vote_board_config){
+        .run_id = 3, .player_count = PLAYERS, .arm_count = ARMS, .votes_needed = 2};
+}
+
+static struct tacit_vote_private_config private_config(void)
+{
+    return (struct tacit_vote_private_config){.run_id = 3,
+                                              .player_id = 1,
+                                              .player_count = PLAYERS,
+                                              .arm_count = ARMS,
+                                              .accuracy = 0.25,
+                                              .failure = 0.5,
+                                              .growth = 2,
+                                              .mechanism = mechanism_of(1),
+                                              .budget_nano = TACIT_NANO,
+                                              .tick_us = 1000};
+}
+
+static void boards_and_players_belong_to_one(void **state)
+{
+    (void)state;
+    uint64_t const committee = 5;
+    uint64_t const another = 6;
+    struct tacit_vote_board_config config = board_config();
+    size_t const size = tacit_vote_board_size(&config);
+    struct tacit_vote_board *const board = room(size);
+    for (uint32_t has_committee = 0; has_committee < 2; has_committee++) {
+        config.committee = has_committee ? &committee : NULL;
+        assert_int_equal(tacit_vote_board_init(board, &config), TACIT_OK);
+        OWN(tacit_vote_board_check, board, size, config);
+        OTHER(tacit_vote_board_check, board, size, config, run_id, 4);
+        OTHER(tacit_vote_board_check, board, size, config, player_count, PLAYERS - 1);
+        OTHER(tacit_vote_board_check, board, size, config, arm_count, ARMS - 1);
+        OTHER(tacit_vote_board_check, board, size, config, votes_needed, 3);
+        OTHER(tacit_vote_board_check, board, size, config, committee,
+              has_committee ? NULL : &committee);
+        OTHER(tacit_vote_board_check, board, size, config, committee, &another);
+    }
+    free(board);
+    struct tacit_vote_config player = {
+        .run_id = 3,
+        .player_id = 1,
+        .player_count = PLAYERS,
+        .sharing = TACIT_VOTE_SHARING_VOTES,
+        .subroutine = {
+            .kind = TACIT_BEST_ARM_SER3, .arm_count = ARMS, .accuracy = 0.25, .failure = 0.7}};
+    size_t const bytes = tacit_vote_player_size(&player);
+    struct tacit_vote_player *const made = room(bytes);
+    assert_int_equal(tacit_vote_player_init(made, &player), TACIT_OK);
+    OWN(tacit_vote_player_check, made, bytes, player);
+    OTHER(tacit_vote_player_check, made, bytes, player, run_id, 4);
+    OTHER(tacit_vote_player_check, made, bytes, player, player_id, 2);
+    OTHER(tacit_vote_player_check, made, bytes, player, player_count, PLAYERS + 1);
+    OTHER(tacit_vote_player_check, made, bytes, player, sharing, TACIT_VOTE_SHARING_NONE);
+    OTHER(tacit_vote_player_check, made, bytes, player, subroutine.accuracy, 0.5);
+    OTHER(tacit_vote_player_check, made, bytes, player, subroutine.failure, 0.5);
+    free(made);
+}
+
+static void noised_players_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_vote_private_config config = private_config();
+    size_t const size = tacit_vote_private_size(&config);
+    struct tacit_vote_private *const player = room(size);
+    assert_int_equal(tacit_vote_private_init(player, &config), TACIT_OK);
+    OWN(tacit_vote_private_check, player, size, config);
+    OTHER(tacit_vote_private_check, player, size, config, run_id, 4);
+    OTHER(tacit_vote_private_check, player, size, config, player_id, 2);
+    OTHER(tacit_vote_private_check, player, size, config, player_count, PLAYERS + 1);
+    OTHER(tacit_vote_private_check, player, size, config, accuracy, 0.5);
+    OTHER(tacit_vote_private_check, player, size, config, failure, 0.25);
+    OTHER(tacit_vote_private_check, player, size, config, growth, 3);
+    OTHER(tacit_vote_private_check, player, size, config, mechanism, mechanism_of(2));
+    OTHER(tacit_vote_private_check, player, size, config, budget_nano, 2 * TACIT_NANO);
+    OTHER(tacit_vote_private_check, player, size, config, tick_us, 1001);
+    free(player);
+    struct tacit_vote_sums_config sums = {.run_id = 3,
+                                          .player_id = 1,
+                                          .player_count = PLAYERS,
+                                          .arm_count = ARMS,
+                                          .block = 4,
+                                          .mechanism = mechanism_of(1),
+                                          .budget_nano = TACIT_NANO,
+                                          .tick_us = 1000};
+    size_t const bytes = tacit_vote_sums_size(&sums);
+    struct tacit_vote_sums *const made = room(bytes);
+    assert_int_equal(tacit_vote_sums_init(made, &sums), TACIT_OK);
+    OWN(tacit_vote_sums_check, made, bytes, sums);
+    OTHER(tacit_vote_sums_check, made, bytes, sums, run_id, 4);
+    OTHER(tacit_vote_sums_check, made, bytes, sums, player_id, 2);
+    OTHER(tacit_vote_sums_check, made, bytes, sums, player_count, PLAYERS + 1);
+    OTHER(tacit_vote_sums_check, made, bytes, sums, block, 5);
+    OTHER(tacit_vote_sums_check, made, bytes, sums, mechanism, mechanism_of(2));
+    OTHER(tacit_vote_sums_check, made, bytes, sums, budget_nano, 2 * TACIT_NANO);
+    OTHER(tacit_vote_sums_check, made, bytes, sums, tick_us, 1001);
+    free(made);
+}
+
+static void pools_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config config = {.run_id = 3,
+                                            .player_count = PLAYERS,
+                                            .arm_count = ARMS,
+                                            .accuracy = 0.1,
+                                            .failure = 0.05,
+                                            .epsilon = 1,
+                                            .block = 4,
+                                            .growth = 1.25};
+    size_t const size = tacit_vote_pool_size(&config);
+    struct tacit_vote_pool *const pool = room(size);
+    assert_int_equal(tacit_vote_pool_init(pool, &config), TACIT_OK);
+    OWN(tacit_vote_pool_check, pool, size, config);
+    OTHER(tacit_vote_pool_check, pool, size, config, run_id, 4);
+    OTHER(tacit_vote_pool_check, pool, size, config, player_count, PLAYERS + 1);
+    OTHER(tacit_vote_pool_check, pool, size, config, accuracy, 0.2);
+    OTHER(tacit_vote_pool_check, pool, size, config, failure, 0.04);
+    OTHER(tacit_vote_pool_check, pool, size, config, epsilon, 2);
+    OTHER(tacit_vote_pool_check, pool, size, config, block, 5);
+    OTHER(tacit_vote_pool_check, pool, size, config, growth, 1.5);
+    free(pool);
+}
+
+static void sites_and_hubs_of_votes_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_vote_site_config config = {.player = private_config(),
+                                            .board = board_config(),
+                                            .domain = {7},
+                                            .horizon = 1000,
+                                            .cells_max = 9,
+                                            .resend_after_us = 50};
+    size_t const size = tacit_vote_site_size(&config);
+    struct tacit_vote_site *const site = room(size);
+    assert_int_equal(tacit_vote_site_init(site, &config), TACIT_OK);
+    OWN(tacit_vote_site_check, site, size, config);
+    OTHER(tacit_vote_site_check, site, size, config, player.player_id, 2);
+    OTHER(tacit_vote_site_check, site, size, config, player.tick_us, 1001);
+    OTHER(tacit_vote_site_check, site, size, config, board.votes_needed, 3);
+    OTHER(tacit_vote_site_check, site, size, config, domain[0], 8);
+    OTHER(tacit_vote_site_check, site, size, config, domain[31], 1);
+    OTHER(tacit_vote_site_check, site, size, config, horizon, 1001);
+    OTHER(tacit_vote_site_check, site, size, config, cells_max, 10);
+    OTHER(tacit_vote_site_check, site, size, config, goes_on, true);
+    OTHER(tacit_vote_site_check, site, size, config, resend_after_us, 51);
+    free(site);
+    struct tacit_vote_hub_config hub = {.board = board_config(), .reset_after_s = 3};
+    size_t const bytes = tacit_vote_hub_size(&hub);
+    struct tacit_vote_hub *const made = room(bytes);
+    assert_int_equal(tacit_vote_hub_init(made, &hub), TACIT_OK);
+    OWN(tacit_vote_hub_check, made, bytes, hub);
+    OTHER(tacit_vote_hub_check, made, bytes, hub, board.run_id, 4);
+    OTHER(tacit_vote_hub_check, made, bytes, hub, board.votes_needed, 3);
+    OTHER(tacit_vote_hub_check, made, bytes, hub, reset_after_s, 4);
+    free(made);
+}
+
+/* ---- User selection ---- */
+
+static struct tacit_select_budget budget(void)
+{
+    return (struct tacit_select_budget){
+        .kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 40, .eta = 0.04};
+}
+
+static struct tacit_select_config select_config(void)
+{
+    return (struct tacit_select_config){.user_count = 6,
+                                        .users_per_round = 2,
+                                        .alpha = 100,
+                                        .beta = 2,
+                                        .gamma = 5,
+                                        .zeta = 1,
+                                        .latency_min = 0.01,
+                                        .budget = budget()};
+}
+
+static void selections_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = select_config();
+    size_t const size = tacit_select_size(&config);
+    struct tacit_select *const made = room(size);
+    assert_int_equal(tacit_select_init(made, &config, NULL), TACIT_OK);
+    OWN(tacit_select_check, made, size, config);
+    OTHER(tacit_select_check, made, size, config, user_count, 5);
+    OTHER(tacit_select_check, made, size, config, users_per_round, 3);
+    OTHER(tacit_select_check, made, size, config, alpha, 99);
+    OTHER(tacit_select_check, made, size, config, beta, 3);
+    OTHER(tacit_select_check, made, size, config, gamma, 4);
+    OTHER(tacit_select_check, made, size, config, zeta, 0.5);
+    OTHER(tacit_select_check, made, size, config, latency_min, 0.02);
+    OTHER(tacit_select_check, made, size, config, budget.total, 41);
+    OTHER(tacit_select_check, made, size, config, budget.eta, 0.05);
+    OTHER(tacit_select_check, made, size, config, budget.is_exact, false);
+    free(made);
+}
+
+static void training_sites_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_select_site_config config = {.run_id = 3,
+                                              .agent = 1,
+                                              .agent_count = 6,
+                                              .dimension = 9,
+                                              .round_count = 7,
+                                              .clip = 3,
+                                              .budget = budget(),
+                                              .domain = {7},
+                                              .resend_after_us = 50};
+    size_t const size = tacit_select_site_size(&config);
+    struct tacit_select_site *const site = room(size);
+    assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
+    OWN(tacit_select_site_check, site, size, config);
+    OTHER(tacit_select_site_check, site, size, config, run_id, 4);
+    OTHER(tacit_select_site_check, site, size, config, agent, 2);
+    OTHER(tacit_select_site_check, site, size, config, agent_count, 7);
+    OTHER(tacit_select_site_check, site, size, config, dimension, 10);
+    OTHER(tacit_select_site_check, site, size, config, round_count, 8);
+    OTHER(tacit_select_site_check, site, size, config, clip, 2);
+    OTHER(tacit_select_site_check, site, size, config, budget.total, 41);
+    OTHER(tacit_select_site_check, site, size, config, domain[0], 8);
+    OTHER(tacit_select_site_check, site, size, config, domain[31], 1);
+    OTHER(tacit_select_site_check, site, size, config, resend_after_us, 51);
+    free(site);
+}
+
+static void training_hubs_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_select_hub_config config = {.run_id = 3,
+                                             .select = select_config(),
+                                             .selector = TACIT_SELECTOR_ANNEALING,
+                                             .annealing = {.kappa = 1, .iterations = 9},
+                                             .dimension = 9,
+                                             .round_count = 7,
+                                             .quorum = 2,
+                                             .round_timeout_us = 100,
+                                             .clip = 3,
+                                             .domain = {7}};
+    size_t const size = tacit_select_hub_size(&config);
+    struct tacit_select_hub *const hub = room(size);
+    assert_int_equal(tacit_select_hub_init(hub, &config, NULL, NULL), TACIT_OK);
+    OWN(tacit_select_hub_check, hub, size, config);
+    OTHER(tacit_select_hub_check, hub, size, config, run_id, 4);
+    OTHER(tacit_select_hub_check, hub, size, config, select.gamma, 4);
+    OTHER(tacit_select_hub_check, hub, size, config, selector, TACIT_SELECTOR_EXACT);
+    OTHER(tacit_select_hub_check, hub, size, config, annealing.kappa, 2);
+    OTHER(tacit_select_hub_check, hub, size, config, annealing.iterations, 8);
+    OTHER(tacit_select_hub_check, hub, size, config, annealing.is_vanilla, true);
+    OTHER(tacit_select_hub_check, hub, size, config, annealing.sign_as_printed, true);
+    OTHER(tacit_select_hub_check, hub, size, config, annealing.keep_last, true);
+    OTHER(tacit_select_hub_check, hub, size, config, dimension, 10);
+    OTHER(tacit_select_hub_check, hub, size, config, round_count, 8);
+    OTHER(tacit_select_hub_check, hub, size, config, quorum, 3);
+    OTHER(tacit_select_hub_check, hub, size, config, round_timeout_us, 101);
+    OTHER(tacit_select_hub_check, hub, size, config, clip, 2);
+    OTHER(tacit_select_hub_check, hub, size, config, domain[0], 8);
+    OTHER(tacit_select_hub_check, hub, size, config, domain[31], 1);
+    free(hub);
+}
+
+/* ---- Linear bandits ---- */
+
+/* Each member of a model; `check` is of a client or of the hub. */
+#define OTHER_MODELS(check, state, bytes, base)                                                    \
+    do {                                                                                           \
+        OTHER(check, state, bytes, base, model.run_id, 4);                                         \
+        OTHER(check, state, bytes, base, model.variant, TACIT_GLM_V2);                             \
+        OTHER(check, state, bytes, base, model.exploration, TACIT_GLM_THEORY);                     \
+        OTHER(check, state, bytes, base, model.clock, TACIT_GLM_COUNTS);                           \
+        OTHER(check, state, bytes, base, model.link, TACIT_LINALG_PROBIT);                         \
+        OTHER(check, state, bytes, base, model.client_count, PLAYERS + 1);                         \
+        OTHER(check, state, bytes, base, model.dimension, 4);                                      \
+        OTHER(check, state, bytes, base, model.horizon, 51);                                       \
+        OTHER(check, state, bytes, base, model.period, 99);                                        \
+        OTHER(check, state, bytes, base, model.threshold, 0.5);                                    \
+        OTHER(check, state, bytes, base, model.lambda, 0.5);                                       \
+        OTHER(check, state, bytes, base, model.delta, 0.5);                                        \
+        OTHER(check, state, bytes, base, model.norm_bound, 0.5);                                   \
+        OTHER(check, state, bytes, base, model.context_bound, 0.5);                                \
+        OTHER(check, state, bytes, base, model.noise_bound, 0.75);                                 \
+        OTHER(check, state, bytes, base, model.lipschitz, 0.75);                                   \
+        OTHER(check, state, bytes, base, model.curvature, 0.75);                                   \
+        OTHER(check, state, bytes, base, model.alpha, 0.5);                                        \
+        OTHER(check, state, bytes, base, model.suboptimality, 0.5);                                \
+        OTHER(check, state, bytes, base, model.explore, 0.5);                                      \
+    } while (0)
+
+static void linear_bandits_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_glm_model model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, PLAYERS, 3, 50);
+    model.run_id = 3;
+    struct tacit_glm_client_config config = {.model = model, .client_id = 1, .resend_after_us = 50};
+    size_t const size = tacit_glm_client_size(&config);
+    struct tacit_glm_client *const client = room(size);
+    assert_int_equal(tacit_glm_client_init(client, &config), TACIT_OK);
+    OWN(tacit_glm_client_check, client, size, config);
+    OTHER_MODELS(tacit_glm_client_check, client, size, config);
+    OTHER(tacit_glm_client_check, client, size, config, client_id, 2);
+    OTHER(tacit_glm_client_check, client, size, config, resend_after_us, 51);
+    free(client);
+    struct tacit_glm_hub_config hub = {
+        .model = model, .quorum = 2, .resend_after_us = 50, .deadline_us = 500, .backoff_us = 900};
+    size_t const bytes = tacit_glm_hub_size(&hub);
+    struct tacit_glm_hub *const made = room(bytes);
+    assert_int_equal(tacit_glm_hub_init(made, &hub), TACIT_OK);
+    OWN(tacit_glm_hub_check, made, bytes, hub);
+    OTHER_MODELS(tacit_glm_hub_check, made, bytes, hub);
+    OTHER(tacit_glm_hub_check, made, bytes, hub, quorum, 3);
+    OTHER(tacit_glm_hub_check, made, bytes, hub, resend_after_us, 51);
+    OTHER(tacit_glm_hub_check, made, bytes, hub, deadline_us, 501);
+    OTHER(tacit_glm_hub_check, made, bytes, hub, backoff_us, 901);
+    free(made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boards_and_players_belong_to_one),
+        cmocka_unit_test(noised_players_belong_to_one),
+        cmocka_unit_test(pools_belong_to_one),
+        cmocka_unit_test(sites_and_hubs_of_votes_belong_to_one),
+        cmocka_unit_test(selections_belong_to_one),
+        cmocka_unit_test(training_sites_belong_to_one),
+        cmocka_unit_test(training_hubs_belong_to_one),
+        cmocka_unit_test(linear_bandits_belong_to_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
