@@ -2,6 +2,7 @@
 #include "messages.h"
 #include "daemon/log.h"
 #include <stdlib.h>
+#include <string.h>
 
 static bool reserve(struct live_messages *list)
 {
@@ -35,6 +36,15 @@ void live_messages_drop_last(struct live_messages *list)
     TACIT_ASSERT(list->count > 0);
     list->count--;
     free((void *)(uintptr_t)list->items[list->count].bytes);
+}
+
+void live_messages_put_last(struct live_messages *list, size_t at)
+{
+    TACIT_ASSERT(at < list->count);
+    struct live_message const message = list->items[at];
+    size_t const behind = list->count - at - 1;
+    memmove(list->items + at, list->items + at + 1, behind * sizeof message);
+    list->items[at + behind] = message;
 }
 
 void live_messages_clear(struct live_messages *list)

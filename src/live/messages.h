@@ -15,6 +15,8 @@ struct live_messages {
  * the caller fills. NULL: memory; says so in the log, and whoever needs the message says it again
  * later. */
 uint8_t *live_messages_add(struct live_messages *list, const struct live_message *message);
+/* The message at this place leaves after all others. Requires: there is one. */
+void live_messages_put_last(struct live_messages *list, size_t at);
 /* Takes the last one back: it could not be encoded. */
 void live_messages_drop_last(struct live_messages *list);
 /* Forgets all; the memory of the list stays. */

@@ -1,6 +1,6 @@
 /* The hub of epoch elimination behind the bytes of the bus; and, where the sites of a graph judge
  * for themselves, what stands in its place: it hears where they are. */
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "../../live/hub.h"
 #include "core.h"
 #include "invitation.h"
@@ -22,8 +22,7 @@ struct live_hub {
     uint32_t *weights;     /* of the sinks of a hybrid; else NULL */
     uint32_t *told_epochs; /* without a core, by site */
     uint64_t *nobody;      /* the same: the empty set of sites */
-    struct live_messages out;
-    uint64_t deadline_us;                /* as it stands */
+    struct live_effects effects;
     struct live_hub_intervals intervals; /* with exact bounds, as they were noted last */
     double *lowers;                      /* K, as uppers, in one block; else NULL */
     double *uppers;
@@ -106,7 +105,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->nobody);
     free(hub->lowers);
     free(hub->changes);
-    live_messages_free(&hub->out);
+    live_effects_free(&hub->effects);
     free(hub);
 }
 
@@ -190,7 +189,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     if (made == NULL)
         return TACIT_MEMORY;
     made->config = config;
-    made->deadline_us = TACIT_NEVER;
+    (void)live_effects_init(&made->effects, 0);
     made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
     enum tacit_status const status = made->changes == NULL ? TACIT_MEMORY
                                      : has_core(config)    ? open_core(made, bytes, size)
@@ -277,12 +276,12 @@ static bool add_order(struct live_hub *hub, const struct tacit_elim_message *ord
         .epoch = order->epoch,
         .is_retained = order->to == TACIT_EVERYONE,
         .size = tacit_wire_elim_bytes(order, config->arm_count, config->site_count)};
-    uint8_t *const bytes = live_messages_add(&hub->out, &made);
+    uint8_t *const bytes = live_messages_add(&hub->effects.out, &made);
     if (bytes == NULL)
         return false;
     if (tacit_wire_elim_encode(order, config->arm_count, config->site_count, bytes) == TACIT_OK)
         return true;
-    live_messages_drop_last(&hub->out);
+    live_messages_drop_last(&hub->effects.out);
     return false;
 }
 
@@ -292,18 +291,14 @@ static void send_order(struct live_hub *hub, const struct tacit_elim_message *or
                        uint32_t last_reporter, uint64_t now_us, const struct tacit_entropy *entropy,
                        struct live_hub_update *update)
 {
-    size_t const first = hub->out.count;
+    size_t const first = hub->effects.out.count;
     bool const is_said = add_order(hub, order);
     if (order->to == TACIT_EVERYONE)
         note_order(hub, order, update);
     if (!is_said || last_reporter == NOBODY)
         return;
     answer_last_reporter(hub, last_reporter, now_us, entropy, update);
-    TACIT_ASSERT(hub->out.count > first);
-    struct live_message const broadcast = hub->out.items[first];
-    size_t const behind = hub->out.count - first - 1;
-    memmove(hub->out.items + first, hub->out.items + first + 1, behind * sizeof broadcast);
-    hub->out.items[first + behind] = broadcast;
+    live_messages_put_last(&hub->effects.out, first);
 }
 
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
@@ -379,15 +374,12 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         made.as.term = event->term - 1; /* the core counts from 0 */
     enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(entropy != NULL);
-    live_messages_clear(&hub->out);
-    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    live_effects_begin_hub(&hub->effects, update);
     if (event->kind == LIVE_HUB_RECEIVE)
         status = receive(hub, event, entropy, update);
     else if (hub->core != NULL)
         status = step_core(hub, &made, entropy, update);
-    hub->deadline_us = update->deadline_us;
-    update->messages = hub->out.items;
-    update->message_count = hub->out.count;
+    live_effects_end_hub(&hub->effects, update);
     return status;
 }
 
@@ -445,8 +437,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
 {
     struct tacit_elim_change const change = change_of(wanted);
     struct tacit_elim_update made;
-    live_messages_clear(&hub->out);
-    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    live_effects_begin_hub(&hub->effects, update);
     if (hub->core == NULL || elim_hub_settings(hub->config)->network != NULL) {
         *objection =
             "in a graph or hybrid the sites have agreed on who takes part and how: nothing "
@@ -464,9 +455,8 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
         note_intervals(hub);
     if (made.send)
         send_order(hub, &made.message, NOBODY, now_us, entropy, update);
-    update->deadline_us = hub->deadline_us = made.deadline_us;
-    update->messages = hub->out.items;
-    update->message_count = hub->out.count;
+    update->deadline_us = made.deadline_us;
+    live_effects_end_hub(&hub->effects, update);
     return TACIT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* A site of epoch elimination: the core behind the bytes of the bus. Decodes, steps, encodes; asks
  * around before a peer plays its first plan. */
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "../../live/site.h"
 #include "core.h"
 #include "settings.h"
@@ -18,9 +18,7 @@
 struct live_site {
     struct elim_core *core;
     struct tacit_mechanism mechanism;
-    struct live_messages out;
-    uint8_t *release; /* encoded, of this step */
-    struct tacit_pull_block *plan;
+    struct live_effects effects;
     struct live_neighbour *neighbours;
     uint64_t *missing;
     uint64_t *nobody;
@@ -32,7 +30,6 @@ struct live_site {
     uint32_t noted_rounds;              /* after so many they were noted */
     bool plan_is_held;     /* a peer that has released nothing yet, and has not asked around */
     uint64_t answers_us;   /* until then */
-    uint64_t deadline_us;  /* as the core said it */
     uint64_t acknowledged; /* number of the last release that is known to have arrived, since this
                               start */
     const struct tacit_entropy *keys; /* for salts, in this step */
@@ -60,9 +57,7 @@ static void site_free(struct live_site *site)
     if (site == NULL)
         return;
     elim_core_free(site->core);
-    live_messages_free(&site->out);
-    free(site->release);
-    free(site->plan);
+    live_effects_free(&site->effects);
     free(site->neighbours);
     free(site->missing);
     free(site->nobody);
@@ -118,9 +113,8 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     size_t const words = TACIT_BITS_WORDS(run->agent_count);
     made->core = core;
     made->mechanism = *mechanism;
-    made->deadline_us = TACIT_NEVER;
+    enum tacit_status const status = live_effects_init(&made->effects, run->arm_count);
     made->answers_us = TACIT_NEVER;
-    made->plan = calloc(run->arm_count, sizeof *made->plan);
     made->neighbours = calloc(neighbours + 1u, sizeof *made->neighbours);
     made->missing = calloc(words, sizeof *made->missing);
     made->nobody = calloc(words, sizeof *made->nobody);
@@ -128,7 +122,7 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->trouble = calloc(1, TROUBLE_BYTES);
     made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
     made->lowers = calloc(2 * (size_t)run->arm_count, sizeof *made->lowers);
-    if (made->plan == NULL || made->neighbours == NULL || made->missing == NULL ||
+    if (status != TACIT_OK || made->neighbours == NULL || made->missing == NULL ||
         made->nobody == NULL || made->flagged == NULL || made->trouble == NULL ||
         made->lowers == NULL || made->changes == NULL) {
         site_free(made);
@@ -256,18 +250,13 @@ static void keep_release(struct live_site *site, uint64_t number,
 {
     size_t const size = encoded_bytes(site, report);
     TACIT_ASSERT(report->kind == TACIT_ELIM_REPORT);
-    free(site->release);
-    site->release = malloc(size);
-    if (site->release != NULL && !encode(site, report, site->release)) {
-        free(site->release);
-        site->release = NULL;
-    }
-    update->has_release = true; /* without bytes the daemon stops: nothing may leave unwritten */
-    update->release =
-        (struct live_site_release){.number = number,
-                                   .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism),
-                                   .bytes = site->release,
-                                   .size = size};
+    struct live_site_release const release = {.number = number,
+                                              .epsilon_nano =
+                                                  tacit_mechanism_cost_nano(&site->mechanism),
+                                              .size = size};
+    uint8_t *const bytes = live_effects_release(&site->effects, update, &release);
+    if (bytes != NULL && !encode(site, report, bytes))
+        live_effects_drop_release(&site->effects, update);
 }
 
 static void send(struct live_site *site, const struct tacit_elim_message *message,
@@ -281,9 +270,9 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
                                       .kind = tacit_wire_elim_kind(message->kind),
                                       .epoch = message->epoch,
                                       .size = encoded_bytes(site, message)};
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    uint8_t *const bytes = live_messages_add(&site->effects.out, &made);
     if (bytes != NULL && !encode(site, message, bytes))
-        live_messages_drop_last(&site->out);
+        live_messages_drop_last(&site->effects.out);
 }
 
 /* The coordinator of peers that judge for themselves is told where they are, for its status. */
@@ -356,13 +345,8 @@ static void set_plan(struct live_site *site, const struct tacit_elim_update *mad
                      struct live_site_update *update)
 {
     struct tacit_elim_agent_view view;
-    TACIT_ASSERT(made->plan_count <= elim_core_run(site->core)->arm_count);
     elim_core_look(site->core, &view);
-    if (made->plan_count > 0)
-        memcpy(site->plan, made->plan, made->plan_count * sizeof *site->plan);
-    update->has_plan = true;
-    update->plan = site->plan;
-    update->plan_count = view.last ? 0 : made->plan_count;
+    live_effects_plan(&site->effects, update, made->plan, made->plan_count, view.last);
 }
 
 /* A first order, in a state that is new: asks at once whether anybody has seen more of this site
@@ -399,7 +383,7 @@ static enum tacit_status step_with(struct live_site *site, elim_event event, uin
     if ((made.plan_count > 0 && !site->plan_is_held) || after.term > before.term ||
         (after.halted && !before.halted) || (after.last && !before.last) || is_cut_short)
         set_plan(site, &made, update); /* halted: the plan is void; last: so it is */
-    site->deadline_us = made.deadline_us;
+    site->effects.deadline_us = made.deadline_us;
     if (is_first_order)
         (void)step_with(site, (elim_event){.now_us = event.now_us, .kind = TACIT_EVENT_START},
                         NOTHING, entropy, update);
@@ -536,7 +520,7 @@ static enum tacit_status time_out(struct live_site *site, uint64_t now_us,
                                   struct live_site_update *update)
 {
     enum tacit_status status = TACIT_OK;
-    bool const is_core_due = now_us >= site->deadline_us;
+    bool const is_core_due = now_us >= site->effects.deadline_us;
     if (site->plan_is_held && now_us >= site->answers_us) {
         site->plan_is_held = false;
         site->answers_us = TACIT_NEVER;
@@ -583,16 +567,13 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    live_messages_clear(&site->out);
-    *update = (struct live_site_update){0};
+    live_effects_begin(&site->effects, update);
     site->keys = event->keys;
     enum tacit_status const status = dispatch(site, event, entropy, update);
     site->keys = NULL;
-    update->messages = site->out.items;
-    update->message_count = site->out.count;
-    update->deadline_us = site->plan_is_held && site->answers_us < site->deadline_us
-                              ? site->answers_us
-                              : site->deadline_us;
+    live_effects_end(&site->effects, update);
+    if (site->plan_is_held && site->answers_us < update->deadline_us)
+        update->deadline_us = site->answers_us;
     return status;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../live/bus/letter.h"
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "live.h"
 
 #define NOTE_BYTES 512u
@@ -15,11 +15,10 @@ struct live_hub {
     struct tacit_glm_model model;
     struct tacit_glm_hub *core;
     size_t core_size;
-    struct live_messages out;
-    uint64_t deadline_us; /* as it stands */
-    uint32_t *seen;       /* the last update that was heard of from each site */
-    uint64_t *arms;       /* all of them */
-    double *inverse;      /* of the model's matrix */
+    struct live_effects effects;
+    uint32_t *seen;  /* the last update that was heard of from each site */
+    uint64_t *arms;  /* all of them */
+    double *inverse; /* of the model's matrix */
     struct live_model shown;
     char note[NOTE_BYTES];
 };
@@ -109,7 +108,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->seen);
     free(hub->arms);
     free(hub->inverse);
-    live_messages_free(&hub->out);
+    live_effects_free(&hub->effects);
     free(hub);
 }
 
@@ -167,7 +166,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
         return TACIT_MEMORY;
     made->config = config;
     made->model = glm_live_model(config);
-    made->deadline_us = TACIT_NEVER;
+    (void)live_effects_init(&made->effects, 0);
     enum tacit_status const status = open_core(made, bytes, size);
     if (status != TACIT_OK) {
         hub_free(made);
@@ -197,9 +196,9 @@ static void say(struct live_hub *hub, const struct tacit_glm_message *message)
                                       .is_retained = message->kind == TACIT_GLM_COMMIT &&
                                                      message->to == TACIT_EVERYONE,
                                       .size = tacit_wire_glm_bytes(message, d, sites)};
-    uint8_t *const bytes = live_messages_add(&hub->out, &made);
+    uint8_t *const bytes = live_messages_add(&hub->effects.out, &made);
     if (bytes != NULL && tacit_wire_glm_encode(message, d, sites, bytes) != TACIT_OK)
-        live_messages_drop_last(&hub->out);
+        live_messages_drop_last(&hub->effects.out);
 }
 
 /* The names of the sites that are not in `there`; of many, the first ones. */
@@ -306,14 +305,11 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT,
         .path = tacit_linalg_fastest()};
     (void)entropy; /* it draws nothing */
-    live_messages_clear(&hub->out);
-    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    live_effects_begin_hub(&hub->effects, update);
     enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
                                          ? receive(hub, event, update)
                                          : step_core(hub, &made, update);
-    hub->deadline_us = update->deadline_us;
-    update->messages = hub->out.items;
-    update->message_count = hub->out.count;
+    live_effects_end_hub(&hub->effects, update);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../live/block.h"
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "live.h"
 #include "plan.h"
 
@@ -27,8 +27,7 @@ struct live_site {
     double hi;
     uint32_t arm_count;
     uint8_t *kept;
-    struct live_messages out;
-    uint64_t deadline_us;
+    struct live_effects effects;
     struct live_model shown;
 };
 
@@ -42,7 +41,7 @@ static void site_free(struct live_site *site)
     free(site->run);
     live_block_free(&site->block);
     free(site->kept);
-    live_messages_free(&site->out);
+    live_effects_free(&site->effects);
     free(site);
 }
 
@@ -66,7 +65,7 @@ static enum tacit_status make(struct live_site **site, const struct live_site_co
     struct live_site *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
-    made->deadline_us = TACIT_NEVER;
+    (void)live_effects_init(&made->effects, 0);
     made->lo = config->lo;
     made->hi = config->hi;
     made->arm_count = config->arm_count;
@@ -178,9 +177,9 @@ static void send(struct live_site *site, const struct tacit_glm_message *message
                                       .kind = tacit_wire_glm_kind(message->kind),
                                       .epoch = message->sync,
                                       .size = tacit_wire_glm_bytes(message, d, clients)};
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    uint8_t *const bytes = live_messages_add(&site->effects.out, &made);
     if (bytes != NULL && tacit_wire_glm_encode(message, d, clients, bytes) != TACIT_OK)
-        live_messages_drop_last(&site->out);
+        live_messages_drop_last(&site->effects.out);
 }
 
 static enum tacit_status step_core(struct live_site *site, struct tacit_glm_event event,
@@ -190,7 +189,7 @@ static enum tacit_status step_core(struct live_site *site, struct tacit_glm_even
     event.path = tacit_linalg_fastest();
     enum tacit_status const status = tacit_glm_client_step(site->core, &event, entropy, made);
     update->persist = update->persist || made->persist;
-    site->deadline_us = made->deadline_us;
+    site->effects.deadline_us = made->deadline_us;
     if (made->send)
         send(site, &made->message);
     return status;
@@ -333,12 +332,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    live_messages_clear(&site->out);
-    *update = (struct live_site_update){0};
+    live_effects_begin(&site->effects, update);
     enum tacit_status const status = dispatch(site, event, entropy, update);
-    update->messages = site->out.items;
-    update->message_count = site->out.count;
-    update->deadline_us = site->deadline_us;
+    live_effects_end(&site->effects, update);
     return status;
 }
 

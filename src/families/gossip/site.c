@@ -1,21 +1,17 @@
 /* A site of gossip UCB: the core behind the bytes of the bus. Decodes, steps, encodes; keeps each
  * noised sum that is drawn; tells the coordinator, who only watches, where it is. */
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "../../live/site.h"
 #include "core.h"
 #include "live.h"
 #include "settings.h"
 #include <stdlib.h>
-#include <string.h>
 
 struct live_site {
     struct gossip_core *core;
-    struct live_messages out;
-    uint8_t release[TACIT_WIRE_GOSSIP_RELEASE_BYTES]; /* of this step */
-    struct tacit_pull_block *plan;
+    struct live_effects effects;
     struct live_neighbour *neighbours;
-    double *estimates;    /* K */
-    uint64_t deadline_us; /* as the core said it */
+    double *estimates; /* K */
 };
 
 typedef struct tacit_gossip_event gossip_event;
@@ -33,8 +29,7 @@ static void site_free(struct live_site *site)
     if (site == NULL)
         return;
     gossip_core_free(site->core);
-    live_messages_free(&site->out);
-    free(site->plan);
+    live_effects_free(&site->effects);
     free(site->neighbours);
     free(site->estimates);
     free(site);
@@ -50,11 +45,10 @@ static enum tacit_status site_new(struct live_site **site, struct gossip_core *c
         return TACIT_MEMORY;
     }
     made->core = core;
-    made->deadline_us = TACIT_NEVER;
-    made->plan = calloc(run->arm_count, sizeof *made->plan);
+    enum tacit_status const status = live_effects_init(&made->effects, run->arm_count);
     made->neighbours = calloc(run->neighbour_count, sizeof *made->neighbours);
     made->estimates = calloc(run->arm_count, sizeof *made->estimates);
-    if (made->plan == NULL || made->neighbours == NULL || made->estimates == NULL) {
+    if (status != TACIT_OK || made->neighbours == NULL || made->estimates == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
@@ -137,7 +131,7 @@ static void send(struct live_site *site, const struct tacit_gossip_message *mess
     struct live_message const made = {.to = message->to,
                                       .kind = tacit_wire_gossip_kind(message->kind),
                                       .size = tacit_wire_gossip_bytes(message, arms)};
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    uint8_t *const bytes = live_messages_add(&site->effects.out, &made);
     if (bytes != NULL)
         tacit_wire_gossip_encode(message, arms, bytes);
 }
@@ -154,7 +148,7 @@ static void tell_hub(struct live_site *site)
                                       .size = tacit_wire_gossip_told_bytes(run->arm_count)};
     if (view.pull_count < run->arm_count || view.halted)
         return; /* it has no estimates yet, or not its own any more */
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    uint8_t *const bytes = live_messages_add(&site->effects.out, &made);
     if (bytes != NULL)
         tacit_wire_gossip_told_encode(&told, run->arm_count, bytes);
 }
@@ -169,27 +163,16 @@ static void keep_draw(struct live_site *site, uint32_t arm, struct live_site_upd
         .arm = arm,
         .pull_count = view.counts[arm] - (view.arm == arm ? 1 : 0), /* the next one is planned */
         .steps = tacit_gossip_agent_sum(gossip_core_agent(site->core), arm).steps};
-    tacit_wire_gossip_release_encode(&release, site->release);
-    update->has_release = true;
-    update->release =
-        (struct live_site_release){.number = gossip_core_draw_count(site->core),
-                                   .epsilon_nano = tacit_mechanism_cost_nano(&rule->tree.node),
-                                   .bytes = site->release,
-                                   .size = sizeof site->release};
+    struct live_site_release const drawn = {.number = gossip_core_draw_count(site->core),
+                                            .epsilon_nano =
+                                                tacit_mechanism_cost_nano(&rule->tree.node),
+                                            .size = TACIT_WIRE_GOSSIP_RELEASE_BYTES};
+    uint8_t *const bytes = live_effects_release(&site->effects, update, &drawn);
+    if (bytes != NULL)
+        tacit_wire_gossip_release_encode(&release, bytes);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
-
-static void set_plan(struct live_site *site, const struct tacit_gossip_update *made,
-                     struct live_site_update *update)
-{
-    TACIT_ASSERT(made->plan_count <= gossip_core_run(site->core)->arm_count);
-    if (made->plan_count > 0)
-        memcpy(site->plan, made->plan, made->plan_count * sizeof *site->plan);
-    update->has_plan = true;
-    update->plan = site->plan;
-    update->plan_count = made->plan_count;
-}
 
 static enum tacit_status step_core(struct live_site *site, const gossip_event *event,
                                    const struct tacit_entropy *entropy,
@@ -206,9 +189,9 @@ static enum tacit_status step_core(struct live_site *site, const gossip_event *e
     if (made.send)
         send(site, &made.message);
     bool const has_ended = (after.finished && !before.finished) || (after.halted && !before.halted);
-    if (made.plan_count > 0 || has_ended)
-        set_plan(site, &made, update); /* at an end: none is left */
-    site->deadline_us = made.deadline_us;
+    if (made.plan_count > 0 || has_ended) /* at an end: none is left */
+        live_effects_plan(&site->effects, update, made.plan, made.plan_count, false);
+    site->effects.deadline_us = made.deadline_us;
     return status;
 }
 
@@ -259,7 +242,7 @@ static enum tacit_status time_out(struct live_site *site, const struct live_site
                                   struct live_site_update *update)
 {
     gossip_event const made = {.now_us = event->now_us, .kind = TACIT_EVENT_TIMEOUT};
-    bool const is_due = event->now_us >= site->deadline_us;
+    bool const is_due = event->now_us >= site->effects.deadline_us;
     enum tacit_status const status = step_core(site, &made, entropy, update);
     if (is_due)
         tell_hub(site);
@@ -301,12 +284,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    live_messages_clear(&site->out);
-    *update = (struct live_site_update){0};
+    live_effects_begin(&site->effects, update);
     enum tacit_status const status = dispatch(site, event, entropy, update);
-    update->messages = site->out.items;
-    update->message_count = site->out.count;
-    update->deadline_us = site->deadline_us;
+    live_effects_end(&site->effects, update);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../live/bus/letter.h"
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "core.h"
 #include "live.h"
 #include "run.h"
@@ -18,8 +18,7 @@ struct live_hub {
     const struct live_hub_config *config;
     struct tacit_phased_hub *core;
     size_t core_size;
-    struct live_messages out;
-    uint64_t deadline_us; /* as it stands */
+    struct live_effects effects;
     struct live_hub_intervals intervals;
     double *lowers; /* K, as uppers; they follow in the same block */
     double *uppers;
@@ -139,7 +138,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->active);
     free(hub->absent);
     free(hub->everybody);
-    live_messages_free(&hub->out);
+    live_effects_free(&hub->effects);
     free(hub);
 }
 
@@ -233,7 +232,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     if (made == NULL)
         return TACIT_MEMORY;
     made->config = config;
-    made->deadline_us = TACIT_NEVER;
+    (void)live_effects_init(&made->effects, 0);
     enum tacit_status const status = open_core(made, bytes, size);
     if (status != TACIT_OK) {
         hub_free(made);
@@ -262,12 +261,12 @@ static bool add_message(struct live_hub *hub, const struct tacit_phased_message 
                                       .epoch = message->round,
                                       .is_retained = message->to == TACIT_EVERYONE,
                                       .size = tacit_wire_phased_bytes(message)};
-    uint8_t *const bytes = live_messages_add(&hub->out, &made);
+    uint8_t *const bytes = live_messages_add(&hub->effects.out, &made);
     if (bytes == NULL)
         return false;
     if (tacit_wire_phased_encode(message, bytes) == TACIT_OK)
         return true;
-    live_messages_drop_last(&hub->out);
+    live_messages_drop_last(&hub->effects.out);
     return false;
 }
 
@@ -295,15 +294,12 @@ static void say_order(struct live_hub *hub, const struct tacit_phased_message *o
                                                   .round = order->round};
     struct tacit_phased_event const event = {
         .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
-    size_t const first = hub->out.count;
+    size_t const first = hub->effects.out.count;
     note_order(hub, order, update);
     if (!add_message(hub, order) || last_reporter == NOBODY)
         return;
     (void)step_core(hub, &event, update);
-    struct live_message const broadcast = hub->out.items[first];
-    size_t const behind = hub->out.count - first - 1;
-    memmove(hub->out.items + first, hub->out.items + first + 1, behind * sizeof broadcast);
-    hub->out.items[first + behind] = broadcast;
+    live_messages_put_last(&hub->effects.out, first);
 }
 
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
@@ -398,16 +394,13 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         .now_us = event->now_us,
         .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
     (void)entropy; /* it draws nothing */
-    live_messages_clear(&hub->out);
-    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    live_effects_begin_hub(&hub->effects, update);
     enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
                                          ? receive(hub, event, update)
                                          : step_core(hub, &made, update);
     if (event->kind == LIVE_HUB_START)
         change_arms(hub, event->now_us, update);
-    hub->deadline_us = update->deadline_us;
-    update->messages = hub->out.items;
-    update->message_count = hub->out.count;
+    live_effects_end_hub(&hub->effects, update);
     return status;
 }
 

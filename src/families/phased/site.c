@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "core.h"
 #include "live.h"
 #include "tacit/privacy.h"
@@ -11,12 +11,9 @@
 struct live_site {
     struct phased_core *core;
     struct tacit_mechanism mechanism;
-    struct live_messages out;
-    uint8_t *release; /* encoded, of this step */
-    struct tacit_pull_block *plan;
-    uint64_t *active;      /* K: of the last order */
-    uint32_t acknowledged; /* last round that the hub said it holds, since this start */
-    uint64_t deadline_us;
+    struct live_effects effects;
+    uint64_t *active;                 /* K: of the last order */
+    uint32_t acknowledged;            /* last round that the hub said it holds, since this start */
     const struct tacit_entropy *keys; /* for salts, in this step */
 };
 
@@ -41,9 +38,7 @@ static void site_free(struct live_site *site)
     if (site == NULL)
         return;
     phased_core_free(site->core);
-    live_messages_free(&site->out);
-    free(site->release);
-    free(site->plan);
+    live_effects_free(&site->effects);
     free(site->active);
     free(site);
 }
@@ -60,10 +55,9 @@ static enum tacit_status site_new(struct live_site **site, struct phased_core *c
     }
     made->core = core;
     made->mechanism = *mechanism;
-    made->deadline_us = TACIT_NEVER;
-    made->plan = calloc(arms, sizeof *made->plan);
+    enum tacit_status const status = live_effects_init(&made->effects, arms);
     made->active = calloc(TACIT_BITS_WORDS(arms), sizeof *made->active);
-    if (made->plan == NULL || made->active == NULL) {
+    if (status != TACIT_OK || made->active == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
@@ -148,18 +142,13 @@ static void keep_release(struct live_site *site, const struct tacit_phased_messa
 {
     size_t const size = tacit_wire_phased_bytes(report);
     TACIT_ASSERT(report->kind == TACIT_PHASED_REPORT);
-    free(site->release);
-    site->release = malloc(size);
-    if (site->release != NULL && tacit_wire_phased_encode(report, site->release) != TACIT_OK) {
-        free(site->release);
-        site->release = NULL;
-    }
-    update->has_release = true; /* without bytes the daemon stops: nothing may leave unwritten */
-    update->release =
-        (struct live_site_release){.number = report->round,
-                                   .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism),
-                                   .bytes = site->release,
-                                   .size = size};
+    struct live_site_release const release = {.number = report->round,
+                                              .epsilon_nano =
+                                                  tacit_mechanism_cost_nano(&site->mechanism),
+                                              .size = size};
+    uint8_t *const bytes = live_effects_release(&site->effects, update, &release);
+    if (bytes != NULL && tacit_wire_phased_encode(report, bytes) != TACIT_OK)
+        live_effects_drop_release(&site->effects, update);
 }
 
 static void send(struct live_site *site, const struct tacit_phased_message *message,
@@ -171,25 +160,12 @@ static void send(struct live_site *site, const struct tacit_phased_message *mess
                                       .kind = tacit_wire_phased_kind(message->kind),
                                       .epoch = message->round,
                                       .size = tacit_wire_phased_bytes(message)};
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    uint8_t *const bytes = live_messages_add(&site->effects.out, &made);
     if (bytes != NULL && tacit_wire_phased_encode(message, bytes) != TACIT_OK)
-        live_messages_drop_last(&site->out);
+        live_messages_drop_last(&site->effects.out);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
-
-/* After the last order all that is left of T is planned to the leader, and no sum is added up: what
- * is played then are pulls of that plan. */
-static void set_plan(struct live_site *site, const struct tacit_phased_update *made, bool is_last,
-                     struct live_site_update *update)
-{
-    TACIT_ASSERT(made->plan_count <= phased_core_run(site->core)->schedule.arm_count);
-    if (made->plan_count > 0)
-        memcpy(site->plan, made->plan, made->plan_count * sizeof *site->plan);
-    update->has_plan = true;
-    update->plan = site->plan;
-    update->plan_count = is_last ? 0 : made->plan_count;
-}
 
 static void acknowledge(struct live_site *site, uint32_t round, struct live_site_update *update)
 {
@@ -199,7 +175,10 @@ static void acknowledge(struct live_site *site, uint32_t round, struct live_site
     update->acknowledged = round;
 }
 
-/* The ledger has the release when it is drawn, in the same write as the commitment: as it will
+/* After the last order all that is left of T is planned to the leader, and no sum is added up: what
+ * is played then are pulls of that plan.
+ *
+ * The ledger has the release when it is drawn, in the same write as the commitment: as it will
  * leave once it is granted. When it leaves it is held against that row. With a first order, in a
  * state that is new, the hub is asked at once whether it has seen more of this site than that: then
  * the state was lost, and nothing may be released from this one. */
@@ -221,8 +200,8 @@ static enum tacit_status step_core(struct live_site *site, phased_event event,
     if (made.send)
         send(site, &made.message, update);
     if (made.plan_count > 0 || made.plan_is_void || (after.last && !before.last))
-        set_plan(site, &made, after.last, update);
-    site->deadline_us = made.deadline_us;
+        live_effects_plan(&site->effects, update, made.plan, made.plan_count, after.last);
+    site->effects.deadline_us = made.deadline_us;
     if (before.round == 0 && after.round > 0)
         (void)step_core(site, (phased_event){.now_us = event.now_us, .kind = TACIT_EVENT_START},
                         entropy, update);
@@ -328,14 +307,11 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    live_messages_clear(&site->out);
-    *update = (struct live_site_update){0};
+    live_effects_begin(&site->effects, update);
     site->keys = event->keys;
     enum tacit_status const status = dispatch(site, event, entropy, update);
     site->keys = NULL;
-    update->messages = site->out.items;
-    update->message_count = site->out.count;
-    update->deadline_us = site->deadline_us;
+    live_effects_end(&site->effects, update);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* The hub of a training federation behind the bytes of the bus. */
 #include "../../live/bus/letter.h"
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "live.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,9 +12,8 @@ struct live_hub {
     const struct live_hub_config *config;
     struct tacit_select_hub *core;
     size_t size;
-    struct live_messages out;
+    struct live_effects effects;
     struct live_file model;
-    uint64_t deadline_us;
     uint32_t noted_round;
     char note[NOTE_BYTES];
 };
@@ -120,7 +119,7 @@ static void hub_free(struct live_hub *hub)
     if (hub == NULL)
         return;
     free(hub->core);
-    live_messages_free(&hub->out);
+    live_effects_free(&hub->effects);
     free(hub);
 }
 
@@ -154,7 +153,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     if (made == NULL)
         return TACIT_MEMORY;
     made->config = config;
-    made->deadline_us = TACIT_NEVER;
+    (void)live_effects_init(&made->effects, 0);
     enum tacit_status const status = open_core(made, bytes, size);
     if (status != TACIT_OK) {
         hub_free(made);
@@ -180,9 +179,9 @@ static void send(struct live_hub *hub, const struct tacit_select_message *messag
                                       .epoch = message->round,
                                       .is_retained = message->to == TACIT_EVERYONE,
                                       .size = tacit_wire_select_bytes(message, sites)};
-    uint8_t *const bytes = live_messages_add(&hub->out, &made);
+    uint8_t *const bytes = live_messages_add(&hub->effects.out, &made);
     if (bytes != NULL && tacit_wire_select_encode(message, sites, bytes) != TACIT_OK)
-        live_messages_drop_last(&hub->out);
+        live_messages_drop_last(&hub->effects.out);
 }
 
 static void note_round(struct live_hub *hub, struct live_hub_update *update)
@@ -251,14 +250,11 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         .now_us = event->now_us,
         .kind = event->kind == LIVE_HUB_START ? TACIT_SELECT_START : TACIT_SELECT_TIMEOUT};
     TACIT_ASSERT(entropy != NULL);
-    live_messages_clear(&hub->out);
-    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    live_effects_begin_hub(&hub->effects, update);
     enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
                                          ? receive(hub, event, entropy, update)
                                          : step_core(hub, &made, entropy, update);
-    hub->deadline_us = update->deadline_us;
-    update->messages = hub->out.items;
-    update->message_count = hub->out.count;
+    live_effects_end_hub(&hub->effects, update);
     return status;
 }
 

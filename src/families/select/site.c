@@ -1,7 +1,7 @@
 /* A site of a training federation: the core behind the bytes of the bus. */
 #include "../../live/block.h"
 #include "../../live/bus/letter.h"
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "live.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,12 +15,10 @@ struct live_site {
     struct tacit_wire_select_run run;
     const struct select_site_settings *settings;
     struct live_block block;
-    struct live_messages out;
-    uint8_t *release; /* encoded, of this step */
+    struct live_effects effects;
     struct live_file files[2];
     struct live_file model;
     char json[JSON_BYTES];
-    uint64_t deadline_us;
 };
 
 static struct tacit_select_site *state_of(const struct live_site *site)
@@ -48,10 +46,9 @@ static void site_free(struct live_site *site)
 {
     if (site == NULL)
         return;
-    live_messages_free(&site->out);
+    live_effects_free(&site->effects);
     free(site->announcement);
     live_block_free(&site->block);
-    free(site->release);
     free(site);
 }
 
@@ -87,7 +84,7 @@ static enum tacit_status site_new(struct live_site **site, const struct live_sit
     if (made == NULL)
         return TACIT_MEMORY;
     made->settings = config->settings;
-    made->deadline_us = TACIT_NEVER;
+    (void)live_effects_init(&made->effects, 0);
     enum tacit_status status = tacit_wire_announcement_decode(bytes, size, &made->announcement);
     if (status == TACIT_OK)
         status = tacit_wire_select_run_decode(made->announcement, &made->run);
@@ -200,19 +197,14 @@ static void keep_release(struct live_site *site, struct live_site_update *update
 {
     struct tacit_select_message const message = tacit_select_site_release(state_of(site));
     size_t const size = tacit_wire_select_bytes(&message, site->run.agent_count);
-    free(site->release);
-    site->release = malloc(size);
-    if (site->release != NULL &&
-        tacit_wire_select_encode(&message, site->run.agent_count, site->release) != TACIT_OK) {
-        free(site->release);
-        site->release = NULL;
-    }
-    update->has_release = true; /* without bytes the daemon stops: nothing may leave unwritten */
-    update->release = (struct live_site_release){.number = message.round,
-                                                 .epsilon_nano = message.price_nano,
-                                                 .bytes = site->release,
-                                                 .size = size,
-                                                 .numbers = site->run.dimension};
+    struct live_site_release const release = {.number = message.round,
+                                              .epsilon_nano = message.price_nano,
+                                              .size = size,
+                                              .numbers = site->run.dimension};
+    uint8_t *const bytes = live_effects_release(&site->effects, update, &release);
+    if (bytes != NULL &&
+        tacit_wire_select_encode(&message, site->run.agent_count, bytes) != TACIT_OK)
+        live_effects_drop_release(&site->effects, update);
 }
 
 static void send(struct live_site *site, const struct tacit_select_message *message,
@@ -225,10 +217,10 @@ static void send(struct live_site *site, const struct tacit_select_message *mess
                                           tacit_wire_select_bytes(message, site->run.agent_count)};
     if (message->kind == TACIT_SELECT_UPDATE)
         keep_release(site, update);
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    uint8_t *const bytes = live_messages_add(&site->effects.out, &made);
     if (bytes != NULL &&
         tacit_wire_select_encode(message, site->run.agent_count, bytes) != TACIT_OK)
-        live_messages_drop_last(&site->out);
+        live_messages_drop_last(&site->effects.out);
 }
 
 /* SELECT.md 1: all that the command is told. */
@@ -283,7 +275,7 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_se
         set_task(site, event->now_us, update);
     if (made.has_model)
         set_model(site, update);
-    site->deadline_us = made.deadline_us;
+    site->effects.deadline_us = made.deadline_us;
     return status;
 }
 
@@ -373,12 +365,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    live_messages_clear(&site->out);
-    *update = (struct live_site_update){0};
+    live_effects_begin(&site->effects, update);
     enum tacit_status const status = dispatch(site, event, entropy, update);
-    update->messages = site->out.items;
-    update->message_count = site->out.count;
-    update->deadline_us = site->deadline_us;
+    live_effects_end(&site->effects, update);
     return status;
 }
 

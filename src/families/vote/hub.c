@@ -1,7 +1,7 @@
 /* The coordinator of votes: the hub core behind the bytes of the bus. Decodes, steps, encodes. */
 #include "../../live/hub.h"
 #include "../../live/bus/letter.h"
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "live.h"
 #include "live_keys.h"
 #include "tacit/privacy.h"
@@ -16,8 +16,7 @@ struct live_hub {
     struct tacit_vote_hub *core;
     size_t core_size;
     uint64_t *asked; /* A: whose votes count */
-    struct live_messages out;
-    uint64_t deadline_us; /* as it stands */
+    struct live_effects effects;
     char note[NOTE_BYTES];
 };
 
@@ -91,7 +90,7 @@ static void hub_free(struct live_hub *hub)
         return;
     free(hub->core);
     free(hub->asked);
-    live_messages_free(&hub->out);
+    live_effects_free(&hub->effects);
     free(hub);
 }
 
@@ -124,7 +123,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
         return TACIT_MEMORY;
     made->config = config;
     made->run = vote_hub_run(config, 0);
-    made->deadline_us = TACIT_NEVER;
+    (void)live_effects_init(&made->effects, 0);
     made->asked = calloc(TACIT_BITS_WORDS(config->site_count), sizeof *made->asked);
     enum tacit_status status = made->asked == NULL ? TACIT_MEMORY : TACIT_OK;
     if (status == TACIT_OK) {
@@ -159,9 +158,9 @@ static void say(struct live_hub *hub, const struct tacit_vote_letter *letter)
                                       .is_about_one = is_row,
                                       .about = is_row ? letter->player : 0,
                                       .size = tacit_wire_vote_bytes(letter->kind, arms)};
-    uint8_t *const bytes = live_messages_add(&hub->out, &made);
+    uint8_t *const bytes = live_messages_add(&hub->effects.out, &made);
     if (bytes != NULL && tacit_wire_vote_encode(letter, arms, bytes) != TACIT_OK)
-        live_messages_drop_last(&hub->out);
+        live_messages_drop_last(&hub->effects.out);
 }
 
 /* The broker is not trusted to keep anything. */
@@ -236,17 +235,14 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         .kind = event->kind == LIVE_HUB_START ? TACIT_VOTE_HUB_START : TACIT_VOTE_HUB_TIMEOUT};
     enum tacit_status status;
     TACIT_ASSERT(entropy != NULL);
-    live_messages_clear(&hub->out);
-    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    live_effects_begin_hub(&hub->effects, update);
     if (event->kind == LIVE_HUB_RECEIVE)
         status = receive(hub, event, entropy, update);
     else
         status = step_core(hub, &made, entropy, update);
     if (event->kind == LIVE_HUB_START)
         say_all(hub);
-    hub->deadline_us = update->deadline_us;
-    update->messages = hub->out.items;
-    update->message_count = hub->out.count;
+    live_effects_end_hub(&hub->effects, update);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* A site of private votes: the core behind the bytes of the bus. */
 #include "../../live/block.h"
-#include "../../live/messages.h"
+#include "../../live/effects.h"
 #include "../../live/site.h"
 #include "live.h"
 #include "rule.h"
@@ -9,7 +9,6 @@
 #include "tacit/wire_vote.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define GROWTH 2.0 /* of the ladder (EXACT-BOUNDS 4.1) */
 
@@ -19,10 +18,7 @@ struct live_site {
     struct tacit_vote_site_config config;
     uint64_t *committee;
     struct live_block block;
-    struct live_messages out;
-    uint8_t *release; /* encoded, of this step */
-    struct tacit_pull_block *plan;
-    uint64_t deadline_us; /* as the core said it */
+    struct live_effects effects;
 };
 
 static struct tacit_vote_site *core_of(const struct live_site *site)
@@ -51,9 +47,7 @@ static void site_free(struct live_site *site)
     free(site->announcement);
     free(site->committee);
     live_block_free(&site->block);
-    live_messages_free(&site->out);
-    free(site->release);
-    free(site->plan);
+    live_effects_free(&site->effects);
     free(site);
 }
 
@@ -105,8 +99,8 @@ static enum tacit_status take_announcement(struct live_site *site, const uint8_t
     if (status != TACIT_OK)
         return status;
     site->committee = calloc(TACIT_BITS_WORDS(site->run.agent_count), sizeof *site->committee);
-    site->plan = calloc(site->run.arm_count, sizeof *site->plan);
-    if (site->committee == NULL || site->plan == NULL)
+    if (site->committee == NULL ||
+        live_effects_init(&site->effects, site->run.arm_count) != TACIT_OK)
         return TACIT_MEMORY;
     return tacit_wire_agreement_digest(&site->announcement->agreement, digest);
 }
@@ -118,7 +112,6 @@ static enum tacit_status make(struct live_site **made, const struct live_site_co
     if (site == NULL)
         return TACIT_MEMORY;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    site->deadline_us = TACIT_NEVER;
     enum tacit_status status = take_announcement(site, announcement, size, digest);
     if (status == TACIT_OK)
         status = configure(site, config, digest);
@@ -205,18 +198,13 @@ static void keep_draw(struct live_site *site, const struct tacit_vote_letter *co
 {
     size_t const size = tacit_wire_vote_bytes(commit->kind, site->run.arm_count);
     TACIT_ASSERT(commit->kind == TACIT_VOTE_COMMIT);
-    free(site->release);
-    site->release = malloc(size);
-    if (site->release != NULL && !encode(site, commit, site->release)) {
-        free(site->release);
-        site->release = NULL;
-    }
-    update->has_release = true; /* without bytes the daemon stops: nothing may leave unwritten */
-    update->release =
-        (struct live_site_release){.number = commit->cell,
-                                   .epsilon_nano = tacit_mechanism_cost_nano(mechanism_of(site)),
-                                   .bytes = site->release,
-                                   .size = size};
+    struct live_site_release const release = {.number = commit->cell,
+                                              .epsilon_nano =
+                                                  tacit_mechanism_cost_nano(mechanism_of(site)),
+                                              .size = size};
+    uint8_t *const bytes = live_effects_release(&site->effects, update, &release);
+    if (bytes != NULL && !encode(site, commit, bytes))
+        live_effects_drop_release(&site->effects, update);
 }
 
 static void send(struct live_site *site, const struct tacit_vote_letter *letter)
@@ -226,9 +214,9 @@ static void send(struct live_site *site, const struct tacit_vote_letter *letter)
                                       .epoch = letter->cell,
                                       .size =
                                           tacit_wire_vote_bytes(letter->kind, site->run.arm_count)};
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    uint8_t *const bytes = live_messages_add(&site->effects.out, &made);
     if (bytes != NULL && !encode(site, letter, bytes))
-        live_messages_drop_last(&site->out);
+        live_messages_drop_last(&site->effects.out);
 }
 
 static enum tacit_status step_core(struct live_site *site, struct tacit_vote_site_event event,
@@ -248,14 +236,9 @@ static enum tacit_status step_core(struct live_site *site, struct tacit_vote_sit
         send(site, &made.letters[i]);
     if (view_of(site).granted > granted)
         update->acknowledged = view_of(site).granted;
-    if (made.replan) {
-        if (made.plan_count > 0)
-            memcpy(site->plan, made.plan, made.plan_count * sizeof *site->plan);
-        update->has_plan = true;
-        update->plan = site->plan;
-        update->plan_count = made.plan_count;
-    }
-    site->deadline_us = made.deadline_us;
+    if (made.replan)
+        live_effects_plan(&site->effects, update, made.plan, made.plan_count, false);
+    site->effects.deadline_us = made.deadline_us;
     update->deadline_is_tick = made.on_tick;
     return status;
 }
@@ -330,12 +313,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    live_messages_clear(&site->out);
-    *update = (struct live_site_update){0};
+    live_effects_begin(&site->effects, update);
     enum tacit_status const status = dispatch(site, event, entropy, update);
-    update->messages = site->out.items;
-    update->message_count = site->out.count;
-    update->deadline_us = site->deadline_us;
+    live_effects_end(&site->effects, update);
     return status;
 }
 
