@@ -75,6 +75,7 @@ static const char *take_name(struct parser *parser)
 /* Requires: there is room; a step takes at least one byte of the text. */
 static void add_step(struct parser *parser, struct tacit_measure_step step)
 {
+    TACIT_ASSERT(parser->height + 1 > step.operand_count);
     parser->measure->steps[parser->measure->step_count++] = step;
     parser->height = parser->height - step.operand_count + 1;
     if (parser->height > STACK_MAX)

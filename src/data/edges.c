@@ -37,6 +37,7 @@ static enum tacit_status read_pair(struct tacit_edge *edge, const struct tacit_t
                                    uint32_t row, const char *path, uint32_t agent_count,
                                    struct tacit_error *error)
 {
+    TACIT_ASSERT(row < table->row_count);
     uint32_t const line = table->lines[row];
     char **const fields = table->fields + (size_t)row * table->column_count;
     uint64_t pair[2];
@@ -67,6 +68,7 @@ static enum tacit_status read_pairs(struct tacit_edge *edges, const struct tacit
 enum tacit_status tacit_edges_read(struct tacit_edges *edges, const char *path,
                                    uint32_t agent_count, struct tacit_error *error)
 {
+    TACIT_ASSERT(agent_count > 0);
     struct tacit_table table;
     enum tacit_status status = data_table_read_ruled(&table, path, RULE, error);
     if (status != TACIT_OK)

@@ -17,6 +17,8 @@ static uint64_t hash(const char *name, size_t size)
 
 static size_t slot_of(const struct data_names *names, const char *name, size_t size)
 {
+    TACIT_ASSERT(names->count < names->slot_count);
+    TACIT_ASSERT((names->slot_count & (names->slot_count - 1)) == 0);
     size_t slot = hash(name, size) & (names->slot_count - 1);
     while (names->slots[slot] != NOBODY) {
         char const *const other = names->items[names->slots[slot]];

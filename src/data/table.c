@@ -36,6 +36,7 @@ static enum tacit_status refuse(const struct parser *parser, uint32_t line, cons
 
 static enum tacit_status add_field(struct parser *parser, char *field)
 {
+    TACIT_ASSERT(parser->field_count <= parser->field_capacity);
     if (parser->field_count == parser->field_capacity) {
         if (parser->field_count >= FIELDS_MAX)
             return data_fail(parser->error, TACIT_INVALID, parser->path, parser->line,
@@ -54,6 +55,7 @@ static enum tacit_status add_field(struct parser *parser, char *field)
 
 static enum tacit_status add_row(struct parser *parser, uint32_t line)
 {
+    TACIT_ASSERT(parser->row_count <= parser->row_capacity);
     if (parser->row_count == parser->row_capacity) {
         uint32_t const capacity = parser->row_capacity == 0 ? ROWS_MIN : 2 * parser->row_capacity;
         uint32_t *const lines = realloc(parser->lines, capacity * sizeof *lines);
@@ -80,6 +82,7 @@ static char *scan_bare(const struct parser *parser, char *at)
  * the byte behind the closing quote. */
 static enum tacit_status scan_quoted(struct parser *parser, char *start, char **end, char **after)
 {
+    TACIT_ASSERT(*start == '"');
     uint32_t const line = parser->line;
     char *out = start;
     for (char *in = start + 1; *in != '\0'; in++) {
@@ -145,6 +148,7 @@ static enum tacit_status read_field(struct parser *parser, bool *row_ends)
 
 static enum tacit_status check_width(struct parser *parser, uint32_t line, size_t width)
 {
+    TACIT_ASSERT(width >= 1);
     if (parser->row_count == 0)
         parser->column_count = (uint32_t)width;
     if (width == parser->column_count)
@@ -291,6 +295,8 @@ enum tacit_status data_table_read_member(struct tacit_table *table, const char *
                                          const char *member, const struct tacit_dialect *dialect,
                                          struct tacit_error *error)
 {
+    TACIT_ASSERT(dialect->separator != '"');
+    TACIT_ASSERT(dialect->separator != '\n');
     struct data_unpacked file;
     struct parser parser = {
         .path = path, .rule = SAME_WIDTH, .error = error, .separator = dialect->separator};
@@ -388,6 +394,7 @@ bool data_field_number(const char *field, double *value)
 
 bool data_field_decimal(const char *field, char decimal, double *value)
 {
+    TACIT_ASSERT(decimal != '\0');
     char number[NUMBER_BYTES];
     size_t const size = strlen(field);
     if (decimal == '.')

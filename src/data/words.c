@@ -21,6 +21,7 @@ static char small(char c)
 
 static bool add_place(struct data_words *words, uint32_t item, uint32_t word)
 {
+    TACIT_ASSERT(words->place_count <= words->place_capacity);
     if (words->place_count == words->place_capacity) {
         size_t const capacity = words->place_capacity == 0 ? 1024 : 2 * words->place_capacity;
         struct data_place *const places = realloc(words->places, capacity * sizeof *places);
@@ -114,6 +115,8 @@ static bool weigh(struct data_sparse *x)
 static void place_item(const struct data_sparse *x, uint32_t row, uint32_t dimension,
                        const double *directions, float *vector)
 {
+    TACIT_ASSERT(dimension <= TACIT_LINALG_DIMENSION_MAX);
+    TACIT_ASSERT(row < x->row_count);
     double place[TACIT_LINALG_DIMENSION_MAX];
     double square = 0;
     double whole = 0;

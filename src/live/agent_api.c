@@ -29,6 +29,7 @@ static uint64_t now_ms(void *context)
 
 static enum tacit_status keep(struct agent *agent, const struct live_decision_answer *answer)
 {
+    TACIT_ASSERT(answer->is_new);
     struct live_store *const store = agent->daemon.store;
     if (!live_daemon_begin(&agent->daemon))
         return TACIT_IO;
@@ -277,6 +278,7 @@ static void add_estimates(struct agent *agent, const struct live_site_view *view
 static void add_intervals(const struct agent *agent, const struct live_site_view *view,
                           json_t *status)
 {
+    TACIT_IMPLIES(view->confidence > 0, (view->lowers != NULL && view->uppers != NULL));
     if (view->confidence <= 0)
         return;
     json_t *const list = json_array();
@@ -297,6 +299,7 @@ static json_t *seconds(uint64_t ms)
 /* The one arm that is left, by name; null: it is not decided. */
 static json_t *winner(const struct agent *agent, const struct live_site_view *view)
 {
+    TACIT_IMPLIES(view->is_decided, view->active != NULL);
     return view->is_decided ? json_string(agent->config->site.arm_names[tacit_bits_next(
                                   view->active, agent->config->site.arm_count, 0)])
                             : json_null();

@@ -9,6 +9,7 @@
 
 static void add_refusal(const struct agent *agent, struct live_causes *causes)
 {
+    TACIT_ASSERT(agent->refusal != NULL);
     char what[LINE_BYTES];
     (void)snprintf(what, sizeof what, "the run that is announced is refused: %.400s",
                    agent->refusal);

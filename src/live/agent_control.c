@@ -40,6 +40,7 @@ static void name_value(uint32_t arm, char name[32])
 
 static enum basis basis_of(struct agent *agent, uint32_t arm)
 {
+    TACIT_ASSERT(arm < agent->config->site.arm_count);
     char name[32];
     uint64_t value = 0;
     bool found = false;
@@ -53,6 +54,8 @@ static enum basis basis_of(struct agent *agent, uint32_t arm)
 /* In the batch of the refusal. */
 static void keep_basis(struct agent *agent, uint32_t arm, enum basis basis)
 {
+    TACIT_ASSERT(arm < agent->config->site.arm_count);
+    TACIT_ASSERT(basis > UNTOLD && basis < BASIS_COUNT);
     char name[32];
     name_value(arm, name);
     if (!live_daemon_begin(&agent->daemon))
@@ -123,6 +126,8 @@ static void answer_refused(struct agent *agent, struct live_request *request, ui
 
 static bool is_refused(const struct agent *agent, uint32_t arm)
 {
+    TACIT_ASSERT(agent->site != NULL);
+    TACIT_ASSERT(arm < agent->config->site.arm_count);
     struct live_site_view view = {0};
     agent->config->protocol->look(agent->site, &view);
     return view.refused != NULL && tacit_bits_has(view.refused, arm);

@@ -123,6 +123,7 @@ struct agent_waiting agent_waiting(const struct agent *agent)
 
 void agent_say_waiting(const struct agent_waiting *waiting, char text[], size_t size)
 {
+    TACIT_ASSERT(waiting->is_long);
     (void)snprintf(
         text, size,
         "this round has waited %.0f s for rewards that do not come: %" PRIu32
@@ -134,6 +135,7 @@ void agent_say_waiting(const struct agent_waiting *waiting, char text[], size_t 
 
 void agent_say_biased(const struct agent_waiting *waiting, char text[], size_t size)
 {
+    TACIT_ASSERT(waiting->is_biased);
     (void)snprintf(
         text, size,
         "of one arm's rewards %.2g of 1 did not come in time, which is above the %.2g of "

@@ -153,6 +153,7 @@ static void forget_waiting(struct agent *agent)
 static void keep_waiting(struct agent *agent, const struct tacit_wire_agreement *announced,
                          uint64_t term, const uint8_t *bytes, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     bool const is_new =
         agent->runs.waiting == NULL || memcmp(agent->runs.waiting_run, announced->run, 16) != 0;
     forget_waiting(agent);
@@ -171,6 +172,7 @@ static void keep_waiting(struct agent *agent, const struct tacit_wire_agreement 
 bool agent_runs_may_join(struct agent *agent, const struct tacit_wire_agreement *announced,
                          uint64_t term, const uint8_t *bytes, size_t size)
 {
+    TACIT_ASSERT(bytes != NULL && size > 0);
     struct live_runs const *const all = &agent->runs.all;
     if (all->count == 0)
         return true;
@@ -188,6 +190,7 @@ bool agent_runs_consent(struct agent *agent, uint64_t run_id,
                                      size_t size),
                         const char **objection)
 {
+    TACIT_ASSERT(join != NULL && objection != NULL);
     struct agent_runs *const runs = &agent->runs;
     struct live_run_row const *const now = live_runs_now(&runs->all);
     bool const is_in = agent->site != NULL && now != NULL && tacit_wire_run_id(now->run) == run_id;

@@ -29,6 +29,7 @@ static const char *missed_name(uint32_t arm, char name[NAME_BYTES])
 
 void agent_keep_missed(struct agent *agent, uint32_t arm)
 {
+    TACIT_ASSERT(arm < agent->config->site.arm_count);
     char name[NAME_BYTES];
     store_value(agent, missed_name(arm, name), live_decisions_missed(agent->decisions, arm));
 }

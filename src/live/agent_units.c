@@ -71,6 +71,7 @@ enum tacit_status agent_unit_digest(struct agent *agent, const char *unit,
 
 static bool count_of(struct agent *agent, const char *unit, uint64_t *count)
 {
+    TACIT_ASSERT(unit != NULL);
     enum tacit_status const status = live_store_get_count(agent->daemon.store, unit, count);
     if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "the count of a unit cannot be read");

@@ -27,6 +27,8 @@ static void name_sites(const struct live_status *status, const uint64_t *sites, 
 
 static void add_overdue(const struct live_status *status, struct live_causes *causes)
 {
+    TACIT_ASSERT(status->hub->is_overdue);
+    TACIT_ASSERT(status->hub->asked != NULL && status->hub->received != NULL);
     struct live_hub_view const *const hub = status->hub;
     size_t const words = TACIT_BITS_WORDS(status->config->site_count);
     uint64_t *const missing = calloc(words, sizeof *missing);
@@ -52,6 +54,7 @@ static void add_overdue(const struct live_status *status, struct live_causes *ca
 
 static void add_site(const struct live_status *status, uint32_t site, struct live_causes *causes)
 {
+    TACIT_ASSERT(site < status->config->site_count);
     struct live_hub_view const *const hub = status->hub;
     char const *const name = status->config->sites[site];
     char what[LINE_BYTES];

@@ -18,6 +18,7 @@ static enum tacit_status check_next(const struct live_runs *runs,
                                     const struct live_hub_config *run, const char *state_directory,
                                     struct tacit_error *error)
 {
+    TACIT_ASSERT(runs->count > 0);
     char why[256];
     uint64_t const last = tacit_wire_run_id(live_runs_now(runs)->run);
     if (protocol->one_run != NULL)

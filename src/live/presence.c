@@ -32,6 +32,7 @@ bool live_presence_decode(const uint8_t *bytes, size_t size, struct live_presenc
 
 static void put_first(struct live_presence *presence, size_t from, struct live_presence_word word)
 {
+    TACIT_ASSERT(from < LIVE_PRESENCE_KEPT);
     memmove(presence->heard + 1, presence->heard, from * sizeof presence->heard[0]);
     presence->heard[0] = word;
 }
@@ -39,6 +40,7 @@ static void put_first(struct live_presence *presence, size_t from, struct live_p
 bool live_presence_hear(struct live_presence *presence, struct live_presence_word word,
                         uint64_t now_us)
 {
+    TACIT_ASSERT(word.instance != 0 && word.counter != 0);
     size_t place = 0;
     while (place < LIVE_PRESENCE_KEPT && presence->heard[place].instance != word.instance)
         place++;

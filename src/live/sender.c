@@ -9,6 +9,8 @@
  * is whole again. */
 static bool take(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, uint64_t at_once)
 {
+    TACIT_ASSERT(interval_us > 0);
+    TACIT_ASSERT(at_once >= 1);
     uint64_t const from_us = *due_us > now_us ? *due_us : now_us;
     if (from_us - now_us > (at_once - 1) * interval_us)
         return false;

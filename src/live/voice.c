@@ -34,6 +34,7 @@ void live_voice_close(struct live_voice *voice)
 
 void live_voice_renew(struct live_voice *voice, struct live_letters *letters)
 {
+    TACIT_ASSERT(voice->signer != NULL && voice->keys != NULL);
     struct tacit_error error = {""};
     struct live_signer *fresh = NULL;
     if (live_signer_open(&fresh, &voice->config, &error) == TACIT_OK) {
@@ -51,6 +52,7 @@ void live_voice_renew(struct live_voice *voice, struct live_letters *letters)
 void live_voice_connected(struct live_voice *voice, struct live_daemon *daemon,
                           struct live_letters *letters)
 {
+    TACIT_ASSERT(voice->config.name != NULL);
     size_t size;
     live_voice_renew(voice, letters);
     (void)live_bus_subscribe(daemon->bus, live_topic_key(voice->federation, "+").text);

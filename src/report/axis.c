@@ -77,6 +77,7 @@ double report_axis_place(const struct report_axis *axis, double value)
 static void add_point(const struct tacit_report *report, const struct tacit_report_curve *curve,
                       struct report_line *line, uint32_t point_index)
 {
+    TACIT_ASSERT(point_index < report->point_count);
     struct tacit_report_summary const summary = report_point_summary(report, curve, point_index);
     if (!report_is_drawable(summary.mean) || !report_is_drawable(summary.ci95))
         return;

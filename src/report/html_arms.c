@@ -26,6 +26,7 @@ static struct scale scale_of(const struct report_fates *fates)
 
 void report_html_arm_name(const struct tacit_report *report, uint32_t arm_index, FILE *out)
 {
+    TACIT_ASSERT(arm_index < report->arm_count);
     const char *const name = report->arms[arm_index].name;
     if (name != NULL)
         report_put(out, name, REPORT_HTML);
@@ -84,6 +85,7 @@ static void put_epochs(const struct scale *scale, const struct report_fate *fate
 /* A share of the runs, and the 95 % interval of what it is a share of. */
 static void put_share(const struct tacit_report *report, uint32_t count, FILE *out)
 {
+    TACIT_ASSERT(report->run_count > 0);
     struct report_share const share = report_share_of(count, report->run_count);
     double const left = 100.0 * share.lo;
     (void)fprintf(out, "<td><div class=\"bar\"><span class=\"wide\">%s %%",
