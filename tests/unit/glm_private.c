@@ -202,6 +202,39 @@ static void models_that_promise_nothing_are_refused(void **state)
     assert_int_equal(tacit_glm_private_rule_init(&rule, &good), TACIT_OK);
 }
 
+#define LIMIT(member, allowed, refused)                                                            \
+    do {                                                                                           \
+        struct tacit_glm_private_model changed = some_model();                                     \
+        struct tacit_glm_private_rule made;                                                        \
+        changed.member = (allowed);                                                                \
+        assert_int_equal(tacit_glm_private_rule_init(&made, &changed), TACIT_OK);                  \
+        changed.member = (refused);                                                                \
+        assert_int_equal(tacit_glm_private_rule_init(&made, &changed), TACIT_INVALID);             \
+    } while (0)
+
+static void models_are_allowed_up_to_their_limits(void **state)
+{
+    (void)state;
+    LIMIT(link, TACIT_LINALG_LOGISTIC, TACIT_LINALG_PROBIT);
+    LIMIT(exploration, TACIT_GLM_CONSTANT, (enum tacit_glm_exploration)(TACIT_GLM_CONSTANT + 1));
+    LIMIT(client_count, 1, 0);
+    LIMIT(client_count, 2, TACIT_AGENTS_MAX + 1);
+    LIMIT(dimension, 1, 0);
+    LIMIT(dimension, TACIT_LINALG_DIMENSION_MAX, TACIT_LINALG_DIMENSION_MAX + 1);
+    LIMIT(batch_count, 1, 0);
+    LIMIT(batch_count, 2, TACIT_GLM_PRIVATE_BATCHES_MAX + 1);
+    LIMIT(epsilon, TACIT_EPSILON_MAX, nextafter(TACIT_EPSILON_MAX, INFINITY));
+    LIMIT(delta, 0.5, 1);
+    LIMIT(failure, 0.999, 1);
+    LIMIT(norm_bound, 0x1p-900, 0);
+    LIMIT(norm_bound, 1, 1e151);
+    LIMIT(noise_bound, 0x1p-900, 0);
+    LIMIT(alpha, 0, -0x1p-1074);
+    LIMIT(alpha, 1e150, 1e151);
+    LIMIT(explore, 0, -0x1p-1074);
+    LIMIT(explore, 1, nextafter(1, 2));
+}
+
 /* ---- The grid ---- */
 
 static void contexts_on_the_grid_are_never_longer_than_one(void **state)
@@ -770,6 +803,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(few_batches_are_released_one_by_one_and_many_in_a_tree),
         cmocka_unit_test(noise_pays_for_all_levels_and_no_more),
         cmocka_unit_test(models_that_promise_nothing_are_refused),
+        cmocka_unit_test(models_are_allowed_up_to_their_limits),
         cmocka_unit_test(contexts_on_the_grid_are_never_longer_than_one),
         cmocka_unit_test(what_is_no_number_counts_as_nothing),
         cmocka_unit_test(sensitivity_is_nine_halves_and_no_more),

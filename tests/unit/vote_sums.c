@@ -14,7 +14,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x4b0fd2c51fe8c5db)
+#define DIGEST UINT64_C(0xb30ae0e8542c1740)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0xfa6f5d598f01895f)
 
@@ -208,6 +208,30 @@ static void hostile_releases_change_nothing(void **state)
     assert_int_equal(take(pool, 1, sums, 31), TACIT_MALFORMED);
     assert_memory_equal(before, pool, size);
     free(before);
+    free(pool);
+}
+
+/* The counts of a state follow its configuration. 2^28 releases take too long: they are written. */
+static void the_last_release_but_one_closes_a_pool(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config const config = pool_config(1);
+    size_t const size = tacit_vote_pool_size(&config);
+    struct tacit_vote_pool *const pool = new_pool(&config);
+    uint64_t *const counts = (uint64_t *)(void *)((unsigned char *)pool + sizeof config);
+    uint64_t const last = (UINT64_C(1) << 28) - 1;
+    counts[0] = last - 1;
+    counts[2] = last + 1; /* the last look is at the end */
+    for (counts[1] = 0; tacit_vote_pool_check(pool, size, &config) != TACIT_OK; counts[1]++)
+        assert_true(counts[1] < 1000);
+    int64_t const sums[ARMS] = {1, 2, 3, 4, 5};
+    assert_int_equal(take(pool, last - 1, sums, 31), TACIT_OK);
+    assert_int_equal(pool_view(pool).release_count, last);
+    assert_int_equal(pool_view(pool).sums[4], 5);
+    for (uint64_t number = last; number < last + 3; number++)
+        assert_int_equal(take(pool, number, sums, 31), TACIT_OK);
+    assert_int_equal(pool_view(pool).release_count, last);
+    assert_int_equal(pool_view(pool).sums[4], 5);
     free(pool);
 }
 
@@ -683,6 +707,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_pool_judges_as_a_naive_reading_of_all_releases),
         cmocka_unit_test(looks_do_not_depend_on_what_was_released),
         cmocka_unit_test(hostile_releases_change_nothing),
+        cmocka_unit_test(the_last_release_but_one_closes_a_pool),
         cmocka_unit_test(a_pool_that_cannot_be_is_refused),
         cmocka_unit_test(the_block_grows_with_the_noise_and_shrinks_with_the_players),
         cmocka_unit_test(nothing_leaves_before_its_grant_or_off_the_tick),

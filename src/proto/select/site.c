@@ -85,11 +85,10 @@ static struct site_parts parts_of(const struct tacit_select_site *site)
 
 static bool is_valid(const struct tacit_select_site_config *config)
 {
-    return config->agent_count > 0 && config->agent_count <= TACIT_AGENTS_MAX &&
-           config->agent < config->agent_count && config->dimension > 0 &&
-           config->dimension <= TACIT_SELECT_DIMENSION_MAX && config->round_count > 0 &&
-           config->round_count <= TACIT_SELECT_ROUNDS_MAX && config->clip > 0 &&
-           config->clip <= 1e100 && config->budget.is_exact &&
+    return config->agent_count <= TACIT_AGENTS_MAX && config->agent < config->agent_count &&
+           config->dimension > 0 && config->dimension <= TACIT_SELECT_DIMENSION_MAX &&
+           config->round_count > 0 && config->round_count <= TACIT_SELECT_ROUNDS_MAX &&
+           config->clip > 0 && config->clip <= 1e100 && config->budget.is_exact &&
            config->budget.kind != TACIT_SELECT_GIVEN && select_budget_is_valid(&config->budget) &&
            config->resend_after_us > 0;
 }

@@ -26,8 +26,7 @@ static struct tacit_best_arm *subroutine_of(struct tacit_vote_player *player)
 
 static bool config_is_valid(const struct tacit_vote_config *config)
 {
-    return config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
-           config->player_id < config->player_count &&
+    return config->player_count <= TACIT_AGENTS_MAX && config->player_id < config->player_count &&
            (config->sharing == TACIT_VOTE_SHARING_VOTES ||
             config->sharing == TACIT_VOTE_SHARING_NONE);
 }

@@ -97,10 +97,9 @@ static uint32_t next_active(struct tacit_vote_private *player, uint32_t from)
 static bool config_is_valid(const struct tacit_vote_private_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
-           config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
-           config->player_id < config->player_count && config->accuracy > 0 &&
-           config->accuracy <= 1 && config->failure > 0 && config->failure < 1 &&
-           config->growth > 1 && config->growth <= 4 &&
+           config->player_count <= TACIT_AGENTS_MAX && config->player_id < config->player_count &&
+           config->accuracy > 0 && config->accuracy <= 1 && config->failure > 0 &&
+           config->failure < 1 && config->growth > 1 && config->growth <= 4 &&
            config->mechanism.scale.kind == TACIT_SCALE_STEPS && config->tick_us > 0 &&
            config->tick_us < TACIT_NEVER / 4;
 }

@@ -87,10 +87,10 @@ static struct vote_block block_of(struct tacit_vote_sums *player)
 static bool config_is_valid(const struct tacit_vote_sums_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
-           config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
-           config->player_id < config->player_count && config->block >= 1 &&
-           config->block <= BLOCK_MAX && config->mechanism.scale.kind == TACIT_SCALE_STEPS &&
-           config->tick_us > 0 && config->tick_us < TACIT_NEVER / 4;
+           config->player_count <= TACIT_AGENTS_MAX && config->player_id < config->player_count &&
+           config->block >= 1 && config->block <= BLOCK_MAX &&
+           config->mechanism.scale.kind == TACIT_SCALE_STEPS && config->tick_us > 0 &&
+           config->tick_us < TACIT_NEVER / 4;
 }
 
 size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config)
