@@ -9,6 +9,7 @@
 #include "../support/log_bytes.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -371,6 +372,111 @@ static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
     live_store_close(store_model_open(store_directory));
 }
 
+struct whole_row {
+    struct live_decision_row row;
+    unsigned count;
+};
+
+static bool expect_whole_row(void *context, const struct live_decision_row *row)
+{
+    struct whole_row *const expected = context;
+    const struct live_decision_row *const other = &expected->row;
+    assert_true(row->number == other->number && row->id == other->id && row->arm == other->arm);
+    assert_true(row->kind == other->kind && row->state == other->state);
+    assert_true(row->opened_ms == other->opened_ms && row->deadline_ms == other->deadline_ms);
+    assert_memory_equal(&row->value, &other->value, sizeof row->value);
+    assert_string_equal(row->key, other->key);
+    assert_string_equal(row->unit, other->unit);
+    assert_int_equal(row->kept_size, other->kept_size);
+    assert_memory_equal(row->kept, other->kept, row->kept_size);
+    expected->count++;
+    return true;
+}
+
+static void a_decision_comes_back_whole(void **state)
+{
+    (void)state;
+    struct whole_row expected = {.row = {.number = STORE_KEY_MAX,
+                                         .id = STORE_KEY_MAX,
+                                         .arm = UINT32_MAX,
+                                         .kind = 254,
+                                         .state = 253,
+                                         .opened_ms = UINT64_MAX,
+                                         .deadline_ms = UINT64_MAX - 1,
+                                         .value = -0.0,
+                                         .key = "", /* an empty text is not none */
+                                         .unit = "",
+                                         .kept = (const uint8_t *)"\0kept",
+                                         .kept_size = 5}};
+    struct live_store *store = begun();
+    assert_int_equal(live_store_put_decision(store, &expected.row), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    store = store_model_open(store_directory);
+    assert_int_equal(live_store_decisions(store, expect_whole_row, &expected), TACIT_OK);
+    assert_int_equal(expected.count, 1);
+    live_store_close(store);
+}
+
+static bool has_value(struct live_store *store, const char *name)
+{
+    uint64_t value = 0;
+    bool found = false;
+    assert_int_equal(live_store_get_value(store, name, &value, &found), TACIT_OK);
+    assert_int_equal(value, found ? 5 : 0);
+    return found;
+}
+
+static void values_are_dropped_by_their_pattern(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"missed 1", "missed 22", "missed", "other"};
+    struct live_store *const store = begun();
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(live_store_put_value(store, names[i], 5), TACIT_OK);
+    assert_int_equal(live_store_drop_values(store, "missed *"), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(has_value(store, names[i]), i >= 2);
+    uint64_t value;
+    bool found;
+    assert_int_equal(live_store_get_value(store, "", &value, &found), TACIT_INVALID);
+    live_store_close(store);
+}
+
+static void the_greatest_numbers_are_taken_and_the_next_ones_refused(void **state)
+{
+    (void)state;
+    uint8_t const byte = 1;
+    struct live_release release = {
+        .number = STORE_KEY_MAX, .epsilon_nano = STORE_KEY_MAX, .bytes = &byte, .size = 1};
+    struct live_run_row run = {
+        .number = STORE_KEY_MAX, .releases_before = STORE_KEY_MAX, .result = &byte};
+    struct live_store *const store = begun();
+    assert_true(store_is_blob(&byte, 1) && store_is_blob(&byte, STORE_BLOB_BYTES_MAX));
+    assert_false(store_is_blob(&byte, 0) || store_is_blob(NULL, 1) ||
+                 store_is_blob(&byte, STORE_BLOB_BYTES_MAX + 1));
+    assert_int_equal(live_store_put_release(store, &release), TACIT_OK);
+    run.result_size = STORE_BLOB_BYTES_MAX + 1;
+    assert_int_equal(live_store_put_run(store, &run), TACIT_INVALID);
+    run.result_size = 1;
+    assert_int_equal(live_store_put_run(store, &run), TACIT_OK);
+    run.number++;
+    assert_int_equal(live_store_put_run(store, &run), TACIT_INVALID);
+    run.number--;
+    run.releases_before++;
+    assert_int_equal(live_store_put_run(store, &run), TACIT_INVALID);
+    assert_int_equal(live_store_put_count(store, "one", STORE_KEY_MAX), TACIT_OK);
+    assert_int_equal(live_store_put_count(store, "one", STORE_KEY_MAX + 1), TACIT_INVALID);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    uint64_t count = 0;
+    assert_int_equal(live_store_get_count(store, "one", &count), TACIT_OK);
+    assert_true(count == STORE_KEY_MAX);
+    assert_true(live_store_newest_release(store) == STORE_KEY_MAX);
+    live_store_close(store);
+    live_store_close(store_model_open(store_directory));
+}
+
 /* ---- Releases are written once --------------------------------------------------------------- */
 
 static struct live_release some_release(void)
@@ -466,6 +572,69 @@ static void a_shell_is_kept_out_while_the_store_is_open(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     live_store_close(store);
+}
+
+/* ---- How it is opened ------------------------------------------------------------------------ */
+
+static int setting_of(struct live_store *store, int which)
+{
+    int value = -1;
+    assert_int_equal(sqlite3_db_config(store->database, which, -1, &value), SQLITE_OK);
+    return value;
+}
+
+static void the_database_is_opened_strictly(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    assert_int_equal(setting_of(store, SQLITE_DBCONFIG_DEFENSIVE), 1);
+    assert_int_equal(setting_of(store, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), 1);
+    assert_int_equal(setting_of(store, SQLITE_DBCONFIG_TRUSTED_SCHEMA), 0);
+    assert_int_equal(setting_of(store, SQLITE_DBCONFIG_DQS_DML), 0);
+    assert_int_equal(setting_of(store, SQLITE_DBCONFIG_DQS_DDL), 0);
+    live_store_close(store);
+}
+
+static size_t open_files(void)
+{
+    DIR *const found = opendir("/proc/self/fd");
+    size_t count = 0;
+    assert_non_null(found);
+    while (readdir(found) != NULL)
+        count++;
+    (void)closedir(found);
+    return count;
+}
+
+static void what_is_opened_is_closed(void **state)
+{
+    (void)state;
+    size_t const before = open_files();
+    make_store(3);
+    assert_int_equal(open_files(), before);
+    write_private(STORE_FILE "-witness", "damaged", 7);
+    expect_refused(TACIT_MALFORMED, "-witness is damaged");
+    assert_int_equal(open_files(), before);
+    remove_file(STORE_FILE "-witness");
+    write_private(STORE_FILE, "", 0);
+    expect_refused(TACIT_MALFORMED, "is empty");
+    assert_int_equal(open_files(), before);
+}
+
+static void what_a_making_left_that_was_cut_short_goes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {STORE_NEW, STORE_NEW "-journal", STORE_NEW "-wal"};
+    assert_int_equal(mkdir(store_directory, 0700), 0);
+    for (size_t i = 0; i < 3; i++)
+        write_private(names[i], "left", 4);
+    make_store(2);
+    for (size_t i = 0; i < 3; i++) {
+        char path[TEMP_PATH_BYTES];
+        temp_path(path, store_directory, names[i]);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    expect_batch(2);
 }
 
 /* ---- Who may come in ------------------------------------------------------------------------- */
@@ -1383,6 +1552,12 @@ int main(void)
         CASE(units_come_back_in_the_order_in_which_they_were_put),
         CASE(a_walk_stops_when_told),
         CASE(what_is_out_of_range_is_refused_and_harms_nothing),
+        CASE(a_decision_comes_back_whole),
+        CASE(values_are_dropped_by_their_pattern),
+        CASE(the_greatest_numbers_are_taken_and_the_next_ones_refused),
+        CASE(the_database_is_opened_strictly),
+        CASE(what_is_opened_is_closed),
+        CASE(what_a_making_left_that_was_cut_short_goes),
         CASE(a_release_never_changes),
         CASE(an_acknowledgement_stays),
         CASE(a_shell_cannot_change_a_release_by_accident),

@@ -237,13 +237,13 @@ static void trouble_names_the_path_and_the_reason(void **state)
     fault_vfs_arm((struct fault_plan){.calls = FAULT_WRITE, .reason = ENOSPC});
     assert_int_equal(store_model_batch(store, 1), TACIT_IO);
     assert_non_null(strstr(live_store_trouble(store), "state.db: cannot commit"));
-    assert_non_null(strstr(live_store_trouble(store), "full"));
+    assert_non_null(strstr(live_store_trouble(store), "full (SQLite error 13)"));
     live_store_close(store);
     fault_vfs_disarm();
     store = store_model_open(store_directory);
     fault_vfs_arm((struct fault_plan){.calls = FAULT_SYNC, .reason = EIO});
     assert_int_equal(store_model_batch(store, 1), TACIT_IO);
-    assert_non_null(strstr(live_store_trouble(store), "I/O error"));
+    assert_non_null(strstr(live_store_trouble(store), "I/O error (SQLite error 1034"));
     live_store_close(store);
 }
 

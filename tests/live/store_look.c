@@ -296,6 +296,14 @@ static void another_configuration_is_seen_when_the_run_has_ended(void **state)
     assert_int_equal(looked.status, TACIT_OK);
     assert_int_equal(looked.found, LIVE_STORE_READ);
     assert_true(looked.takes_config);
+    other.agreed = "a 2\n"; /* the words are kept when it is taken, not before */
+    struct tacit_error error;
+    struct live_store *opened;
+    char words[TEMP_PATH_BYTES];
+    assert_int_equal(live_store_open(&opened, store_directory, &other, &error), TACIT_OK);
+    live_store_close(opened);
+    temp_path(words, store_directory, AGREED);
+    assert_int_equal(access(words, F_OK), -1);
 }
 
 /* ---- In use ---------------------------------------------------------------------------------- */
