@@ -5,6 +5,7 @@
 #include "../src/live/pki/pki.h"
 #include "../src/live/site.h"
 #include "tacit/family.h"
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ struct broker_request {
     const char *names[NAMES_MAX];
     const char *pki;
     const char *coordinator;
+    const char *guard;
 };
 
 static void end_broker(const struct command *command, const struct broker_request *request)
@@ -178,6 +180,9 @@ static void take_broker(const struct command *command, void *into, int key, char
         break;
     case 'c':
         request->coordinator = value;
+        break;
+    case 'g':
+        request->guard = value;
         break;
     case COMMAND_WORD:
         if (config->site_count == NAMES_MAX)
@@ -235,7 +240,41 @@ static const struct argp_option broker_options[] = {
     {"port", 'p', "P", 0, "Its port (default: 8883)", 0},
     {"persistence", 's', "DIR", 0, "Where the broker keeps what it holds", 0},
     {"user", 'u', "NAME", 0, "Who the broker becomes (default: who calls)", 0},
+    {"guard", 'g', "FILE", 0,
+     "The module that bounds what a site subscribes to, or none (default: the one that was "
+     "installed with this program)",
+     0},
     COMMAND_LAST_OPTIONS};
+
+#define GUARD "tacit_broker_guard.so"
+
+/* Beside this program, as it was built or as it was installed; NULL and a word if it is not. */
+static const char *installed_guard(void)
+{
+    static const char *const places[] = {"programs", "../" TACIT_LIBRARIES "/tacit"};
+    static char path[2 * PATH_MAX];
+    char program[PATH_MAX];
+    ssize_t const size = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[size < 0 ? 0 : size] = '\0';
+    char *const slash = strrchr(program, '/');
+    for (size_t i = 0; slash != NULL && i < sizeof places / sizeof places[0]; i++) {
+        *slash = '\0';
+        (void)snprintf(path, sizeof path, "%s/%s/" GUARD, program, places[i]);
+        if (access(path, R_OK) == 0)
+            return path;
+    }
+    fputs("tacit broker-config: " GUARD " is not installed: nothing will limit what a site "
+          "subscribes to; see docs/operations.md\n",
+          stderr);
+    return NULL;
+}
+
+static const char *take_guard(const char *guard)
+{
+    if (guard == NULL)
+        return installed_guard();
+    return strcmp(guard, "none") == 0 ? NULL : whole_path(guard, "");
+}
 
 static int broker_command(const struct command *command, int word_count, char **words)
 {
@@ -262,6 +301,7 @@ static int broker_command(const struct command *command, int word_count, char **
     config.crl_file = list != NULL && access(list, F_OK) == 0 ? list : NULL;
     if (config.persistence_directory != NULL)
         config.persistence_directory = whole_path(config.persistence_directory, "");
+    config.guard_file = take_guard(request.guard);
     if (config.directory == NULL || config.ca_file == NULL || config.certificate_file == NULL ||
         config.key_file == NULL)
         return EXIT_FAILED;

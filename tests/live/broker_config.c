@@ -246,6 +246,7 @@ static void config_takes_the_options_and_replaces_the_old_file(void **state)
     struct live_broker_config config = good();
     config.crl_file = "/keys/crl.pem";
     config.persistence_directory = "/var/lib/a broker";
+    config.guard_file = "/a library/guard.so";
     config.user = "mosquitto";
     temp_file_write(directory, "mosquitto.conf", "allow_anonymous true\n");
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
@@ -255,6 +256,7 @@ static void config_takes_the_options_and_replaces_the_old_file(void **state)
     assert_non_null(strstr(text, "\npersistence true\n"
                                  "persistence_location /var/lib/a broker/\n"));
     assert_non_null(strstr(text, "\nuser mosquitto\n"));
+    assert_non_null(strstr(text, "\nplugin /a library/guard.so\n"));
     assert_null(strstr(text, "persistence false"));
 }
 
@@ -334,6 +336,10 @@ static void other_bad_wishes_are_refused(void **state)
     expect_refusal(&config, "the path");
     config = good();
     config.persistence_directory = " /var";
+    expect_refusal(&config, "the path");
+    config = good();
+    config.persistence_directory = NULL;
+    config.guard_file = "guard.so\nallow_anonymous true";
     expect_refusal(&config, "the path");
     config = good();
     config.user = "root\n";

@@ -5,6 +5,7 @@ import heapq
 import math
 import random
 import signal
+import socket
 import struct
 import sys
 import threading
@@ -199,6 +200,59 @@ def what_a_site_can_leave_at_the_broker_is_bounded(federation_of):
     kept = sum(file.stat().st_size for file in federation.persistence.iterdir())
     live = 6  # protocols, one message of each
     require(kept < (live + 1) * 65536, f"the broker keeps {kept} bytes of one site")
+
+
+SUBSCRIPTIONS_MAX = 32
+
+
+def asked(client, kind, filter):
+    """What the broker says to a SUBSCRIBE (0x82) or UNSUBSCRIBE (0xa2)."""
+    client.send(kind, struct.pack(">H", 1) + b"\0" + wire.text(filter) + (b"\0" if kind == 0x82 else b""))
+    while True:
+        answer, body = client.receive()
+        if answer >> 4 in (9, 11):
+            return body[-1]
+
+
+def connected(federation, clean):
+    """As site-2; an unclean one wants its old session, kept for an hour."""
+    client = federation.client("site-2")
+    client.close()
+    client.socket = federation.context("site-2").wrap_socket(socket.create_connection(("127.0.0.1", federation.port), 5))
+    client.send(0x10, wire.text("MQTT") + bytes([5, 2 if clean else 0]) + struct.pack(">H", 60) + b"\x05\x11" + struct.pack(">I", 3600)
+                + wire.text(""))
+    kind, body = client.receive()
+    require(kind >> 4 == 2 and body[1] == 0, f"CONNACK {kind:#x} {body.hex()}")
+    return client
+
+
+def check_subscriptions(federation):
+    client = federation.client("site-2")
+    for number in range(SUBSCRIPTIONS_MAX):
+        require(asked(client, 0x82, f"x/{number}") < 0x80, f"filter {number} of a connection is refused")
+    for filter in ("x/new", "x/0", "tacit/v1/#"):
+        require(asked(client, 0x82, filter) == REFUSED_BY_ACL, f"one more: {filter}")
+    require(asked(client, 0xa2, "x/0") < 0x80 and asked(client, 0x82, "x/0") < 0x80, "what was given up is not granted anew")
+    require(asked(client, 0x82, "x/1") == REFUSED_BY_ACL, "the same filter twice")
+    client.close()
+    client = connected(federation, True)  # the old connection's are forgotten
+    for filter in ("$SYS/#", "$share/a/x", "x" * 600, "/" * 20):
+        require(asked(client, 0x82, filter) == REFUSED_BY_ACL, f"{filter[:20]} is granted")
+    require(asked(client, 0x82, "x/0") < 0x80, "a new connection is refused its first filter")
+    client.close()
+    client = connected(federation, False)
+    require(asked(client, 0x82, "x/2") == REFUSED_BY_ACL, "an old session may add to what it kept")
+    client.close()
+
+
+@test
+def what_a_site_subscribes_to_is_bounded(federation_of):
+    """The broker keeps each filter, and loses memory for good when one comes again."""
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start("broker")
+    check_subscriptions(federation)
+    federation.processes["broker"].send_signal(signal.SIGHUP)  # it reads its files again, and still asks
+    check_subscriptions(federation)
 
 
 # Twice, late, in disorder

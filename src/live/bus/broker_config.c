@@ -95,9 +95,9 @@ static bool is_address(const char *address)
 
 static enum tacit_status check(const struct live_broker_config *config, struct tacit_error *error)
 {
-    const char *const paths[] = {config->directory,        config->ca_file,
-                                 config->certificate_file, config->key_file,
-                                 config->crl_file,         config->persistence_directory};
+    const char *const paths[] = {config->directory, config->ca_file,  config->certificate_file,
+                                 config->key_file,  config->crl_file, config->persistence_directory,
+                                 config->guard_file};
     TACIT_ASSERT(config->ca_file != NULL);
     TACIT_ASSERT(config->certificate_file != NULL);
     TACIT_ASSERT(config->key_file != NULL);
@@ -148,6 +148,18 @@ static void write_head(FILE *file, const struct live_broker_config *config)
             "allow_anonymous false\n"
             "acl_file %s/" ACCESS_NAME "\n\n",
             config->directory);
+}
+
+/* An access list does not limit what is subscribed to. */
+static void write_guard(FILE *file, const struct live_broker_config *config)
+{
+    if (config->guard_file == NULL)
+        fprintf(file, "# Nothing limits what a site subscribes to.\n\n");
+    else
+        fprintf(file,
+                "# A connection subscribes to a few short filters, each once.\n"
+                "plugin %s\n\n",
+                config->guard_file);
 }
 
 static size_t larger(size_t a, size_t b)
@@ -205,6 +217,7 @@ static void write_tail(FILE *file, const struct live_broker_config *config)
 static void write_config(FILE *file, const struct live_broker_config *config)
 {
     write_head(file, config);
+    write_guard(file, config);
     write_limits(file, config);
     write_tail(file, config);
 }

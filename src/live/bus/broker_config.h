@@ -22,6 +22,7 @@ struct live_broker_config {
     const char *key_file;
     const char *crl_file;              /* NULL: nobody is revoked */
     const char *persistence_directory; /* NULL: nothing outlives the broker */
+    const char *guard_file;            /* a module that bounds subscriptions; NULL: nothing does */
     const char *user;                  /* what root becomes; NULL: mosquitto's default */
 };
 

@@ -899,8 +899,9 @@ enum tacit_status live_bus_subscribe(struct live_bus *bus, const char *topic)
         return TACIT_INVALID;
     if (!bus->is_connected || bus->has_ended)
         return TACIT_IO;
-    enum tacit_status const status =
-        status_of(mosquitto_subscribe_v5(bus->client, NULL, topic, QOS, 0, NULL));
+    enum tacit_status status = status_of(mosquitto_unsubscribe_v5(bus->client, NULL, topic, NULL));
+    if (status == TACIT_OK)
+        status = status_of(mosquitto_subscribe_v5(bus->client, NULL, topic, QOS, 0, NULL));
     defer(bus);
     return status;
 }

@@ -63,6 +63,10 @@ bool live_bus_has_room(const struct live_bus *bus);
  * topic or size that is not allowed. */
 enum tacit_status live_bus_publish(struct live_bus *bus, const char *topic, const uint8_t *bytes,
                                    size_t size, bool retain);
+
+/* What is subscribed to already is subscribed to anew, and what is retained there comes again; what
+ * is not retained may be missed in between. The broker is asked to forget the topic first: it would
+ * lose memory at each subscription that repeats one (decision 37), or refuse it. */
 enum tacit_status live_bus_subscribe(struct live_bus *bus, const char *topic);
 
 /* For status and metrics. */
