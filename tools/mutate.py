@@ -6,13 +6,13 @@ usage: mutate.py [--count N] [--seed N] [--jobs N] [--minutes M] [--seconds S] [
 
 Works in a clone of what is committed, under $TMPDIR (--scratch: there, and it stays for the next run).
 Of a change, first the object is built: the same machine code is an equivalent change. Then the tests of
-the mutated room run, and only if they pass the other quick ones that link it, those first that notice
-most in least time. Every program is linked once more, to a library of all rooms and in front of it one of
+the mutated room run, and only if they pass the other quick ones that reach the changed function, those
+first that notice most in least time. Who reaches what is seen once, in a build that marks each function. Every program is linked once more, to a library of all rooms and in front of it one of
 the changed file alone: so a change is a file to compile, and no program to link.
 N changes are tried besides those that do not build and those that change nothing.
 Ends with a table of the survivors and how to replay each. Exit code 1: more than one in twenty survived.
 """
-import argparse, collections, concurrent.futures, functools, json, os, pathlib, random, re, shlex, signal, subprocess, sys, tempfile, threading, time
+import argparse, bisect, collections, concurrent.futures, functools, json, os, pathlib, random, re, shlex, signal, subprocess, sys, tempfile, threading, time
 
 # What is changed, by number: pattern, replacement. A number is part of a place: add at the end.
 RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<![->])>(?![>=])(?= )", ">="),
@@ -49,6 +49,70 @@ def name(place):
     return f"{place.file}:{place.line}:{place.column}:{place.rule}"
 
 
+def together(library, *more):
+    """The words that link all rooms to one library."""
+    return [*shared(library), "-Wl,-z,muldefs", *more, "-Wl,--whole-archive", *ROOMS, "-Wl,--no-whole-archive"]
+
+
+def shared(library):
+    """.. that begin a library, which a program finds by its name wherever it is run."""
+    return ["cc", "-shared", "-o", library, f"-Wl,-soname,{pathlib.Path(library).name}"]
+
+
+class Cover:
+    """Which functions each test reaches: (file, line) by the name of the test."""
+
+    def __init__(self, scratch):
+        self.scratch = scratch
+        self.build = scratch.root / "build-cover"
+        self.kept = self.build / "functions.json"
+
+    def functions(self):
+        head = subprocess.run(["git", "-C", str(self.scratch.root), "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        kept = json.loads(self.kept.read_text()) if self.kept.exists() else {"commit": None}
+        if kept["commit"] != head:
+            self.make_library()
+            places = self.addresses()
+            with concurrent.futures.ThreadPoolExecutor(self.scratch.jobs) as pool:
+                reached = list(pool.map(lambda test: self.reached_by(test, places), self.scratch.tests))
+            kept = {"commit": head, "tests": {t["id"]: r for t, r in zip(self.scratch.tests, reached)}}
+            self.kept.write_text(json.dumps(kept))
+        return kept["tests"]
+
+    def make_library(self):
+        runtime = str(self.scratch.mirror / "cover.o")
+        subprocess.run(["cc", "-O2", "-fPIC", "-c", "-o", runtime, "tools/mutate_cover.c"], cwd=self.scratch.root, check=True)
+        options = ["-Dwerror=false", "-Dc_args=-fsanitize-coverage=trace-pc -fno-inline -fno-ipa-icf", f"-Dc_link_args={runtime}"]
+        subprocess.run(["tools/build.sh", self.build.name, *options], cwd=self.scratch.root, check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, "TARGETS": " ".join(ROOMS)})
+        for words in (together("librooms.so", runtime), [*shared("libplace.so"), "-x", "c", "/dev/null"]):
+            subprocess.run(words, cwd=self.build, check=True)
+
+    def addresses(self):
+        """Where each function begins in the library, and in the sources: two lists, in order."""
+        library = str(self.build / "librooms.so")
+        told = subprocess.run(["nm", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+        begins = sorted({int(line.split()[0], 16) for line in told.splitlines() if line.split()[1] in "Tt"})
+        told = subprocess.run(["addr2line", "-e", library], input="\n".join(map(hex, begins)), capture_output=True, text=True, check=True).stdout
+        places = []
+        for line in told.splitlines():
+            path, _, number = line.partition(" ")[0].rpartition(":")
+            inside = os.path.relpath(os.path.join(self.build, path), self.scratch.root)
+            places.append((inside, int(number)) if number.isdigit() else None)
+        return begins, places
+
+    def reached_by(self, test, where):
+        if not any(self.scratch.link(os.path.relpath(p, self.scratch.build)) for p in self.scratch.programs(test)):
+            return []  # it takes no changed file
+        begins, places = where
+        with tempfile.NamedTemporaryFile() as file:
+            os.chmod(file.name, 0o666)  # some tests give up their user
+            self.scratch.run(test, 20 * self.scratch.seconds[test["id"]] + 60, {"LD_LIBRARY_PATH": str(self.build), "MUTATE_COVER": file.name})
+            marks = file.read()
+        found = {places[bisect.bisect_right(begins, m.start()) - 1] for m in re.finditer(b"\1", marks)}
+        return sorted(found - {None})
+
+
 class Scratch:
     """A clone with a build directory, and what its tests are."""
 
@@ -73,6 +137,8 @@ class Scratch:
         self.trusted = set()
         self.share()
         self.seconds = self.measure()
+        self.reached = Cover(self).functions()
+        self.ranges = {}
         self.symbols = {t["id"]: self.linked(t) for t in self.tests}
 
     def git(self, *words):
@@ -111,9 +177,8 @@ class Scratch:
     def share(self):
         """Makes the libraries that the tests' programs are linked to, beside what ninja made of them."""
         self.mirror.mkdir(exist_ok=True)
-        whole = ["cc", "-shared", "-o", "mutate/librooms.so", "-Wl,-z,muldefs", "-Wl,--whole-archive", *ROOMS, "-Wl,--no-whole-archive"]
         self.change_nothing()
-        if not self.call(whole):
+        if not self.call(together("mutate/librooms.so")):
             sys.exit("the library of all rooms cannot be linked")
 
     def link(self, program):
@@ -136,7 +201,7 @@ class Scratch:
         return self.call([w for w in words[:at] if w not in ROOMS] + libraries + [w for w in words[at:] if w not in ROOMS])
 
     def change_nothing(self):
-        self.call(["cc", "-shared", "-o", "mutate/libplace.so", "-x", "c", "/dev/null"])
+        self.call([*shared("mutate/libplace.so"), "-x", "c", "/dev/null"])
 
     def compile(self, file):
         """Makes an object of a file of the sources as it stands. The object's path, or None."""
@@ -153,11 +218,11 @@ class Scratch:
         relative = os.path.relpath(word, self.build) if word.startswith(str(self.build)) else None
         return str(self.mirror / relative) if relative and os.path.isfile(word) and self.link(relative) else word
 
-    def run(self, test, seconds_max):
+    def run(self, test, seconds_max, more={}):
         """(passes, seconds). A test that takes too long, or is skipped by nobody's wish, is one that does not pass."""
         begin = time.monotonic()
         told = {name: self.at_mirror(value) for name, value in test["env"].items()}
-        process = subprocess.Popen([*map(self.at_mirror, test["cmd"])], cwd=self.build, env={**os.environ, **told}, start_new_session=True,
+        process = subprocess.Popen([*map(self.at_mirror, test["cmd"])], cwd=self.build, env={**os.environ, **told, **more}, start_new_session=True,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             code = process.wait(timeout=seconds_max)
@@ -193,6 +258,19 @@ class Scratch:
         inner = file.removeprefix("src/")
         flat, (room, _, rest) = inner.replace("/", "_"), inner.partition("/")
         return next(found for pattern in (f"src/*.p/{flat}.o", f"src/{room}/*.p/{rest.replace('/', '_')}.o") for found in self.build.glob(pattern))
+
+    def function_of(self, place):
+        """First and last line of the function in which a place is. None: it is in none."""
+        if place.file not in self.ranges:
+            told = subprocess.run(["ctags", "--output-format=json", "--kinds-C=f", "--fields=+ne", "-f", "-", str(self.root / place.file)],
+                                  capture_output=True, text=True, check=True).stdout
+            self.ranges[place.file] = [(t["line"] - 1, t["end"]) for t in map(json.loads, told.splitlines())]
+        return next((r for r in self.ranges[place.file] if r[0] <= place.line <= r[1]), None)
+
+    def reaches(self, test, place, lines):
+        """Does the test reach the place's function, as far as is known?"""
+        reached = self.reached.get(test["id"])  # None: it came after they were looked at
+        return lines is None or reached is None or any(file == place.file and lines[0] <= line <= lines[1] for file, line in reached)
 
     @staticmethod
     def code(path):
@@ -236,9 +314,8 @@ class Scratch:
         if place.file not in self.unchanged:
             self.unchanged[place.file] = self.code(self.compile(place.file))
         symbols = self.symbols_of(str(self.object_of(place.file)))
-        linked = [t for t in self.tests if symbols & self.symbols[t["id"]]]
-        if not linked:
-            sys.exit(f"no quick test links {place.file}: then nothing can be said")
+        lines = self.function_of(place)
+        linked = [t for t in self.tests if symbols & self.symbols[t["id"]] and self.reaches(t, place, lines)]
         first = [t for t in linked if self.mentions(t, place.file) and self.seconds[t["id"]] < FIRST_SECONDS]
         try:
             path.write_text(text[:place.start] + place.new + text[place.end:])
@@ -248,7 +325,7 @@ class Scratch:
             if self.code(changed) == self.unchanged[place.file]:
                 return "equivalent", None
             # What another file hides from libraries is linked in once more: pure rooms have no state of their own.
-            put = ["cc", "-shared", "-o", "mutate/libplace.so", str(changed)]
+            put = [*shared("mutate/libplace.so"), str(changed)]
             if not self.call(put) and not self.call([*put, "src/libtacit.a"]):
                 sys.exit(f"{place.file} cannot be put before the library")
             others = [t for t in linked if t not in first]
