@@ -64,6 +64,8 @@ def dead_site_is_dropped_and_the_run_ends_by_the_words_of_the_guide(federation_o
     require([one["retired"] for one in status["arms"]] == [False, True, False], f"{status['arms']}")
     for site in federation.sites[:2]:
         wait_for(f"{site} knows", lambda site=site: knows(federation, site, 2), 120)
+        told = [one["change"] for one in federation.site_status(site)["changes"]]
+        require(told == ["drop site 2", "retire arm 1"], f"a site knows the others by their places alone: {told}")
         require("arm 1" not in federation.site_status(site)["active_arms"], f"{federation.site_status(site)}")
     wait_for("the run ends", federation.is_finished, 120)
     status = federation.status()
