@@ -8,9 +8,8 @@
 #include <string.h>
 #include "digest.h"
 
-#define HEAD_WORDS 32u /* bytes are changed in these alone: there stand what is true or false */
-#define STEPS_IN_FULL 1024u
-#define STEPS_LATER 16u /* of so many one, in drives that are long */
+#define HEAD_WORDS 32u     /* bytes are changed in these alone: there stand what is true or false */
+#define STEPS_IN_FULL 256u /* so many, then every second one of as many, every third .. */
 
 static uint64_t verdicts = UINT64_C(0xcbf29ce484222325);
 static uint64_t tried;
@@ -86,16 +85,21 @@ void damage_all(const void *state, size_t size, damage_verdict *accepts, void *c
     free(copy.bytes);
 }
 
+/* Drives may be long: of n steps some 256 log n. */
+static bool is_looked_at(uint64_t number)
+{
+    return number % (1 + number / STEPS_IN_FULL) == 0;
+}
+
 void damage_some(const void *state, size_t size, damage_verdict *accepts, void *context)
 {
-    struct damaged const copy = copy_of(state, size, accepts, context);
     size_t const words = size / sizeof(uint64_t);
-    if (step < STEPS_IN_FULL || step % STEPS_LATER == 0) {
-        try_word(&copy, turn % (words < HEAD_WORDS ? words : HEAD_WORDS));
-        try_word(&copy, turn * 7 % words);
-        turn++;
-    }
-    step++;
+    if (digest_is_paused() || !is_looked_at(step++))
+        return;
+    struct damaged const copy = copy_of(state, size, accepts, context);
+    try_word(&copy, turn % (words < HEAD_WORDS ? words : HEAD_WORDS));
+    try_word(&copy, turn * 7 % words);
+    turn++;
     free(copy.bytes);
 }
 
@@ -109,8 +113,7 @@ static bool has_known_layout(void)
 
 int damage_end(int argc, int failed, uint64_t known)
 {
-    if (failed > 0 || argc > 1 || getenv("TACIT_TEST_LONG") != NULL || !has_known_layout() ||
-        verdicts == known)
+    if (argc > 1 || getenv("TACIT_TEST_LONG") != NULL || !has_known_layout() || verdicts == known)
         return failed;
     (void)printf(
         "verdicts over damaged states are other ones than they were: of %llu accepted %llu, "

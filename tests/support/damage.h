@@ -16,9 +16,9 @@ typedef bool damage_verdict(const void *state, size_t size, void *context);
 /* Changes each word in turn. Requires: size is a multiple of 8, the state itself is accepted. */
 void damage_all(const void *state, size_t size, damage_verdict *accepts, void *context);
 
-/* For a driver, after each of its steps: changes two words only, the next ones in turn, one of the
- * first 32 and one of all; after the first thousand steps at one in sixteen. Cost: up to 100
- * checks, else one. */
+/* For a driver, after each of its steps: changes two words, the next ones in turn, one of the first
+ * 32 and one of all. After the first steps it looks at fewer and fewer, so that a long drive costs
+ * little. Nothing while digest.h is paused: then states are damaged otherwise. */
 void damage_some(const void *state, size_t size, damage_verdict *accepts, void *context);
 
 /* For the end of main, around digest_end or the tests: like digest_end. */

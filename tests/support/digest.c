@@ -19,6 +19,11 @@ uint64_t digest_mix(uint64_t so_far, uint64_t word)
     return mixed ^ mixed >> 29;
 }
 
+bool digest_is_paused(void)
+{
+    return is_at_rest;
+}
+
 void digest_word(uint64_t word)
 {
     if (is_at_rest)

@@ -21,6 +21,7 @@ void digest_ledger(const struct tacit_ledger *ledger);
 /* While a test damages states bit by bit nothing is added: what a damaged state does follows from
  * how it is laid out. */
 void digest_pause(bool is_paused);
+bool digest_is_paused(void);
 
 /* What the updates of most cores have in common. flags: bits that say what is asked for. */
 void digest_step(enum tacit_status status, uint64_t flags, uint64_t deadline_us,

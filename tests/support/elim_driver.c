@@ -1,5 +1,7 @@
 /* Drives the cores of epoch elimination by hand: see elim_driver.h. */
+#include "damage.h"
 #include "digest.h"
+#include "digest_views.h"
 #include "elim_driver.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,9 +201,24 @@ enum tacit_status driver_check(const struct driver_core *core)
     return status;
 }
 
-static void digest_update(const struct driver_core *core, enum tacit_status status)
+static bool is_state(const void *state, size_t size, void *context)
+{
+    struct driver_core const *const core = context;
+    return (core->is_hub ? tacit_elim_hub_check(state, size, &core->hub_config)
+                         : tacit_elim_agent_check(state, size, &core->agent_config)) == TACIT_OK;
+}
+
+static void digest_update(struct driver_core *core, enum tacit_status status)
 {
     digest_elim(status, &core->update, core->arm_count, core->agent_count);
+    damage_some(core->state, core->size, is_state, core);
+    if (core->is_hub) {
+        struct tacit_elim_hub_view const view = driver_hub_view(core);
+        digest_elim_hub_view(&view, core->arm_count, core->agent_count);
+    } else {
+        struct tacit_elim_agent_view const view = driver_agent_view(core);
+        digest_elim_agent_view(&view, core->arm_count);
+    }
 }
 
 enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event)

@@ -1,5 +1,7 @@
 /* Drives peers of epoch elimination by hand: see peer_driver.h. */
+#include "damage.h"
 #include "digest.h"
+#include "digest_views.h"
 #include "peer_driver.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,6 +144,31 @@ static enum tacit_status countdown_fill(void *context, void *bytes, size_t size)
     return stream.fill(stream.context, bytes, size);
 }
 
+static bool is_state(const void *state, size_t size, void *context)
+{
+    struct peer_core const *const core = context;
+    struct tacit_elim_peer_config const config = peer_config(core);
+    return tacit_elim_peer_check(state, size, core->table, core->table_size, &config) == TACIT_OK;
+}
+
+static bool is_table(const void *table, size_t size, void *context)
+{
+    struct peer_core const *const core = context;
+    struct tacit_elim_peer_config const config = peer_config(core);
+    return tacit_elim_peer_check(core->state, core->size, table, size, &config) == TACIT_OK;
+}
+
+/* Both are one story: each is damaged beside the other. */
+static void look_at(struct peer_core *core)
+{
+    struct tacit_elim_peer_view const view = peer_view(core);
+    digest_elim_peer_view(&view, core->config.agent.arm_count, core->config.agent.agent_count);
+    if (core->table_size == 0)
+        return;
+    damage_some(core->state, core->size, is_state, core);
+    damage_some(core->table, core->table_size, is_table, core);
+}
+
 enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event event)
 {
     struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
@@ -154,6 +181,7 @@ enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event even
         assert_int_equal(peer_check(core), TACIT_OK);
     digest_elim(status, &core->update, core->config.agent.arm_count,
                 core->config.agent.agent_count);
+    look_at(core);
     if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
     return status;

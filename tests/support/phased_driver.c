@@ -1,5 +1,6 @@
 #include "damage.h"
 #include "digest.h"
+#include "digest_views.h"
 #include "phased_driver.h"
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,11 +116,17 @@ static void check_state(const struct phased_core *core)
 {
     if (core->is_hub) {
         struct tacit_phased_hub_config config = phased_hub_config(core->setup);
+        struct tacit_phased_hub_view const view = phased_hub_view(core);
+        assert_true(is_hub_state(core->state, core->size, &config));
         damage_some(core->state, core->size, is_hub_state, &config);
+        digest_phased_hub_view(&view, config.schedule.arm_count, config.schedule.agent_count);
         return;
     }
     struct tacit_phased_agent_config config = phased_agent_config(core->setup, core->agent_id);
+    struct tacit_phased_agent_view const view = phased_agent_view(core);
+    assert_true(is_agent_state(core->state, core->size, &config));
     damage_some(core->state, core->size, is_agent_state, &config);
+    digest_phased_agent_view(&view);
 }
 
 enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_event event)

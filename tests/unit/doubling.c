@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/doubling.h"
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x602119aa172c1dd5)
+#define DIGEST UINT64_C(0xdfa7f279bf5ba958)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0x028b76c10e701696)
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -45,8 +48,31 @@ static void digest_said(const struct tacit_doubling_message *message)
     uint64_t const words[] = {message->kind, message->to,   message->life_number,
                               message->life, message->more, message->entry_count};
     digest_bytes(words, sizeof words);
+    if (message->entry_count > 0)
+        digest_bytes(message->entries, message->entry_count * sizeof *message->entries);
     if (message->known != NULL)
         digest_bytes(message->known, CELLS);
+}
+
+static bool is_state(const void *state, size_t size, void *config)
+{
+    return tacit_doubling_check(state, size, config) == TACIT_OK;
+}
+
+static void look_at(struct bench *bench)
+{
+    struct tacit_doubling_view view;
+    tacit_doubling_look(bench->agent, &view);
+    uint64_t const words[] = {
+        view.waiting,     view.resting,      view.finished,      view.halted,         view.forced,
+        view.pull_count,  view.forced_count, view.release_count, view.conflict_count, view.leader,
+        view.exploit_arm, view.plan_count,   view.life_number};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.known, CELLS);
+    digest_bytes(view.steps, CELLS * view.rung_count * sizeof *view.steps);
+    digest_reals(view.means, ARMS);
+    digest_ledger(view.ledger);
+    damage_some(bench->agent, bench->size, is_state, &bench->config);
 }
 
 static enum tacit_status step(struct bench *bench, struct tacit_doubling_event event)
@@ -59,6 +85,7 @@ static enum tacit_status step(struct bench *bench, struct tacit_doubling_event e
                 update->plan, update->plan_count);
     if (update->send)
         digest_said(&update->message);
+    look_at(bench);
     return status;
 }
 
@@ -584,5 +611,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_states_are_seen_or_do_no_harm),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }

@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x9fab64423f943b3d)
+#define DIGEST UINT64_C(0x1a3b410e4173d578)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0x02600dd5b1b6faab)
 
 #define ARMS 4u
 #define AGENTS 3u
@@ -743,5 +746,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(log_that_is_full_takes_no_more),
         cmocka_unit_test(whatever_is_changed_whenever_no_reward_is_lost_or_released_twice),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }

@@ -9,12 +9,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/elim_driver.h"
 #include "tacit/bounds.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x3bf20c9d22f68f25)
+#define DIGEST UINT64_C(0x3534bb1eb223c81a)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0x644998157188c70d)
 
 #define AGENTS 4u
 #define ARMS 5u
@@ -341,5 +344,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(configurations_that_exact_bounds_do_not_know_are_refused),
         cmocka_unit_test(damaged_state_is_refused_or_goes_on),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }

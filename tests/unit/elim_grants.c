@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xd750a203a4fe78b4)
+#define DIGEST UINT64_C(0x4eeffc22f64a5b53)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0x11bb59d72c4782af)
 
 #define ARMS 3u
 
@@ -1067,5 +1070,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_reward_leaves_in_two_draws_though_the_holder_lost_all),
         cmocka_unit_test(planted_faults_are_caught),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }

@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/peer_driver.h"
 #include "../../src/proto/elim/peer_state.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x0e7cdf5c269e7862)
+#define DIGEST UINT64_C(0x16edf90e3d3ffd6b)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0x4349eee464e75a96)
 
 #define ARMS 3u
 #define PULLS 10u
@@ -1340,6 +1343,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_reward_leaves_in_two_draws_though_the_holders_lost_all),
         cmocka_unit_test(planted_faults_are_caught),
     };
-    return digest_end(argc, cmocka_run_group_tests_name("unit/elim_peer_grants", tests, NULL, NULL),
-                      DIGEST);
+    int const failed = digest_end(
+        argc, cmocka_run_group_tests_name("unit/elim_peer_grants", tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }

@@ -10,10 +10,13 @@
 #include <string.h>
 #include "tacit/env.h"
 #include "tacit/index.h"
+#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x5a6fa10b748685b3)
+#define DIGEST UINT64_C(0x9f12b2affc227236)
+/* Verdicts over damaged states: damage.h. */
+#define DAMAGE UINT64_C(0x0fb769cc0e0bcfa1)
 
 #define ARMS 6u
 #define HORIZON 2000u
@@ -64,6 +67,20 @@ static void core_open(struct core *core, const struct tacit_index_config *config
     assert_int_equal(tacit_index_agent_init(core->agent, config), TACIT_OK);
 }
 
+static bool is_state(const void *state, size_t size, void *config)
+{
+    return tacit_index_agent_check(state, size, config) == TACIT_OK;
+}
+
+static void digest_view(const struct core *core)
+{
+    struct tacit_index_view view;
+    tacit_index_agent_look(core->agent, &view);
+    uint64_t const words[] = {view.finished, view.pull_count, view.planned.arm, view.planned.count,
+                              view.exploit_arm};
+    digest_bytes(words, sizeof words);
+}
+
 static enum tacit_status step(struct core *core, struct tacit_index_event event)
 {
     event.now_us = core->now_us++;
@@ -72,6 +89,8 @@ static enum tacit_status step(struct core *core, struct tacit_index_event event)
     assert_int_equal(tacit_index_agent_check(core->agent, core->size, &core->config), TACIT_OK);
     digest_step(status, core->update.persist, core->update.deadline_us, core->update.plan,
                 core->update.plan_count);
+    digest_view(core);
+    damage_some(core->agent, core->size, is_state, &core->config);
     return status;
 }
 
@@ -296,5 +315,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(with_a_plan_there_is_no_deadline),
         cmocka_unit_test(parameters_out_of_range_and_foreign_bytes_are_refused),
     };
-    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, DAMAGE);
 }
