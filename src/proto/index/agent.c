@@ -212,6 +212,7 @@ enum tacit_status tacit_index_agent_step(struct tacit_index_agent *agent,
     if (status != TACIT_OK && status != TACIT_ENTROPY)
         agent->now_us = before_us; /* a refusal leaves no trace */
     TACIT_ASSERT(agent->plan.count <= agent->config.horizon - agent->pull_count);
+    TACIT_IMPLIES(status == TACIT_OK || status == TACIT_ENTROPY, agent->now_us == event->now_us);
     TACIT_IMPLIES(agent->plan.count > 0, agent->deadline_us == TACIT_NEVER);
     TACIT_IMPLIES(update->plan_count > 0, agent->plan.count > 0);
     TACIT_IMPLIES(status == TACIT_INVALID || status == TACIT_UNEXPECTED, !update->persist);
