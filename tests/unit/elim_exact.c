@@ -15,9 +15,9 @@
 #include "tacit/bounds.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x3534bb1eb223c81a)
+#define DIGEST UINT64_C(0x3653bf413c7f8157)
 /* Verdicts over damaged states: damage.h. */
-#define DAMAGE UINT64_C(0x644998157188c70d)
+#define DAMAGE UINT64_C(0x7c28b80a93b35950)
 
 #define AGENTS 4u
 #define ARMS 5u
@@ -332,6 +332,25 @@ static void damaged_state_is_refused_or_goes_on(void **state)
     digest_pause(false);
 }
 
+static bool is_hub(const void *state, size_t size, void *config)
+{
+    return tacit_elim_hub_check(state, size, config) == TACIT_OK;
+}
+
+/* Where arms are out, no word that is damaged makes one of them the leader. */
+static void each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got(void **state)
+{
+    (void)state;
+    struct driver_setup setup = exact_setup(INFINITY, 20000);
+    static const double apart[ARMS] = {0.1, 0.9, 0.2, 0.88, 0.1};
+    struct driver_run run;
+    driver_run_open(&run, &setup, apart);
+    while (driver_hub_view(&run.hub).active_count == ARMS)
+        assert_true(driver_run_round(&run));
+    damage_all(run.hub.state, run.hub.size, is_hub, &run.hub.hub_config);
+    driver_run_close(&run);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -343,6 +362,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(leader_that_is_not_in_is_refused),
         cmocka_unit_test(configurations_that_exact_bounds_do_not_know_are_refused),
         cmocka_unit_test(damaged_state_is_refused_or_goes_on),
+        cmocka_unit_test(each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
     return damage_end(argc, failed, DAMAGE);
