@@ -13,7 +13,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x652e3c811fb3fe66)
+#define DIGEST UINT64_C(0x11d7d1bbebcb18f4)
 
 #define D 3u
 #define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
@@ -445,6 +445,55 @@ static void a_node_keeps_its_noise(void **state)
     free(client);
 }
 
+/* How many words of the state are sums that a batch has gathered: they were not there before it. */
+static size_t count_sums_left(const struct tacit_glm_private_rule *rule)
+{
+    struct tacit_rng rng = stream(77);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_glm_private_client *const client = new_client(rule, 0);
+    size_t const words = tacit_glm_private_client_size(rule) / sizeof(int64_t);
+    const int64_t *const now = (const int64_t *)(const void *)client;
+    int64_t *const before = calloc(words, sizeof *before);
+    int64_t *const gathered = calloc(words, sizeof *gathered);
+    assert_true(before != NULL && gathered != NULL);
+    memcpy(before, now, words * sizeof *now);
+    double const x[D] = {0.61, -0.33, 0.17};
+    for (uint32_t i = 0; i < 97; i++)
+        give(client, x, 0.45);
+    memcpy(gathered, now, words * sizeof *now);
+    struct tacit_glm_private_update update;
+    assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
+    assert_true(update.send);
+    size_t sum_count = 0;
+    size_t left = 0;
+    for (size_t i = 0; i < words; i++) {
+        bool const is_sum = gathered[i] != before[i] && llabs(gathered[i]) > 1000000;
+        sum_count += is_sum;
+        for (size_t j = 0; is_sum && j < words; j++)
+            left += now[j] == gathered[i];
+    }
+    assert_in_range(sum_count, D, words); /* of x y at the least */
+    free(gathered);
+    free(before);
+    free(client);
+    return left;
+}
+
+/* Batches by themselves leave no exact sum behind their draw. In a tree the nodes above need those
+ * of the nodes below: they stay until these are drawn. */
+static void after_the_draw_no_exact_sum_is_left_that_nobody_needs(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model();
+    model.batch_count = 20;
+    struct tacit_glm_private_rule const flat = rule_of(&model);
+    model.batch_count = 40;
+    struct tacit_glm_private_rule const tree = rule_of(&model);
+    assert_true(flat.is_flat && !tree.is_flat);
+    assert_int_equal(count_sums_left(&flat), 0);
+    assert_true(count_sums_left(&tree) > 0);
+}
+
 static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
 {
     uint32_t *const left = context;
@@ -810,6 +859,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(radius_is_the_sum_that_the_specification_says),
         cmocka_unit_test(prefixes_are_exact_sums_and_the_noise_of_their_nodes),
         cmocka_unit_test(a_node_keeps_its_noise),
+        cmocka_unit_test(after_the_draw_no_exact_sum_is_left_that_nobody_needs),
         cmocka_unit_test(a_release_without_entropy_leaves_no_trace),
         cmocka_unit_test(batches_close_in_order_once_and_not_beyond_the_last),
         cmocka_unit_test(the_model_is_that_of_all_releases_in_any_order),

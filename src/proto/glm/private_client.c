@@ -218,6 +218,7 @@ static void add_sums(uint32_t count, const int64_t *more, int64_t *sums)
 }
 
 /* The node that ends with this batch: its own sums and those of the levels below, which are wiped.
+ * So are its own where no node above needs them: of the last level, and of batches by themselves.
  */
 static void close_node(struct tacit_glm_private_client *client, uint32_t level,
                        const int64_t *noise)
@@ -234,6 +235,8 @@ static void close_node(struct tacit_glm_private_client *client, uint32_t level,
     }
     memcpy(noised_of(client, level), exact, size);
     add_sums(count, noise, noised_of(client, level));
+    if (level + 1 == client->rule.level_count)
+        memset(exact, 0, size);
 }
 
 static void set_prefix(struct tacit_glm_private_client *client)
