@@ -129,7 +129,8 @@ struct tacit_phased_message {
     uint32_t from; /* agent, or TACIT_HUB */
     uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
-    uint32_t round;  /* HELLO: of the last order known, 0 for none; else from 1 */
+    uint64_t term;   /* of the sender; 0: the first (see terms, below) */
+    uint32_t round;  /* HELLO: of the last order known in this term, 0 for none; else from 1 */
     uint32_t seen;   /* ORDER to one agent: last round whose report the hub holds from it; else 0 */
     bool last;       /* ORDER: no plan follows; play the leader until T */
     uint32_t leader; /* ORDER: TACIT_NO_ARM before the first round has closed */
@@ -150,6 +151,17 @@ size_t tacit_phased_message_size(const struct tacit_phased_message *message);
 const struct tacit_phased_message *
 tacit_phased_message_copy(const struct tacit_phased_message *message, void *memory);
 
+/* ---- Terms -----------------------------------------------------------------------------------
+ *
+ * As of elimination (tacit/elim.h): a hub that has forgotten what it granted goes on only in a new
+ * term, which the START of everybody says, and words of another term are not heard
+ * (TACIT_STRANGER). An agent that begins a term drops what no grant covers: the draw that waits,
+ * with its rewards, and the rewards that were not drawn yet. The last release that was granted
+ * stands if the first order of the term is the very one that it answers: round, arms and pulls. It
+ * is said again then, with what opens it, and counts once; else it is not said any more, and the
+ * plan of the order is played with new rewards. Draws are numbered on over terms, also where rounds
+ * come again. The hub keeps no head of the terms before, and takes the first that a site shows. */
+
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_phased_event {
@@ -160,6 +172,7 @@ struct tacit_phased_event {
         struct tacit_reward reward;
         uint64_t exploited_count;
         const struct tacit_phased_message *message;
+        uint64_t term; /* START: a later one than the state's begins here; 0: none does */
     } as;
 };
 
@@ -206,10 +219,14 @@ struct tacit_phased_agent_view {
     bool reported;       /* the hub said that it holds the report of this round */
     uint64_t pull_count; /* pulls acknowledged so far, planned and others */
     uint32_t leader;     /* of the last order; TACIT_NO_ARM: none yet */
-    uint32_t exploit_arm;   /* the leader; before: best own released mean, lowest index on ties */
-    uint32_t draw_round;    /* last round whose sums were noised; 0: none */
-    uint32_t release_round; /* last one that may be used; behind it while a draw waits */
-    uint32_t block_count;   /* of the last order's plan */
+    uint32_t exploit_arm;    /* the leader; before: best own released mean, lowest index on ties */
+    uint64_t term;           /* 0: the first */
+    uint64_t draw_number;    /* of the newest draw: its round, but larger than all before in later
+                                terms; 0: none */
+    uint64_t release_number; /* of the newest draw that may be used; 0: none */
+    uint32_t draw_round;     /* last round of this term whose sums were noised; 0: none */
+    uint32_t release_round;  /* last one that may be used; behind it while a draw waits */
+    uint32_t block_count;    /* of the last order's plan */
     const struct tacit_pull_block *blocks;
     const int64_t *noised; /* block_count sums, if release_round == round; else NULL */
     const struct tacit_ledger *ledger;
@@ -273,6 +290,7 @@ struct tacit_phased_hub_view {
     uint32_t reports_missing; /* of the present round */
     uint32_t report_count;    /* received in the present round */
     bool overdue;             /* the deadline is over, but the quorum is not there */
+    uint64_t term;            /* 0: the first */
     const uint64_t *received; /* A: who has reported in the present round */
     const uint32_t *seen;     /* A: last round whose report is held from each agent */
     const uint64_t *flagged;  /* A: with grants: who spoke from two states; else NULL */
@@ -292,7 +310,9 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *hub, siz
 /* One step. The state is a function of the set of reports accepted: order, repetition and delay do
  * not matter; with a deadline, delay decides which set that is. No entropy is needed. TACIT_FORKED:
  * the sender speaks from two states; it is flagged, nothing else changes (update->persist, and a
- * REFUSAL to a COMMIT). Cost: O(plan) a report, O(A plan) and O(K) bounds at the end of a round. */
+ * REFUSAL to a COMMIT). TACIT_ROLLBACK: a word of a term that has not begun here; nothing changed.
+ * A START that begins a term asks for the reports of the present round anew. Cost: O(plan) a
+ * report, O(A plan) and O(K) bounds at the end of a round. */
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update);
@@ -305,6 +325,19 @@ enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t ar
                                        struct tacit_phased_update *update);
 enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t arm,
                                           uint64_t now_us, struct tacit_phased_update *update);
+
+/* What a hub that lost its state is built again from, as tacit_elim_hub_snapshot: all that its
+ * closed rounds and the operator's words left, and nothing of the open round: no report, no grant.
+ * Ensures: the result is the number of bytes; they are written if it is at most `room`. bytes may
+ * be NULL with room 0. Cost: O(K log T). */
+size_t tacit_phased_hub_snapshot(const struct tacit_phased_hub *hub, uint8_t *bytes, size_t room);
+
+/* From a snapshot. Ensures: closed rounds bit for bit, and no report of the open one; a START goes
+ * on. With grants that START has to begin a term. Errors: TACIT_MALFORMED (not as a hub of this
+ * configuration writes it), TACIT_INVALID; *hub undefined. Requires: as …_init. */
+enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
+                                           const struct tacit_phased_hub_config *config,
+                                           const uint8_t *bytes, size_t size);
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_phased_hub_look(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);

@@ -140,6 +140,10 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     status = agent_runs_restore(&agent, error);
     if (status == TACIT_OK)
         status = agent_restore(&agent, error);
+    if (status != TACIT_OK && error->text[0] == '\0')
+        (void)snprintf(error->text, sizeof error->text,
+                       "%s: the state cannot be restored: damaged, or of another version: %s",
+                       config->state_directory, tacit_status_text(status));
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_senders(&agent);
     if (status == TACIT_OK && agent.site != NULL)
@@ -175,7 +179,8 @@ static enum tacit_status try_state(const struct live_agent_config *config, struc
     if (status == TACIT_OK && size > 0)
         status = config->protocol->restore(&site, &config->site, bytes, size);
     if (status != TACIT_OK)
-        (void)snprintf(error->text, sizeof error->text, "%s: the state cannot be restored: %s",
+        (void)snprintf(error->text, sizeof error->text,
+                       "%s: the state cannot be restored: damaged, or of another version: %s",
                        config->state_directory, tacit_status_text(status));
     config->protocol->free(site);
     free(bytes);

@@ -799,7 +799,8 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
             coordinator->config->protocol->open(&coordinator->hub, &coordinator->run, bytes, size);
     free(bytes);
     if (status != TACIT_OK && error->text[0] == '\0')
-        (void)snprintf(error->text, sizeof error->text, "%s: the state of the run is damaged: %s",
+        (void)snprintf(error->text, sizeof error->text,
+                       "%s: the state of the run is damaged, or of another version: %s",
                        coordinator->config->state_directory, tacit_status_text(status));
     return status;
 }
@@ -936,7 +937,8 @@ static enum tacit_status try_state(const struct live_coordinator_config *config,
     if (status == TACIT_OK)
         status = config->protocol->open(&hub, &run, bytes, size);
     if (status != TACIT_OK)
-        (void)snprintf(error->text, sizeof error->text, "%s: the state of the run is damaged: %s",
+        (void)snprintf(error->text, sizeof error->text,
+                       "%s: the state of the run is damaged, or of another version: %s",
                        config->state_directory, tacit_status_text(status));
     config->protocol->free(hub);
     free(bytes);

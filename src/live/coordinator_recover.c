@@ -202,6 +202,12 @@ static enum tacit_status write_state(struct recovery *recovery)
         return TACIT_ROLLBACK;
     }
     status = protocol->rebuild(&hub, &recovery->run, best->state, best->state_size);
+    if (status == TACIT_MALFORMED)
+        (void)snprintf(
+            recovery->why.text, sizeof recovery->why.text,
+            "what the sites hold of this run is no state of this protocol by the file of "
+            "the coordinator: run.quorum and run.deadline_s have to be the run's, and "
+            "the program that wrote it of this version; nothing was written");
     if (status == TACIT_OK) {
         void const *const bytes = protocol->bytes(hub, &size);
         status = put_all(recovery, bytes, size);

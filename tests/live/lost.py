@@ -139,13 +139,6 @@ def lost_and_begun_again(federation, word):
 
 
 @test
-def lost_play_in_phases_is_over_and_the_next_run_begins(federation_of):
-    keys = {"quorum": 3, "rule": "index", "deadline_s": 60, "confidence": 0.95}
-    lost_and_begun_again(federation_of([0.875, 0.5, 0.125], "phased-index", keys, {"rounds_max": 4000}, kind=runs.Other,
-                                       horizon=100000), "phased-index")
-
-
-@test
 def lost_votes_are_over_and_the_next_run_begins(federation_of):
     keys = {"accuracy": 0.02, "delta": 0.05, "votes": 2, "tick_ms": 50}
     lost_and_begun_again(federation_of([0.875, 0.5, 0.125], "votes", keys, kind=runs.Other, horizon=1000000), "votes")

@@ -199,7 +199,10 @@ def broker_that_lost_all_too_is_told_by_the_sites(federation_of):
 
 @test
 def operator_says_how_many_sites_suffice_and_a_longer_chain_stops_it(federation_of):
-    federation = begin(federation_of)
+    longer_chain_stops_it(begin(federation_of))
+
+
+def longer_chain_stops_it(federation):
     federation.kill("site-2")  # it holds what all hold
     held = federation.site_status("site-0")["entry"]
     newest = next(entry for entry in reversed(entries(federation)) if entry.number == held)
@@ -208,12 +211,12 @@ def operator_says_how_many_sites_suffice_and_a_longer_chain_stops_it(federation_
     client = federation.client("site-2")
     client.publish(federation.topic("up/site-2/chain"), b"", retain=True)
     recover(federation, "--sites", "2")
-    # It held one more.
+    family = wire.fields(newest.payload)[2]  # It held one more.
     longer = wire.letter(federation.name, "coordinator", "", newest.digest(federation.agreement()) + newest.body[32:],
                          agreement=federation.agreement(), run=federation.run(), kind=2 ** 32 - 1, epoch=newest.epoch + 1,
-                         term=newest.term, entry=newest.number + 1)
+                         family=family, term=newest.term, entry=newest.number + 1)
     longer = federation.signed(longer, "coordinator", "down/chain")
-    shown = federation.letter("up/site-2/chain", longer, kind=2 ** 32 - 1, epoch=0, term=newest.term)
+    shown = federation.letter("up/site-2/chain", longer, kind=2 ** 32 - 1, epoch=0, family=family, term=newest.term)
     client = federation.client("site-2")
     client.publish(federation.topic("up/site-2/chain"), shown, retain=True)
     process = federation.processes["coordinator"]

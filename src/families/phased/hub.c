@@ -249,6 +249,30 @@ static const void *hub_bytes(const struct live_hub *hub, size_t *size)
     return hub->core;
 }
 
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    return tacit_phased_hub_snapshot(hub->core, bytes, room);
+}
+
+static enum tacit_status hub_rebuild(struct live_hub **hub, const struct live_hub_config *config,
+                                     const uint8_t *bytes, size_t size)
+{
+    struct tacit_phased_hub_config made;
+    enum tacit_status status = hub_open(hub, config, NULL, 0);
+    if (status != TACIT_OK)
+        return status;
+    status = core_config(config, &made);
+    if (status == TACIT_OK)
+        status = tacit_phased_hub_restore((*hub)->core, &made, bytes, size);
+    if (status != TACIT_OK) {
+        hub_free(*hub);
+        *hub = NULL;
+        return status;
+    }
+    note_intervals(*hub);
+    return TACIT_OK;
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
@@ -291,6 +315,7 @@ static void say_order(struct live_hub *hub, const struct tacit_phased_message *o
                                                   .from = last_reporter,
                                                   .to = TACIT_HUB,
                                                   .run_id = hub->config->run_id,
+                                                  .term = core_view(hub).term,
                                                   .round = order->round};
     struct tacit_phased_event const event = {
         .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
@@ -333,6 +358,7 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
         return status;
     struct tacit_phased_event const made = {
         .now_us = event->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    message->term = core_view(hub).term; /* as its envelope said */
     if (!tacit_wire_phased_is(message, event->message_kind, event->message_epoch))
         status = TACIT_MALFORMED;
     else if (message->from != event->from)
@@ -390,10 +416,12 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_phased_event const made = {
-        .now_us = event->now_us,
-        .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
+    struct tacit_phased_event made = {.now_us = event->now_us,
+                                      .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                                            : TACIT_EVENT_TIMEOUT};
     (void)entropy; /* it draws nothing */
+    if (event->kind == LIVE_HUB_START && event->term > 0)
+        made.as.term = event->term - 1; /* the core counts from 0 */
     live_effects_begin_hub(&hub->effects, update);
     enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
                                          ? receive(hub, event, update)
@@ -434,11 +462,14 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 
 const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                             .family = TACIT_WIRE_PHASED_FAMILY,
+                                            .has_terms = true,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
                                             .announce = hub_announce,
                                             .open = hub_open,
                                             .free = hub_free,
                                             .bytes = hub_bytes,
+                                            .snapshot = hub_snapshot,
+                                            .rebuild = hub_rebuild,
                                             .step = hub_step,
                                             .look = hub_look};

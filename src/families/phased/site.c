@@ -12,8 +12,9 @@ struct live_site {
     struct phased_core *core;
     struct tacit_mechanism mechanism;
     struct live_effects effects;
-    uint64_t *active;                 /* K: of the last order */
-    uint32_t acknowledged;            /* last round that the hub said it holds, since this start */
+    uint64_t *active;      /* K: of the last order */
+    uint64_t acknowledged; /* number of the last release that is known to have arrived, since this
+                              start */
     const struct tacit_entropy *keys; /* for salts, in this step */
 };
 
@@ -137,12 +138,12 @@ static struct tacit_phased_agent_view agent_view(const struct live_site *site)
 }
 
 /* Outbox = ledger: the bytes are kept as they go out, and go out as they are kept. */
-static void keep_release(struct live_site *site, const struct tacit_phased_message *report,
-                         struct live_site_update *update)
+static void keep_release(struct live_site *site, uint64_t number,
+                         const struct tacit_phased_message *report, struct live_site_update *update)
 {
     size_t const size = tacit_wire_phased_bytes(report);
     TACIT_ASSERT(report->kind == TACIT_PHASED_REPORT);
-    struct live_site_release const release = {.number = report->round,
+    struct live_site_release const release = {.number = number,
                                               .epsilon_nano =
                                                   tacit_mechanism_cost_nano(&site->mechanism),
                                               .size = size};
@@ -155,7 +156,7 @@ static void send(struct live_site *site, const struct tacit_phased_message *mess
                  struct live_site_update *update)
 {
     if (message->kind == TACIT_PHASED_REPORT)
-        keep_release(site, message, update);
+        keep_release(site, agent_view(site).release_number, message, update);
     struct live_message const made = {.to = message->to,
                                       .kind = tacit_wire_phased_kind(message->kind),
                                       .epoch = message->round,
@@ -167,12 +168,17 @@ static void send(struct live_site *site, const struct tacit_phased_message *mess
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+/* The release of this round, if it is of this term, and all before it. */
 static void acknowledge(struct live_site *site, uint32_t round, struct live_site_update *update)
 {
-    if (round <= site->acknowledged)
+    struct tacit_phased_agent_view const view = agent_view(site);
+    if (round == 0 || round > view.release_round)
         return;
-    site->acknowledged = round;
-    update->acknowledged = round;
+    uint64_t const number = view.release_number - (view.release_round - round);
+    if (number <= site->acknowledged)
+        return;
+    site->acknowledged = number;
+    update->acknowledged = number;
 }
 
 /* After the last order all that is left of T is planned to the leader, and no sum is added up: what
@@ -195,11 +201,13 @@ static enum tacit_status step_core(struct live_site *site, phased_event event,
     update->persist = update->persist || made.persist;
     if (after.committed && !before.committed) {
         struct tacit_phased_message const report = tacit_phased_agent_draw(agent);
-        keep_release(site, &report, update);
+        keep_release(site, after.draw_number, &report, update);
     }
     if (made.send)
         send(site, &made.message, update);
-    if (made.plan_count > 0 || made.plan_is_void || (after.last && !before.last))
+    update->drops_open = update->drops_open || after.term > before.term;
+    if (made.plan_count > 0 || made.plan_is_void || after.term > before.term ||
+        (after.last && !before.last))
         live_effects_plan(&site->effects, update, made.plan, made.plan_count, after.last);
     site->effects.deadline_us = made.deadline_us;
     if (before.round == 0 && after.round > 0)
@@ -235,6 +243,7 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
         return status;
     phased_event const made = {
         .now_us = event->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    message->term = agent_view(site).term; /* as its envelope said */
     if (!tacit_wire_phased_is(message, event->as.message.kind, event->as.message.epoch))
         status = TACIT_MALFORMED;
     else if (message->from != event->as.message.from)
@@ -276,6 +285,14 @@ static enum tacit_status take_exploited(struct live_site *site, const struct liv
     return step_core(site, made, entropy, update);
 }
 
+/* The core counts terms from 0. */
+static phased_event start_of(const struct live_site_event *event)
+{
+    return (phased_event){.now_us = event->now_us,
+                          .kind = TACIT_EVENT_START,
+                          .as.term = event->as.term > 0 ? event->as.term - 1 : 0};
+}
+
 static enum tacit_status dispatch(struct live_site *site, const struct live_site_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct live_site_update *update)
@@ -283,8 +300,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     switch (event->kind) {
     case LIVE_SITE_START:
     case LIVE_SITE_CONNECTED: /* says again what may have been lost */
-        return step_core(site, (phased_event){.now_us = event->now_us, .kind = TACIT_EVENT_START},
-                         entropy, update);
+        return step_core(site, start_of(event), entropy, update);
     case LIVE_SITE_REWARD:
         return take_reward(site, event, entropy, update);
     case LIVE_SITE_EXPLOITED:
@@ -338,7 +354,7 @@ static const char *trouble_of(const struct live_site *site,
                "of the coordinator is old, or it does not say what is true";
     if (!agent->halted)
         return NULL;
-    return tacit_ledger_spend(&ledger, agent->round, cost_nano) != TACIT_OK
+    return tacit_ledger_spend(&ledger, agent->draw_number + 1, cost_nano) != TACIT_OK
                ? "halted: the next release would cost more than policy.budget"
                : "halted: others have seen more of this site than this state knows; it is a copy "
                  "or an old one, and nothing is released from it";
@@ -378,8 +394,8 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .is_committed = agent.committed,
                                     .is_blocked = agent.blocked,
                                     .trouble = trouble_of(site, &agent),
-                                    .draw_number = agent.draw_round,
-                                    .release_number = agent.release_round,
+                                    .draw_number = agent.draw_number,
+                                    .release_number = agent.release_number,
                                     .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
 }
 
@@ -425,6 +441,7 @@ static void site_state(const struct live_site *site, const struct live_site_conf
 const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                               .family = TACIT_WIRE_PHASED_FAMILY,
                                               .version = TACIT_WIRE_PHASED_VERSION,
+                                              .has_terms = true,
                                               .join = site_join,
                                               .restore = site_restore,
                                               .free = site_free,

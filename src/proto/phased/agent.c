@@ -23,6 +23,9 @@ struct tacit_phased_agent {
     struct tacit_resend resend;
     uint64_t pull_count;              /* pulls played, of T */
     uint64_t left_count;              /* pulls left in the plan */
+    uint64_t term;                    /* 0: the first */
+    uint64_t number_base;             /* of a draw: this and its round; 0 in the first term */
+    uint64_t release_number;          /* of the last release that may be used; 0: none */
     struct tacit_commit commit;       /* of the last draw */
     uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
     enum phase phase;
@@ -35,6 +38,7 @@ struct tacit_phased_agent {
     bool reported;        /* the hub holds this round's report */
     bool cut;             /* T comes before the end of the plan: nothing is released */
     bool blocked;         /* the hub has granted another commitment */
+    bool unplaced;        /* no order of this term was taken yet */
     /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
      * pulls K: of the arms; open plan 2 K */
     uint64_t words[];
@@ -136,6 +140,13 @@ enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
     return TACIT_OK;
 }
 
+/* Draws are numbered on over terms, also where rounds come again. */
+static uint64_t draw_number(const struct tacit_phased_agent *agent)
+{
+    TACIT_ASSERT(agent->number_base <= UINT64_MAX / 2);
+    return agent->number_base + agent->draw_round;
+}
+
 /* ---- Phases ---- */
 
 /* Every phase change goes through here, so an illegal one cannot pass unseen. An order may overtake
@@ -162,6 +173,8 @@ static void check_invariants(struct tacit_phased_agent *agent)
     TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->config.horizon);
     TACIT_IMPLIES(agent->phase == PHASE_WAITING, agent->pull_count < agent->config.horizon);
     TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->round == 0);
+    TACIT_IMPLIES(agent->unplaced, agent->left_count == 0 && agent->draw_round == agent->round);
+    TACIT_ASSERT(agent->release_number <= draw_number(agent));
     TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
     TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
     TACIT_ASSERT((agent->phase == PHASE_PULLING) == (agent->left_count > 0));
@@ -284,7 +297,8 @@ static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kin
                                       .from = agent->config.agent_id,
                                       .to = TACIT_HUB,
                                       .run_id = agent->config.run_id,
-                                      .round = agent->round,
+                                      .term = agent->term,
+                                      .round = agent->unplaced ? 0 : agent->round,
                                       .leader = TACIT_NO_ARM,
                                       .commit = agent->config.has_grants ? &agent->commit : NULL};
     if (kind == TACIT_PHASED_REPORT) {
@@ -300,10 +314,12 @@ static bool owes_report(const struct tacit_phased_agent *agent)
            (agent->phase == PHASE_WAITING || agent->phase == PHASE_FINISHED);
 }
 
-/* What a waiting agent says when it has waited long enough: its report again, or "what now?". */
+/* What a waiting agent says when it has waited long enough: its report again, or "what now?".
+ * Whether a release of before is wanted in this term, an order says. */
 static void ask_again(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
 {
-    send(agent, owes_report(agent) ? TACIT_PHASED_REPORT : TACIT_PHASED_HELLO, update);
+    bool const is_wanted = owes_report(agent) && !agent->unplaced;
+    send(agent, is_wanted ? TACIT_PHASED_REPORT : TACIT_PHASED_HELLO, update);
 }
 
 /* ---- Releases ---- */
@@ -345,8 +361,9 @@ static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tac
     TACIT_ASSERT(agent->phase == PHASE_RELEASING);
     TACIT_ASSERT(agent->left_count == 0);
     struct tacit_ledger ledger = agent->ledger;
-    enum tacit_status status = tacit_ledger_spend(
-        &ledger, agent->round, tacit_mechanism_cost_nano(&agent->config.mechanism));
+    enum tacit_status status =
+        tacit_ledger_spend(&ledger, agent->number_base + agent->round,
+                           tacit_mechanism_cost_nano(&agent->config.mechanism));
     if (status != TACIT_OK) {
         set_phase(agent, PHASE_HALTED);
         return TACIT_BUDGET;
@@ -371,6 +388,7 @@ static void use_draw(struct tacit_phased_agent *agent)
     TACIT_ASSERT(agent->draw_round == agent->round);
     TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
     agent->release_round = agent->draw_round;
+    agent->release_number = draw_number(agent);
     for (uint32_t i = 0; i < agent->block_count; i++) {
         uint32_t const arm = ordered_of(agent)[i].arm;
         released_sums_of(agent)[arm] += noised_of(agent)[i];
@@ -416,9 +434,43 @@ static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
 
 /* ---- Events ---- */
 
-static enum tacit_status on_start(struct tacit_phased_agent *agent,
+/* Nothing of the last plan is of use any more, not even what was granted. */
+static void forget_release(struct tacit_phased_agent *agent)
+{
+    TACIT_ASSERT(agent->unplaced);
+    agent->number_base = draw_number(agent);
+    agent->round = agent->draw_round = agent->release_round = 0;
+    clear_plan(agent);
+    memset(&agent->commit, 0, sizeof agent->commit);
+    memcpy(agent->commit.commitment, agent->head, sizeof agent->head);
+}
+
+/* What no grant covers is gone: whoever begins a term has forgotten what it granted. The number of
+ * the next draw is beyond all numbers before. */
+static void begin_term(struct tacit_phased_agent *agent, uint64_t term,
+                       struct tacit_phased_update *update)
+{
+    bool const is_granted = agent->block_count > 0 && agent->release_round == agent->round;
+    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    TACIT_ASSERT(term > agent->term);
+    update->plan_is_void = agent->left_count > 0;
+    update->persist = true;
+    agent->term = term;
+    agent->unplaced = true;
+    agent->last = agent->reported = agent->cut = agent->blocked = false;
+    agent->left_count = 0;
+    agent->resend.unanswered_count = 0;
+    if (!is_granted)
+        forget_release(agent);
+    /* From any phase, also from a halt: an old copy has nothing any more that could leave twice. */
+    agent->phase = is_at_end ? PHASE_FINISHED : agent->round > 0 ? PHASE_WAITING : PHASE_IDLE;
+}
+
+static enum tacit_status on_start(struct tacit_phased_agent *agent, uint64_t term,
                                   struct tacit_phased_update *update)
 {
+    if (term > agent->term)
+        begin_term(agent, term, update);
     if (agent->phase == PHASE_COMMITTED)
         send(agent, TACIT_PHASED_COMMIT, update);
     if (agent->phase == PHASE_WAITING || owes_report(agent))
@@ -429,6 +481,7 @@ static enum tacit_status on_start(struct tacit_phased_agent *agent,
             send(agent, TACIT_PHASED_HELLO, update);
     }
     if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
+        agent->unplaced = false;
         agent->last = true; /* 5.7: nothing to learn and nothing to say */
         agent->leader = 0;
         plan_rest(agent, NULL, 0);
@@ -510,7 +563,8 @@ static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
 static enum tacit_status check_order(const struct tacit_phased_agent *agent,
                                      const struct tacit_phased_message *order)
 {
-    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id)
+    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id ||
+        order->term != agent->term)
         return TACIT_STRANGER;
     if (order->to != agent->config.agent_id && order->to != TACIT_EVERYONE)
         return TACIT_STRANGER;
@@ -573,6 +627,42 @@ static void take_order(struct tacit_phased_agent *agent, const struct tacit_phas
     open_plan(agent, update);
 }
 
+/* Is it the very order that the last release answers? */
+static bool is_answered(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
+{
+    if (agent->round == 0 || order->last || order->round != agent->round ||
+        order->block_count != agent->block_count)
+        return false;
+    for (uint32_t i = 0; i < order->block_count; i++)
+        if (order->blocks[i].arm != ordered_of(agent)[i].arm ||
+            order->blocks[i].count != ordered_of(agent)[i].count)
+            return false;
+    return true;
+}
+
+/* The first order of a term. */
+static void take_place(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
+                       struct tacit_phased_update *update)
+{
+    TACIT_ASSERT(agent->release_round == agent->round && agent->draw_round == agent->round);
+    update->persist = true;
+    if (is_answered(agent, order)) {
+        agent->unplaced = false;
+        agent->leader = order->leader;
+        take_seen(agent, order);
+        if (!agent->reported)
+            send(agent, TACIT_PHASED_REPORT, update);
+        return;
+    }
+    if (order->round <= agent->round)
+        forget_release(agent);
+    agent->unplaced = false;
+    if (agent->phase == PHASE_FINISHED)
+        agent->reported = true; /* nobody waits for this agent */
+    else
+        take_order(agent, order, update);
+}
+
 static enum tacit_status on_order(struct tacit_phased_agent *agent,
                                   const struct tacit_phased_message *order,
                                   struct tacit_phased_update *update)
@@ -584,12 +674,17 @@ static enum tacit_status on_order(struct tacit_phased_agent *agent,
      * old copy, and going on would release the same rewards twice. */
     if (order->to == agent->config.agent_id && order->seen > agent->draw_round)
         return halt_old_copy(agent, update);
-    bool const is_new = order->round > agent->round; /* after a last word, too: arms come and go */
+    /* Also after a last word: arms come and go. */
+    bool const is_new = agent->unplaced || order->round > agent->round;
     bool const is_over = agent->phase == PHASE_FINISHED;
     if (is_new && !is_over && is_beyond_policy(agent, order))
         return TACIT_REFUSED;
     if (is_new && agent->phase == PHASE_COMMITTED) /* the round before is settled first */
         return TACIT_UNEXPECTED;
+    if (agent->unplaced) {
+        take_place(agent, order, update);
+        return TACIT_OK;
+    }
     take_seen(agent, order);
     if (is_new && is_over) {
         update->persist = !agent->reported;
@@ -606,7 +701,7 @@ static enum tacit_status check_answer(const struct tacit_phased_agent *agent,
                                       const struct tacit_phased_message *answer)
 {
     if (answer->from != TACIT_HUB || answer->run_id != agent->config.run_id ||
-        answer->to != agent->config.agent_id)
+        answer->term != agent->term || answer->to != agent->config.agent_id)
         return TACIT_STRANGER;
     if (!agent->config.has_grants)
         return TACIT_UNEXPECTED;
@@ -692,7 +787,7 @@ static enum tacit_status handle(struct tacit_phased_agent *agent,
 {
     switch (event->kind) {
     case TACIT_EVENT_START:
-        return on_start(agent, update);
+        return on_start(agent, event->as.term, update);
     case TACIT_EVENT_REWARD:
         return on_reward(agent, event, entropy, update);
     case TACIT_EVENT_EXPLOITED:
@@ -769,8 +864,23 @@ static bool history_is_possible(const struct tacit_phased_agent *agent)
            (agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM) &&
            ledger->budget_nano == agent->config.budget_nano &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
-           ledger->open_cell == agent->draw_round && ledger->release_count <= agent->draw_round &&
-           (ledger->release_count > 0) == (agent->draw_round > 0);
+           ledger->open_cell == draw_number(agent) && ledger->release_count <= draw_number(agent) &&
+           (ledger->release_count > 0) == (draw_number(agent) > 0);
+}
+
+/* Nothing of a term is left in another. */
+static bool term_is_possible(const struct tacit_phased_agent *agent)
+{
+    bool const is_first = agent->term == 0;
+    return agent->number_base <= UINT64_MAX / 2 &&
+           (!is_first || (agent->number_base == 0 && !agent->unplaced &&
+                          agent->release_number == agent->release_round)) &&
+           agent->release_number <= draw_number(agent) &&
+           (agent->release_round == 0 ||
+            agent->release_number == agent->number_base + agent->release_round) &&
+           (!agent->unplaced ||
+            (agent->draw_round == agent->round && agent->release_round == agent->round &&
+             agent->left_count == 0 && !agent->last && !agent->reported && !agent->blocked));
 }
 
 /* Blocks, in arm order, of no more pulls than T; sums that so many rewards can have brought. */
@@ -797,11 +907,13 @@ static bool plan_is_possible(struct tacit_phased_agent *agent)
 static bool released_is_possible(struct tacit_phased_agent *agent)
 {
     struct tacit_mechanism const *const mechanism = &agent->config.mechanism;
+    uint64_t const draws = agent->ledger.release_count;
+    uint32_t const draws_most = draws < UINT32_MAX ? (uint32_t)draws : UINT32_MAX;
     for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
         uint64_t const pulls = released_pulls_of(agent)[arm];
         union tacit_sum const sum = {.steps = released_sums_of(agent)[arm]};
         if (pulls > agent->config.horizon ||
-            !tacit_mechanism_plausible(mechanism, sum, pulls, agent->release_round))
+            !tacit_mechanism_plausible(mechanism, sum, pulls, draws_most))
             return false;
     }
     bool const is_drawn = agent->draw_round == agent->round && agent->round > 0;
@@ -851,6 +963,7 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *stat
     bool const is_possible =
         phased_flag_is_possible(&agent->last) && phased_flag_is_possible(&agent->reported) &&
         phased_flag_is_possible(&agent->cut) && phased_flag_is_possible(&agent->blocked) &&
+        phased_flag_is_possible(&agent->unplaced) && term_is_possible(agent) &&
         history_is_possible(agent) && plan_is_possible(agent) && released_is_possible(agent) &&
         phase_is_possible(agent);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
@@ -911,6 +1024,9 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *state,
         .pull_count = agent->pull_count,
         .leader = agent->leader,
         .exploit_arm = exploit_arm(agent),
+        .term = agent->term,
+        .draw_number = draw_number(agent),
+        .release_number = agent->release_number,
         .draw_round = agent->draw_round,
         .release_round = agent->release_round,
         .block_count = agent->block_count,

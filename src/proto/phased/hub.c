@@ -12,6 +12,7 @@ struct tacit_phased_hub {
     uint64_t now_us;
     uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
     uint64_t judge_words;
+    uint64_t term; /* 0: the first */
     enum phase phase;
     uint32_t report_count; /* of the present round */
     bool overdue;          /* the deadline is over: the quorum suffices from now on */
@@ -147,6 +148,7 @@ static void send_order(struct tacit_phased_hub *hub, uint32_t to,
                                       .from = TACIT_HUB,
                                       .to = to,
                                       .run_id = hub->config.run_id,
+                                      .term = hub->term,
                                       .round = order_round(&judge),
                                       .seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to],
                                       .last = judge.finished,
@@ -200,8 +202,29 @@ static bool is_complete_with(const struct tacit_phased_hub *hub, uint32_t report
 
 /* ---- Events ---- */
 
-static enum tacit_status on_start(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
+/* Whatever was granted is forgotten, and the sites know it: what no grant covers they drop. The
+ * judge stands; the reports of the present round are asked for anew. */
+static void begin_term(struct tacit_phased_hub *hub, uint64_t term,
+                       struct tacit_phased_update *update)
 {
+    uint32_t const agents = hub->config.schedule.agent_count;
+    TACIT_ASSERT(term > hub->term);
+    hub->term = term;
+    update->persist = true;
+    memset(seen_of(hub), 0, agents * sizeof *seen_of(hub));
+    if (hub->phase != PHASE_NEW)
+        await_reports(hub);
+    if (hub->config.has_grants) {
+        memset(heads_of(hub), 0, agents * sizeof *heads_of(hub));
+        memset(flagged_of(hub), 0, TACIT_BITS_WORDS(agents) * sizeof(uint64_t));
+    }
+}
+
+static enum tacit_status on_start(struct tacit_phased_hub *hub, uint64_t term,
+                                  struct tacit_phased_update *update)
+{
+    if (term > hub->term)
+        begin_term(hub, term, update);
     if (hub->phase == PHASE_NEW) {
         await_reports(hub);
         update->persist = true;
@@ -275,10 +298,25 @@ static void send_head(struct tacit_phased_hub *hub, enum tacit_phased_message_ki
                                       .from = TACIT_HUB,
                                       .to = commit->from,
                                       .run_id = hub->config.run_id,
+                                      .term = hub->term,
                                       .round = commit->round,
                                       .leader = TACIT_NO_ARM,
                                       .commit = &hub->answer,
                                       .closed = kind == TACIT_PHASED_GRANT && !is_open};
+}
+
+/* In a later term the hub has forgotten what it granted before. The first grant that a site shows
+ * is taken for its head: nothing of before is drawn again, so a false one only harms its own. */
+static bool lacks_head(struct tacit_phased_hub *hub, uint32_t agent)
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    return hub->term > 0 && memcmp(heads_of(hub)[agent].head, nothing, sizeof nothing) == 0;
+}
+
+static void take_first_head(struct tacit_phased_hub *hub, uint32_t agent, const uint8_t *shown)
+{
+    if (lacks_head(hub, agent))
+        memcpy(heads_of(hub)[agent].head, shown, TACIT_SHA256_BYTES);
 }
 
 /* Whatever the round: what counts is what it follows. */
@@ -290,6 +328,7 @@ static enum tacit_status on_commit(struct tacit_phased_hub *hub,
         return TACIT_UNEXPECTED;
     if (commit->commit == NULL || commit->round == 0 || commit->round > TACIT_PHASED_ROUNDS_MAX)
         return TACIT_MALFORMED;
+    take_first_head(hub, commit->from, commit->commit->previous);
     switch (tacit_commit_ask(&heads_of(hub)[commit->from], commit->commit->commitment,
                              commit->commit->previous)) {
     case TACIT_COMMIT_GRANTED:
@@ -323,6 +362,11 @@ static bool opens_head(struct tacit_phased_hub *hub, const struct tacit_phased_j
     if (report->commit == NULL)
         return false;
     phased_release_digest(judge->plan, report->sums, report->block_count, digest);
+    if (lacks_head(hub, report->from)) { /* granted in a term before: it shows so by opening it */
+        uint8_t shown[TACIT_SHA256_BYTES];
+        tacit_commit_hash(&scope, report->commit, digest, sizeof digest, shown);
+        take_first_head(hub, report->from, shown);
+    }
     return tacit_commit_opens(&heads_of(hub)[report->from], &scope, report->commit->previous,
                               report->commit->salt, digest, sizeof digest);
 }
@@ -363,7 +407,8 @@ static enum tacit_status on_report(struct tacit_phased_hub *hub,
 static bool shows_another_head(struct tacit_phased_hub *hub,
                                const struct tacit_phased_message *hello, uint32_t round)
 {
-    if (!hub->config.has_grants || hello->commit == NULL || hello->round != round)
+    if (!hub->config.has_grants || hello->commit == NULL || hello->round != round ||
+        lacks_head(hub, hello->from))
         return false;
     struct tacit_commit_head const *const head = &heads_of(hub)[hello->from];
     uint8_t const *const shown = hello->commit->commitment;
@@ -392,8 +437,10 @@ static enum tacit_status on_receive(struct tacit_phased_hub *hub,
                                     struct tacit_phased_update *update)
 {
     if (message->run_id != hub->config.run_id || message->to != TACIT_HUB ||
-        message->from >= hub->config.schedule.agent_count)
+        message->from >= hub->config.schedule.agent_count || message->term < hub->term)
         return TACIT_STRANGER;
+    if (message->term > hub->term)
+        return TACIT_ROLLBACK;
     switch (message->kind) {
     case TACIT_PHASED_HELLO:
         return on_hello(hub, message, update);
@@ -491,7 +538,7 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
     enum tacit_status status = TACIT_OK;
     switch (event->kind) {
     case TACIT_EVENT_START:
-        status = on_start(hub, update);
+        status = on_start(hub, event->as.term, update);
         break;
     case TACIT_EVENT_RECEIVE:
         status = on_receive(hub, event->as.message, update);
@@ -585,6 +632,60 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
                                                                                : TACIT_MALFORMED;
 }
 
+/* ---- What a lost hub is built again from ---- */
+
+#define MARK UINT64_C(0x3170616e73616870) /* "phasnap1" */
+
+static void walk_hub(struct core_walk *walk, struct tacit_phased_hub *hub)
+{
+    uint32_t phase = hub->phase;
+    core_walk_same(walk, MARK);
+    core_walk_same(walk, hub->config.run_id);
+    core_walk_same(walk, hub->config.schedule.agent_count);
+    core_walk_same(walk, hub->judge_words);
+    core_walk_same(walk, hub->config.quorum);
+    core_walk_same(walk, hub->config.round_timeout_us);
+    core_walk_number(walk, &phase);
+    walk->failed = walk->failed || phase > PHASE_FINISHED;
+    if (!walk->failed)
+        hub->phase = (enum phase)phase;
+    phased_judge_walk(walk, judge_of(hub));
+}
+
+size_t tacit_phased_hub_snapshot(const struct tacit_phased_hub *state, uint8_t *bytes, size_t room)
+{
+    struct core_walk walk = {.out = bytes, .room = room};
+    TACIT_ASSERT(bytes != NULL || room == 0);
+    walk_hub(&walk, (struct tacit_phased_hub *)(uintptr_t)state); /* it is read */
+    core_walk_end(&walk);
+    TACIT_ASSERT(!walk.failed && walk.size > 0);
+    return walk.size;
+}
+
+/* Does it write these very bytes? The same could be told in other ways. */
+static bool writes(struct tacit_phased_hub *hub, const uint8_t *bytes, size_t size)
+{
+    struct core_walk walk = {.in = bytes, .room = size};
+    walk_hub(&walk, hub);
+    core_walk_end(&walk);
+    return core_walk_is_whole(&walk);
+}
+
+enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
+                                           const struct tacit_phased_hub_config *config,
+                                           const uint8_t *bytes, size_t size)
+{
+    struct core_walk walk = {.reads = true, .in = bytes, .room = size};
+    enum tacit_status const status = tacit_phased_hub_init(hub, config);
+    if (status != TACIT_OK)
+        return status;
+    walk_hub(&walk, hub);
+    if (!core_walk_is_whole(&walk) ||
+        tacit_phased_hub_check(hub, tacit_phased_hub_size(config), config) != TACIT_OK)
+        return TACIT_MALFORMED;
+    return writes(hub, bytes, size) ? TACIT_OK : TACIT_MALFORMED;
+}
+
 void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_phased_hub_view *view)
 {
     struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
@@ -594,6 +695,7 @@ void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_ph
         .reports_missing = collects ? hub->config.schedule.agent_count - hub->report_count : 0,
         .report_count = hub->report_count,
         .overdue = hub->overdue,
+        .term = hub->term,
         .received = received_of(hub),
         .seen = seen_of(hub),
         .flagged = hub->config.has_grants ? flagged_of(hub) : NULL};

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Coordinators of play in phases that lose their state, or get an old one: they stop and say so, are built again from what
+the sites hold in a new term, and the run ends as if nothing had happened: closed rounds are the same to the last bit, each
+reward is in one release, and no release has a number twice. See support.py.
+TACIT_TEST_LONG=1: 100 rebuilt coordinators."""
+import math
+import pathlib
+import shutil
+import sys
+import time
+
+import support
+from support import IS_LONG, main, require, seeded, test, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
+import phased  # noqa: E402
+import restore  # noqa: E402
+import wire  # noqa: E402
+
+support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the modules are theirs
+MEANS = [0.875, 0.5, 0.825, 0.125]
+PULLS = 3000  # of a site, about, until it is decided
+
+
+def begin(federation_of, rule="index", **options):
+    federation = phased.made_by(federation_of, MEANS, rule=rule, **options)
+    federation.start_all()
+    federation.apply(allowance=1, batch=20)
+    play_to(federation, 2)
+    return federation
+
+
+def play_to(federation, epoch):
+    def is_there():
+        federation.allow(federation.applications[0].allowance + 10)
+        return restore.are_in(federation, epoch)
+    wait_for(f"all sites are in round {epoch}", is_there, 120)
+
+
+def check_releases(federation, site):
+    """What was on the wire is in the outbox; a release has the sums of its own rewards, by the plan of its round."""
+    shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-look-{site}")
+    outbox = federation.outbox(f"look-{site}")
+    orders, rewards = federation.orders(), 0
+    for round_number, payloads in federation.reports(site).items():
+        for payload in payloads:
+            require(any(payload == one for one, _, _ in outbox.values()), f"{site}: a report of round {round_number} is not in the ledger")
+    for number, (payload, _, _) in outbox.items():
+        sums = phased.sums_of(payload)
+        plans = [phased.plan_of(one)[2] for one in orders[wire.epoch_of(payload)]]
+        fits = [plan for plan in plans if len(plan) == len(sums) and all(
+            abs(value - pulls * round(federation.means[arm] * wire.STEPS) / wire.STEPS) < 0.1
+            for (arm, pulls), value in zip(plan.items(), sums, strict=True))]
+        require(fits, f"{site}: release {number}: {sums} is of no plan of its round: {plans}")
+        rewards += sum(fits[0].values())
+    return outbox, rewards
+
+
+def end_run(federation):
+    federation.allow(math.inf)
+    status = wait_for("the run ends", federation.is_finished, 120)
+    require(status["winner"] == "arm 0", f"{status}")
+    for site in federation.sites:
+        wait_for(f"{site} decides", lambda site=site: federation.phase(site) in ("decided", "finished"), 120)
+        seen = federation.site_status(site)
+        require(seen["active_arms"] == ["arm 0"] and seen["trouble"] is None, f"{site}: {seen}")
+        wait_for(f"{site} holds the last entry", lambda site=site: federation.site_status(site)["entry_digest"] ==
+                 federation.status()["entry_digest"], 60)
+    federation.end_applications()
+    for application in federation.applications:
+        site = application.site
+        pulls = federation.site_status(site)["pulls"]
+        federation.stop(site)
+        outbox, rewards = check_releases(federation, site)
+        require(len(outbox) >= status["rounds"], f"{site}: {len(outbox)} releases in {status['rounds']} rounds")
+        require(rewards <= pulls, f"{site}: {rewards} rewards in releases, {pulls} pulls")
+    return status
+
+
+@test
+def coordinator_that_lost_all_is_built_again_in_a_new_term(federation_of):
+    for rule in ("index", "elimination"):
+        federation = begin(federation_of, rule)
+        federation.allow(10 ** 9)  # traffic does not wait
+        restore.lose(federation)
+        restore.expect_stop(federation)
+        require("no state of it" in federation.log("coordinator"), "it does not say that its state is lost")
+        restore.recover(federation)
+        require("the state is built from it" in federation.log("coordinator"), "nothing was built")
+        federation.stop("coordinator")
+        federation.start("coordinator")  # as always, from now on
+        end_run(federation)
+        require(restore.check_chain(federation) == 1, "not one rebuild")
+        for site in federation.sites:
+            require("begins: a holder has lost its state" in federation.log(site), f"{site} is in no term")
+
+
+@test
+def site_that_was_put_back_with_it_releases_nothing_twice(federation_of):
+    """Coordinator and a site are restored together, from copies of before: both have forgotten what was granted."""
+    federation = begin(federation_of)
+    site = federation.sites[0]
+    names = ("coordinator", site)
+    for name in names:
+        federation.stop(name)
+        shutil.copytree(federation.folder / f"state-{name}", federation.folder / f"backup-{name}")
+        federation.start(name)
+    play_to(federation, federation.site_status(federation.sites[1])["epoch"] + 1)
+    known = federation.applications.pop(0)  # whose decisions this state will have forgotten
+    known.over = known.aborted = True
+    known.join(60)
+    for name in names:
+        federation.kill(name)
+        shutil.rmtree(federation.folder / f"state-{name}")
+        shutil.copytree(federation.folder / f"backup-{name}", federation.folder / f"state-{name}")
+    federation.allow(10 ** 9)
+    federation.start(site)
+    federation.apply([site], batch=20, prefix="another ")  # traffic does not wait
+    restore.expect_stop(federation)
+    restore.recover(federation)
+    for other in federation.sites:
+        wait_for(f"{other} is in the term", lambda other=other: federation.site_status(other)["term"] > 1, 120)
+    federation.allow(math.inf)
+    wait_for("the run ends", federation.is_finished, 120)
+    require(federation.status()["winner"] == "arm 0", f"{federation.status()}")
+    require(federation.site_status(site)["trouble"] is None, f"{federation.site_status(site)}")
+    federation.end_applications()
+    for other in federation.sites[1:]:
+        federation.stop(other)
+        check_releases(federation, other)
+
+
+@test
+def a_longer_chain_stops_it_and_another_quorum_is_refused(federation_of):
+    federation = begin(federation_of)
+    restore.longer_chain_stops_it(federation)
+    federation.write_coordinator(federation.run_section(quorum=2))
+    shutil.rmtree(restore.state_of(federation))
+    client = federation.client("site-2")
+    client.publish(federation.topic("up/site-2/chain"), b"", retain=True)
+    code, said = federation.run_to_end("coordinator", restore.words(federation, "--recover", "--sites", "2"))
+    require(code != 0 and "run.quorum and run.deadline_s" in said, f"{code} {said}")
+
+
+def lose_again_and_again(federation_of, count, rng):
+    federation = begin(federation_of, rng.choice(["index", "elimination"]))
+    backup = federation.folder / "backup"
+    shutil.copytree(restore.state_of(federation), backup)
+    ways = []
+    for number in range(1, count + 1):
+        federation.allow(20 + PULLS ** (number / count))
+        time.sleep(rng.uniform(0.05, 0.5))
+        ways.append(restore.lose_hastily(federation, rng, backup))
+    end_run(federation)
+    rebuilt = restore.check_chain(federation)
+    require(rebuilt >= count, f"{rebuilt} of {count} lost coordinators were rebuilt: {ways}")
+    return rebuilt
+
+
+@test
+def coordinators_that_are_lost_in_every_hasty_way_come_back(federation_of):
+    rng = seeded()
+    wanted, rebuilt = (100, 0) if IS_LONG else (4, 0)
+    while rebuilt < wanted:
+        rebuilt += lose_again_and_again(federation_of, min(10, wanted), rng)
+    print(f"{rebuilt} rebuilt coordinators, closed rounds bit-equal")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
