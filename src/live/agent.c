@@ -140,10 +140,6 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     status = agent_runs_restore(&agent, error);
     if (status == TACIT_OK)
         status = agent_restore(&agent, error);
-    if (status != TACIT_OK && error->text[0] == '\0')
-        (void)snprintf(error->text, sizeof error->text,
-                       "%s: the state cannot be restored: damaged, or of another version: %s",
-                       config->state_directory, tacit_status_text(status));
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_senders(&agent);
     if (status == TACIT_OK && agent.site != NULL)

@@ -164,7 +164,8 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
     if (status == TACIT_OK && agent->site != NULL && agent->runs.all.count == 0)
         status = TACIT_MALFORMED;
     if (status != TACIT_OK && error->text[0] == '\0')
-        (void)snprintf(error->text, sizeof error->text, "%s: the state cannot be restored: %s",
+        (void)snprintf(error->text, sizeof error->text,
+                       "%s: the state cannot be restored: damaged, or of another version: %s",
                        config->state_directory, tacit_status_text(status));
     return status;
 }

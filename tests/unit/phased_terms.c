@@ -16,7 +16,7 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x344b7910126bd999)
+#define DIGEST UINT64_C(0x7a0797db61ee0b9e)
 /* Verdicts over damaged states: damage.h. */
 #define DAMAGE UINT64_C(0x5d0397b3ae539acc)
 
@@ -869,6 +869,18 @@ static void old_copy_that_was_halted_goes_on_in_a_term(void **state)
     assert_true(phased_agent_view(agents[0]).halted);
     begin_term(agents[0], 1);
     assert_false(phased_agent_view(agents[0]).halted);
+    struct tacit_commit const granted = {.commitment = {5}};
+    struct tacit_phased_message const refusal = {.kind = TACIT_PHASED_REFUSAL,
+                                                 .from = TACIT_HUB,
+                                                 .to = 0,
+                                                 .run_id = PHASED_RUN_ID,
+                                                 .term = 1,
+                                                 .round = 1,
+                                                 .leader = TACIT_NO_ARM,
+                                                 .commit = &granted};
+    /* Another state of this site has spoken in the term already. */
+    assert_int_equal(phased_step(agents[0], phased_receive(&refusal)), TACIT_OK);
+    assert_true(phased_agent_view(agents[0]).blocked);
     order.term = 1;
     order.seen = 0;
     assert_int_equal(phased_step(agents[0], phased_receive(&order)), TACIT_OK);

@@ -880,7 +880,7 @@ static bool term_is_possible(const struct tacit_phased_agent *agent)
             agent->release_number == agent->number_base + agent->release_round) &&
            (!agent->unplaced ||
             (agent->draw_round == agent->round && agent->release_round == agent->round &&
-             agent->left_count == 0 && !agent->last && !agent->reported && !agent->blocked));
+             agent->left_count == 0 && !agent->last && !agent->reported));
 }
 
 /* Blocks, in arm order, of no more pulls than T; sums that so many rewards can have brought. */
