@@ -27,8 +27,9 @@ SINGLES = 10  # of as many batches, one is asked for decision by decision
 BROKER_LIFE_S = max(SECONDS / 12, 120)  # long enough that nobody suspects a quarrel over his session
 PATIENCE_S = 60
 MIB = 1 << 20
-# What a quantity may have more at its highest in the last third than in the one before: a part of it, and so much besides.
-SLACK = {"memory": (0.02, 1 * MIB), "descriptors": (0, 4), "state": (0.1, 1 * MIB)}
+# What a quantity may have more in the last third than in the one before, at its lowest and at its highest: a part of it, and so much besides.
+# Lines that are opened anew and files that are merged are two for a moment: many at once are a peak, and no leak, which lifts the lowest, too.
+SLACK = {"memory": (0.02, 1 * MIB, 1 * MIB), "descriptors": (0, 2, 2 * APPLICATIONS + 4), "state": (0.1, 1 * MIB, 1 * MIB)}
 LOG_BYTES = 1 * MIB
 
 
@@ -74,21 +75,27 @@ class Series:
         for (name, quantity), series in sorted(self.values.items()):
             middle = [value for seconds, value in series if end_s / 3 <= seconds < 2 * end_s / 3]
             last = [value for seconds, value in series if seconds >= 2 * end_s / 3]
-            part, besides = SLACK[quantity]
+            part, at_lowest, at_highest = SLACK[quantity]
             print(f"   {name}: {quantity}: {min(middle)} to {max(middle)}, median {statistics.median(middle):.0f}; then "
                   f"{min(last)} to {max(last)}, median {statistics.median(last):.0f}", flush=True)
-            if max(last) > max(middle) * (1 + part) + besides:
-                found.append(f"{quantity} of {name} grows: {max(middle)} at most, and {max(last)} in the last third")
+            for words, of, besides in (("least", min, at_lowest), ("most", max, at_highest)):
+                if of(last) > of(middle) * (1 + part) + besides:
+                    found.append(f"{quantity} of {name} grows: {of(middle)} at {words}, and {of(last)} in the last third")
         return found
 
 
 def check_the_checker():
-    """A leak of 4 KiB a second is found in half an hour, a saw is none."""
+    """A leak of 4 KiB a second is found in half an hour, and one of a descriptor in three minutes; a saw is none, nor is a peak."""
     for leak, is_found in ((4096, True), (0, False)):  # a decision that is never forgotten takes 20 bytes: 10 KiB a second
         series = Series()
         for second in range(1800):
             series.add(second, "made up", "memory", 20 * MIB + second % 60 * 10000 + second * leak)
         require(bool(series.troubles(1800)) == is_found, f"a leak of {leak} bytes a second")
+    for every_s, is_found in ((180, True), (10 ** 6, False)):
+        series = Series()
+        for second in range(1800):
+            series.add(second, "made up", "descriptors", 42 + second % 9 + second // every_s + 5 * (second == 1500))
+        require(bool(series.troubles(1800)) == is_found, f"a leak of a descriptor in {every_s} s")
 
 
 # ---- Those who ask ----
