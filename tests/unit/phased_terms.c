@@ -16,7 +16,7 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x7a0797db61ee0b9e)
+#define DIGEST UINT64_C(0xc085d116d91e6c9a)
 /* Verdicts over damaged states: damage.h. */
 #define DAMAGE UINT64_C(0x5d0397b3ae539acc)
 
@@ -928,6 +928,42 @@ static void hub_that_begins_a_term_forgets_what_it_granted(void **state)
     close_star();
 }
 
+/* The operator's words are in what it is built from, also before a round is closed. */
+static void arms_that_came_and_went_are_as_they_were(void **state)
+{
+    static double const means[3] = {0.7, 0.5, 0.3};
+    static struct entry kept;
+    static struct entry again;
+    struct tacit_phased_update update;
+    (void)state;
+    setup = (struct phased_setup){.schedule = {.arm_count = 3,
+                                               .first_count = 2,
+                                               .agent_count = SITES,
+                                               .horizon = 10000,
+                                               .epsilon_per_reward = 1,
+                                               .growth = 2,
+                                               .arms_per_round = 2},
+                                  .means = means,
+                                  .has_grants = true};
+    struct tacit_phased_hub_config const config = phased_hub_config(&setup);
+    hub = phased_hub_new(&setup);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    assert_int_equal(tacit_phased_hub_add(hub->state, 2, 0, &update), TACIT_OK);
+    assert_int_equal(tacit_phased_hub_retire(hub->state, 0, 0, &update), TACIT_OK);
+    snapshot_of(hub, &kept);
+    memset(hub->state, 0xa5, hub->size);
+    assert_int_equal(tacit_phased_hub_restore(hub->state, &config, kept.bytes, kept.size),
+                     TACIT_OK);
+    snapshot_of(hub, &again);
+    assert_int_equal(again.size, kept.size);
+    assert_memory_equal(again.bytes, kept.bytes, kept.size);
+    struct tacit_phased_hub_view const view = phased_hub_view(hub);
+    assert_int_equal(view.judge.standings[0], TACIT_PHASED_RETIRED);
+    assert_int_equal(view.judge.standings[2], TACIT_PHASED_PRESENT);
+    assert_int_equal(view.judge.round, 3);
+    phased_free(hub);
+}
+
 /* A byte that is another one is refused, or it shows in what the hub writes; none can be missing.
  */
 static void snapshot_has_one_form_and_is_of_one_run(void **state)
@@ -991,6 +1027,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(old_copy_that_was_halted_goes_on_in_a_term),
         cmocka_unit_test(rewards_that_were_not_drawn_are_gone_with_the_term),
         cmocka_unit_test(hub_that_begins_a_term_forgets_what_it_granted),
+        cmocka_unit_test(arms_that_came_and_went_are_as_they_were),
         cmocka_unit_test(snapshot_has_one_form_and_is_of_one_run),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
