@@ -297,7 +297,7 @@ class Scratch:
         found, stop = [], threading.Event()
 
         def one(test):
-            seconds_max = 20 * self.seconds[test["id"]] + 300
+            seconds_max = 10 * self.seconds[test["id"]] + 30
             # Twice: on a busy machine a test may fail by itself.
             if not stop.is_set() and not self.run(test, seconds_max)[0] and not self.run(test, 2 * seconds_max)[0]:
                 found.append(test["id"])

@@ -16,9 +16,9 @@
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xbf18531f55dcc911)
+#define DIGEST UINT64_C(0xa04702c0b7a50e03)
 /* Verdicts over damaged states: damage.h. */
-#define DAMAGE UINT64_C(0x01edf4be639be601)
+#define DAMAGE UINT64_C(0x09d6e0c2aa7c60d0)
 
 #define NANO TACIT_NANO
 
@@ -2341,6 +2341,22 @@ static void restart_in_an_overdue_round_goes_on_waiting_for_the_quorum(void **st
     driver_close(&hub);
 }
 
+/* All are asked anew: who is quicker than the others does not close the round without them. */
+static void a_new_term_gives_an_overdue_round_the_full_time(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 1);
+    struct driver_core hub = hub_with_reports(&setup, 0);
+    pass_deadline(&hub);
+    expect_overdue(&hub, 0);
+    hub.now_us += 7;
+    struct tacit_elim_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
+    driver_expect(&hub, term, TACIT_OK);
+    assert_false(driver_hub_view(&hub).overdue);
+    assert_int_equal(hub.update.deadline_us, hub.now_us + ROUND_US);
+    driver_close(&hub);
+}
+
 static void restart_gives_the_full_time_but_puts_no_deadline_off(void **state)
 {
     (void)state;
@@ -3325,6 +3341,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit),
     cmocka_unit_test(report_after_its_round_was_closed_is_answered_and_not_taken_for_seen),
     cmocka_unit_test(restart_in_an_overdue_round_goes_on_waiting_for_the_quorum),
+    cmocka_unit_test(a_new_term_gives_an_overdue_round_the_full_time),
     cmocka_unit_test(restart_gives_the_full_time_but_puts_no_deadline_off),
     cmocka_unit_test(entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again),
     cmocka_unit_test(overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody),

@@ -112,6 +112,7 @@ static void begin_term(struct tacit_elim_hub *hub, uint64_t term, struct tacit_e
     memset(received_of(hub), 0, set_bytes);
     hub->covered_count = 0;
     hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
+    hub->overdue = false; /* everybody is asked anew, and has the full time */
     if (elim_is_exact(&hub->config.schedule))
         hub->judge.anew_after = hub->judge.round_count;
     if (hub->config.has_grants) {
