@@ -40,13 +40,14 @@ static void try_values(const struct damaged *damaged, size_t at, size_t width)
     memcpy(&was, damaged->bytes + at, width);
     uint64_t const values[] = {0,
                                1,
+                               2,
                                was + 1,
                                was - 1,
                                UINT64_MAX,
                                was ^ top,
                                UINT64_C(0x3fe0000000000000) /* 0.5 */,
                                UINT64_C(0x7ff8000000000000) /* not a number */};
-    size_t const count = width == sizeof was ? 8 : 6;
+    size_t const count = width == sizeof was ? 9 : 7;
     for (size_t i = 0; i < count; i++) {
         memcpy(damaged->bytes + at, &values[i], width);
         if (memcmp(damaged->bytes + at, &was, width) != 0)

@@ -16,7 +16,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xdfa7f279bf5ba958)
 /* Verdicts over damaged states: damage.h. */
-#define DAMAGE UINT64_C(0x028b76c10e701696)
+#define VERDICTS UINT64_C(0x216cb9abf5d1c632)
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -612,5 +612,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(configurations_that_cannot_be_are_refused),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, DAMAGE);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -16,7 +16,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x1a3b410e4173d578)
 /* Verdicts over damaged states: damage.h. */
-#define DAMAGE UINT64_C(0x02600dd5b1b6faab)
+#define VERDICTS UINT64_C(0x928410c34069e26c)
 
 #define ARMS 4u
 #define AGENTS 3u
@@ -747,5 +747,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(whatever_is_changed_whenever_no_reward_is_lost_or_released_twice),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, DAMAGE);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -17,7 +17,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x3653bf413c7f8157)
 /* Verdicts over damaged states: damage.h. */
-#define DAMAGE UINT64_C(0x7c28b80a93b35950)
+#define VERDICTS UINT64_C(0xe6dcec5f63c2cfe4)
 
 #define AGENTS 4u
 #define ARMS 5u
@@ -365,5 +365,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, DAMAGE);
+    return damage_end(argc, failed, VERDICTS);
 }

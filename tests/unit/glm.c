@@ -14,7 +14,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x452fb388f5c5108d)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x33d5a2eb1e23799e)
+#define VERDICTS UINT64_C(0x8d36e31a5dfa1c70)
 
 #define N 3u
 #define D 4u

@@ -16,7 +16,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x9f12b2affc227236)
 /* Verdicts over damaged states: damage.h. */
-#define DAMAGE UINT64_C(0x0fb769cc0e0bcfa1)
+#define VERDICTS UINT64_C(0xb5e10374c607bea9)
 
 #define ARMS 6u
 #define HORIZON 2000u
@@ -316,5 +316,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(parameters_out_of_range_and_foreign_bytes_are_refused),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
-    return damage_end(argc, failed, DAMAGE);
+    return damage_end(argc, failed, VERDICTS);
 }

@@ -14,7 +14,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xb8b643be0144b103)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xa9b841f85718f9e3)
+#define VERDICTS UINT64_C(0x83d2a3338d855a4f)
 
 #define RUN 77u
 #define SCHEDULES 100000u

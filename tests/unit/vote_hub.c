@@ -15,7 +15,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x4e412ddb364eaa1d)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x764f58e7fad5f1e5)
+#define VERDICTS UINT64_C(0x648795d1e6e9f459)
 
 #define RUN 77u
 #define ARMS 3u

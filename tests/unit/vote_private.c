@@ -16,7 +16,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xa55e297de3bb3d69)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xc22a26d09d725ddd)
+#define VERDICTS UINT64_C(0x6530e118612297c6)
 
 #define RUN 5u
 #define ARMS_MAX 130u
