@@ -35,6 +35,23 @@
         assert_true(SIZE_WITH(base, size, member, allowed) > 0);                                   \
         assert_int_equal(SIZE_WITH(base, size, member, refused), 0);                               \
     } while (0)
+/* A configuration that is refused makes no state, and bytes are none of it; core: begin of names.
+ */
+#define NO_STATE(core, base, member, refused)                                                      \
+    do {                                                                                           \
+        __typeof__(base) changed = (base);                                                         \
+        size_t const size = core##_size(&changed);                                                 \
+        void *const memory = calloc(1, size);                                                      \
+        assert_true(size > 0 && memory != NULL);                                                   \
+        assert_int_equal(core##_init(memory, &changed), TACIT_OK);                                 \
+        assert_int_equal(core##_check(memory, size, &changed), TACIT_OK);                          \
+        assert_int_equal(core##_check(memory, size - 1, &changed), TACIT_MALFORMED);               \
+        changed.member = (refused);                                                                \
+        assert_int_equal(core##_check(memory, size, &changed), TACIT_MALFORMED);                   \
+        assert_int_equal(core##_check(memory, 0, &changed), TACIT_MALFORMED);                      \
+        assert_int_equal(core##_init(memory, &changed), TACIT_INVALID);                            \
+        free(memory);                                                                              \
+    } while (0)
 /* .. in words of 8 bytes, from one value to another. */
 #define GROWTH(base, size, member, from, to)                                                       \
     ((SIZE_WITH(base, size, member, to) - SIZE_WITH(base, size, member, from)) / sizeof(uint64_t))
@@ -675,16 +692,21 @@ static void limits_of_selection(void **state)
                          tacit_select_scratch_size(30));
 }
 
+static struct tacit_select_site_config training_site(void)
+{
+    return (struct tacit_select_site_config){.agent = 1,
+                                             .agent_count = 10,
+                                             .dimension = 100,
+                                             .round_count = 10,
+                                             .clip = 1,
+                                             .budget = selection().budget,
+                                             .resend_after_us = 1};
+}
+
 static void limits_of_training(void **state)
 {
     (void)state;
-    struct tacit_select_site_config site = {.agent = 1,
-                                            .agent_count = 10,
-                                            .dimension = 100,
-                                            .round_count = 10,
-                                            .clip = 1,
-                                            .budget = selection().budget,
-                                            .resend_after_us = 1};
+    struct tacit_select_site_config site = training_site();
     LIMIT(site, tacit_select_site_size, agent, 9, 10);
     LIMIT(site, tacit_select_site_size, agent_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
     LIMIT(site, tacit_select_site_size, dimension, 1, 0);
@@ -802,9 +824,54 @@ static void what_was_just_made_can_be_put_back(void **state)
     FRESH(doubles, tacit_doubling_size, tacit_doubling_init, tacit_doubling_check);
 }
 
+static void what_is_beyond_a_limit_makes_no_state(void **state)
+{
+    (void)state;
+    NO_STATE(tacit_elim_agent, elim_agent(), arm_count, 0);
+    NO_STATE(tacit_elim_hub, elim_hub(), agent_count, 9);
+    NO_STATE(tacit_phased_judge, phases(), growth, above(4));
+    NO_STATE(tacit_phased_agent, phased_agent(), horizon, 0);
+    struct tacit_phased_hub_config phased = {.schedule = phases(),
+                                             .mechanism = mechanism_of(TACIT_PRIVACY_SOUND)};
+    NO_STATE(tacit_phased_hub, phased, quorum, 11);
+    NO_STATE(tacit_vote_board, vote_board(), votes_needed, 0);
+    NO_STATE(tacit_vote_private, vote_private(), tick_us, 0);
+    NO_STATE(tacit_vote_pool, vote_pool(), block, 0);
+    NO_STATE(tacit_vote_site, vote_site(), cells_max, 0);
+    struct tacit_vote_sums_config sums = {.player_id = 1,
+                                          .player_count = 10,
+                                          .arm_count = 10,
+                                          .block = 1,
+                                          .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
+                                          .budget_nano = TACIT_NANO,
+                                          .tick_us = 1};
+    NO_STATE(tacit_vote_sums, sums, block, 0);
+    struct tacit_vote_config alone = {
+        .player_id = 1,
+        .player_count = 10,
+        .subroutine = {.arm_count = 10, .accuracy = 0.5, .failure = 0.5}};
+    NO_STATE(tacit_vote_player, alone, player_id, 10);
+    struct tacit_vote_hub_config vote = {.board = vote_board()};
+    NO_STATE(tacit_vote_hub, vote, board.arm_count, 0);
+    NO_STATE(tacit_glm_client, glm_client(), client_id, 10);
+    struct tacit_glm_hub_config glm = {.model = glm_client().model, .resend_after_us = 1};
+    NO_STATE(tacit_glm_hub, glm, quorum, 11);
+    NO_STATE(tacit_gossip_agent, gossip_agent(), exchange_us, 0);
+    NO_STATE(tacit_doubling, doubling(), hop_us, 0);
+    NO_STATE(tacit_select_site, training_site(), clip, 0);
+    struct tacit_index_config learner = {.kind = TACIT_ARMS_UCB1,
+                                         .arm_count = 10,
+                                         .horizon = 1000,
+                                         .scale = {TACIT_SCALE_REAL, 0, 1},
+                                         .bounded = true,
+                                         .retry_after_us = 1};
+    NO_STATE(tacit_index_agent, learner, retry_after_us, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_beyond_a_limit_makes_no_state),
         cmocka_unit_test(limits_of_elimination),
         cmocka_unit_test(states_of_elimination_grow_by_their_columns),
         cmocka_unit_test(limits_of_play_in_phases),
