@@ -11,8 +11,11 @@
 #include <string.h>
 #include "../../src/proto/gossip/survey.h"
 #include "../../src/topo/spectrum.h"
+#include "../support/digest.h"
 #include "../support/gossip_driver.h"
 
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xa0cca9e2806e9992)
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define AGENTS_MAX 12u
 #define ARMS 3u
@@ -125,6 +128,65 @@ static void *allocate(size_t size)
     return memory;
 }
 
+static void digest_some(const double *values)
+{
+    digest_word(values != NULL);
+    if (values != NULL)
+        digest_reals(values, ARMS);
+}
+
+static void digest_said(const struct tacit_gossip_message *message)
+{
+    uint64_t const words[] = {message->kind,    message->from,        message->to,
+                              message->run_id,  message->life_number, message->life,
+                              message->exchange};
+    digest_bytes(words, sizeof words);
+    digest_word(message->seen != NULL);
+    if (message->seen != NULL)
+        digest_bytes(message->seen, ARMS * sizeof *message->seen);
+    digest_some(message->theta);
+    digest_some(message->shift);
+    digest_some(message->flow);
+}
+
+static void digest_state(const struct tacit_gossip_agent *agent,
+                         const struct tacit_gossip_agent_config *config)
+{
+    struct tacit_gossip_agent_view view;
+    tacit_gossip_agent_look(agent, &view);
+    uint64_t const words[] = {view.slot,       view.waiting,      view.finished,
+                              view.halted,     view.arm,          view.forced,
+                              view.pull_count, view.forced_count, view.exchange_count,
+                              view.best_arm,   view.life_number};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.counts, ARMS * sizeof *view.counts);
+    digest_bytes(view.seen, ARMS * sizeof *view.seen);
+    digest_some(view.theta);
+    digest_some(view.mean);
+    for (uint32_t i = 0; i < config->neighbour_count; i++) {
+        uint64_t exchange;
+        digest_some(tacit_gossip_agent_flow(agent, config->neighbours[i], &exchange));
+        digest_word(exchange);
+    }
+}
+
+static enum tacit_status step_agent(struct tacit_gossip_agent *agent,
+                                    struct tacit_gossip_memory *memory,
+                                    const struct tacit_gossip_agent_config *config,
+                                    const struct tacit_gossip_event *event, struct tacit_rng *rng,
+                                    struct tacit_gossip_update *update)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(rng);
+    enum tacit_status const status =
+        tacit_gossip_agent_step(agent, memory, event, &entropy, update);
+    digest_step(status, update->persist | (uint64_t)update->send << 1, update->deadline_us,
+                update->plan, update->plan_count);
+    if (update->send)
+        digest_said(&update->message);
+    digest_state(agent, config);
+    return status;
+}
+
 static void send_one(struct schedule *schedule, const struct tacit_gossip_message *message,
                      uint32_t to)
 {
@@ -147,11 +209,10 @@ static void start_site(struct schedule *schedule, uint32_t i);
 static void step_site(struct schedule *schedule, uint32_t i, struct tacit_gossip_event event)
 {
     struct site *const site = &schedule->sites[i];
-    struct tacit_entropy const entropy = tacit_rng_entropy(&site->entropy);
     struct tacit_gossip_update update;
     event.now_us = schedule->now_us - site->started_us;
     enum tacit_status const status =
-        tacit_gossip_agent_step(site->agent, site->memory, &event, &entropy, &update);
+        step_agent(site->agent, site->memory, &site->config, &event, &site->entropy, &update);
     assert_true(status == TACIT_OK || status == TACIT_ROLLBACK);
     struct tacit_gossip_agent_view view;
     tacit_gossip_agent_look(site->agent, &view);
@@ -478,17 +539,17 @@ static void second_copy_of_a_site_halts(void **state)
     start_site(schedule, 1); /* the first of two */
     play_us(schedule, schedule->now_us + 3000, true);
     clone.entropy = tacit_rng_stream(99, 0, 0, TACIT_PURPOSE_NOISE);
-    struct tacit_entropy const entropy = tacit_rng_entropy(&clone.entropy);
     struct tacit_gossip_update update;
     struct tacit_gossip_event event = {.kind = TACIT_EVENT_START};
-    assert_int_equal(tacit_gossip_agent_step(clone.agent, clone.memory, &event, &entropy, &update),
-                     TACIT_OK);
+    assert_int_equal(
+        step_agent(clone.agent, clone.memory, &clone.config, &event, &clone.entropy, &update),
+        TACIT_OK);
     /* Its first word is refused by a neighbour, and it halts. */
     bool halted = false;
     for (uint64_t now = 1; now < 100 && !halted; now++) {
         event = (struct tacit_gossip_event){.now_us = now * 1000, .kind = TACIT_EVENT_TIMEOUT};
         assert_int_equal(
-            tacit_gossip_agent_step(clone.agent, clone.memory, &event, &entropy, &update),
+            step_agent(clone.agent, clone.memory, &clone.config, &event, &clone.entropy, &update),
             TACIT_OK);
         if (!update.send)
             continue;
@@ -497,15 +558,14 @@ static void second_copy_of_a_site_halts(void **state)
         struct tacit_gossip_event const heard = {.now_us = schedule->now_us - neighbour->started_us,
                                                  .kind = TACIT_EVENT_RECEIVE,
                                                  .as.message = &update.message};
-        struct tacit_entropy const theirs = tacit_rng_entropy(&neighbour->entropy);
-        assert_int_equal(
-            tacit_gossip_agent_step(neighbour->agent, neighbour->memory, &heard, &theirs, &answer),
-            TACIT_OK);
+        assert_int_equal(step_agent(neighbour->agent, neighbour->memory, &neighbour->config, &heard,
+                                    &neighbour->entropy, &answer),
+                         TACIT_OK);
         assert_true(answer.send && answer.message.kind == TACIT_GOSSIP_REFUSE);
         event = (struct tacit_gossip_event){
             .now_us = now * 1000, .kind = TACIT_EVENT_RECEIVE, .as.message = &answer.message};
         assert_int_equal(
-            tacit_gossip_agent_step(clone.agent, clone.memory, &event, &entropy, &update),
+            step_agent(clone.agent, clone.memory, &clone.config, &event, &clone.entropy, &update),
             TACIT_ROLLBACK);
         struct tacit_gossip_agent_view view;
         tacit_gossip_agent_look(clone.agent, &view);
@@ -533,8 +593,7 @@ static const uint32_t two_neighbours[] = {0, 2};
 static enum tacit_status step_bench(struct bench_agent *bench, struct tacit_gossip_event event,
                                     struct tacit_gossip_update *update)
 {
-    struct tacit_entropy const entropy = tacit_rng_entropy(&bench->rng);
-    return tacit_gossip_agent_step(bench->agent, bench->memory, &event, &entropy, update);
+    return step_agent(bench->agent, bench->memory, &bench->config, &event, &bench->rng, update);
 }
 
 /* slot_us = 0: on its own clock, on which nobody pulls faster than every 7 us. */
@@ -1187,8 +1246,9 @@ static void no_exact_sum_is_in_what_is_kept(void **state)
     close_schedule(&schedule);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_exact_sum_is_in_what_is_kept),
         cmocka_unit_test(average_of_theta_less_that_of_means_is_kept_for_1e6_slots),
@@ -1208,5 +1268,5 @@ int main(void)
         cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),
         cmocka_unit_test(mixing_slots_are_the_first_from_which_the_bound_holds),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }
