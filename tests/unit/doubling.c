@@ -14,9 +14,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xdfa7f279bf5ba958)
+#define DIGEST UINT64_C(0xf1dd883949005b88)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x216cb9abf5d1c632)
+#define VERDICTS UINT64_C(0x0a8c47cce389f928)
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -591,6 +591,208 @@ static void configurations_that_cannot_be_are_refused(void **state)
         assert_int_equal(tacit_doubling_size(&bad[i]), 0);
 }
 
+/* ---- Three agents on a path that loses words, and that die at any time -------------------------
+ */
+
+#define DRIVES 60u
+#define DRIVE_TURNS 20000u
+#define WORDS_MAX 64u
+
+struct word {
+    struct tacit_doubling_message *message;
+    uint32_t to;
+};
+
+struct drive {
+    struct bench benches[AGENTS];
+    void *disks[AGENTS];
+    uint64_t now_us;
+    struct tacit_rng chance;
+    struct tacit_pull_block open[AGENTS][ARMS]; /* what is left of the plans */
+    uint32_t open_count[AGENTS];
+    struct word words[WORDS_MAX]; /* on their way, in no order */
+    uint32_t word_count;
+};
+
+static bool happens(struct drive *drive, uint64_t of)
+{
+    return tacit_rng_below(&drive->chance, of) == 0;
+}
+
+static void send_to(struct drive *drive, const struct tacit_doubling_message *message, uint32_t to)
+{
+    if (happens(drive, 8) || drive->word_count == WORDS_MAX)
+        return;
+    void *const memory = malloc(tacit_doubling_message_size(message, CELLS));
+    assert_non_null(memory);
+    (void)tacit_doubling_message_copy(message, CELLS, memory);
+    drive->words[drive->word_count++] = (struct word){memory, to};
+}
+
+/* One step, which is made durable, and what it says. */
+static enum tacit_status drive_step(struct drive *drive, uint32_t i,
+                                    struct tacit_doubling_event event)
+{
+    struct bench *const bench = &drive->benches[i];
+    event.now_us = drive->now_us;
+    bench->draws_left = happens(drive, 16) ? 0 : UINT32_MAX;
+    enum tacit_status const status = step(bench, event);
+    assert_true(status == TACIT_OK || status == TACIT_ENTROPY);
+    assert_int_equal(tacit_doubling_check(bench->agent, bench->size, &bench->config), TACIT_OK);
+    struct tacit_doubling_update const *const update = &bench->update;
+    if (update->persist)
+        memcpy(drive->disks[i], bench->agent, bench->size);
+    if (update->plan_count > 0) {
+        drive->open_count[i] = update->plan_count;
+        memcpy(drive->open[i], update->plan, update->plan_count * sizeof update->plan[0]);
+    }
+    struct tacit_doubling_message const *const message = &update->message;
+    for (uint32_t to = 0; update->send && to < AGENTS; to++)
+        if (message->to == to || (message->to == TACIT_NEIGHBOURS && (to + 1 == i || to == i + 1)))
+            send_to(drive, message, to);
+    return status;
+}
+
+static void start_again(struct drive *drive, uint32_t i)
+{
+    struct bench *const bench = &drive->benches[i];
+    enum tacit_status status;
+    do { /* no start without entropy */
+        drive->open_count[i] = 0;
+        memcpy(bench->agent, drive->disks[i], bench->size);
+        tacit_doubling_memory_init(bench->memory, &bench->config);
+        status = drive_step(drive, i, (struct tacit_doubling_event){.kind = TACIT_EVENT_START});
+    } while (status != TACIT_OK);
+}
+
+static void deliver(struct drive *drive)
+{
+    if (drive->word_count == 0)
+        return;
+    uint32_t const at = (uint32_t)tacit_rng_below(&drive->chance, drive->word_count);
+    struct word const word = drive->words[at];
+    bool const comes_again = happens(drive, 8);
+    if (!comes_again)
+        drive->words[at] = drive->words[--drive->word_count];
+    struct tacit_doubling_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                               .as.message = word.message};
+    (void)drive_step(drive, word.to, event);
+    if (!comes_again)
+        free(word.message);
+}
+
+/* Some pulls of an open block, or of the leader while it waits. */
+static void pull(struct drive *drive, uint32_t i)
+{
+    struct tacit_doubling_view const view = view_of(&drive->benches[i]);
+    struct tacit_doubling_event event = {.kind = TACIT_EVENT_EXPLOITED};
+    uint64_t const left = drive->benches[i].config.schedule.horizon - view.pull_count;
+    if (view.waiting && left > 0) {
+        event.as.exploited_count = 1 + tacit_rng_below(&drive->chance, left < 9 ? left : 9);
+        (void)drive_step(drive, i, event);
+        return;
+    }
+    if (drive->open_count[i] == 0)
+        return;
+    uint32_t const at = (uint32_t)tacit_rng_below(&drive->chance, drive->open_count[i]);
+    struct tacit_pull_block *const block = &drive->open[i][at];
+    if (block->count == 0)
+        return;
+    uint64_t const count =
+        happens(drive, 2) ? block->count : 1 + tacit_rng_below(&drive->chance, block->count);
+    uint64_t const steps = tacit_rng_below(&drive->chance, count * TACIT_STEPS + 1);
+    block->count -= count;
+    event.kind = TACIT_EVENT_REWARD;
+    event.as.reward = (struct tacit_reward){block->arm, count, {.steps = (int64_t)steps}};
+    (void)drive_step(drive, i, event);
+}
+
+static void open_drive(struct drive *drive, uint32_t number)
+{
+    static const uint32_t middle = 1;
+    *drive = (struct drive){.chance = tacit_rng_stream(41, number, 0, TACIT_PURPOSE_INSTANCE)};
+    uint64_t const horizon = 1 + tacit_rng_below(&drive->chance, 3000);
+    for (uint32_t i = 0; i < AGENTS; i++) {
+        struct bench *const bench = &drive->benches[i];
+        bench->config = config_of(number % 3 == 0 ? (double)INFINITY : 1, horizon);
+        bench->config.agent_id = i;
+        bench->config.neighbours = i == middle ? neighbours : &middle;
+        bench->config.neighbour_count = i == middle ? 2 : 1;
+        bench->config.quorum = number % 2 == 0 ? 0 : 2;
+        bench->config.schedule.arms_per_round = 2 + number % 2;
+        bench->rng = tacit_rng_stream(41, number, i, TACIT_PURPOSE_NOISE);
+        bench->size = tacit_doubling_size(&bench->config);
+        bench->agent = malloc(bench->size);
+        bench->memory = malloc(tacit_doubling_memory_size(&bench->config));
+        drive->disks[i] = calloc(1, bench->size);
+        assert_true(bench->size > 0 && bench->agent != NULL && bench->memory != NULL);
+        assert_non_null(drive->disks[i]);
+        assert_int_equal(tacit_doubling_init(drive->disks[i], &bench->config), TACIT_OK);
+    }
+    for (uint32_t i = 0; i < AGENTS; i++)
+        start_again(drive, i);
+}
+
+static void close_drive(struct drive *drive)
+{
+    for (uint32_t i = 0; i < AGENTS; i++) {
+        close_bench(&drive->benches[i]);
+        free(drive->disks[i]);
+    }
+    for (uint32_t i = 0; i < drive->word_count; i++)
+        free(drive->words[i].message);
+}
+
+static bool is_over(const struct drive *drive)
+{
+    for (uint32_t i = 0; i < AGENTS; i++)
+        if (!view_of(&drive->benches[i]).finished)
+            return false;
+    return true;
+}
+
+/* Nobody believes of a block what its owner does not. */
+static void assert_agreement(const struct drive *drive)
+{
+    for (uint32_t i = 0; i < AGENTS; i++) {
+        struct tacit_doubling_view const view = view_of(&drive->benches[i]);
+        assert_true(view.conflict_count == 0 && !view.halted);
+        for (uint32_t cell = 0; cell < CELLS; cell++) {
+            struct tacit_doubling_view const its = view_of(&drive->benches[cell / ARMS]);
+            assert_true(view.known[cell] <= its.known[cell]);
+            for (uint32_t block = 0; block < view.known[cell]; block++)
+                assert_true(view.steps[cell * view.rung_count + block] ==
+                            its.steps[cell * view.rung_count + block]);
+        }
+    }
+}
+
+static void lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement(void **state)
+{
+    (void)state;
+    for (uint32_t number = 0; number < DRIVES; number++) {
+        struct drive drive;
+        uint32_t turn = 0;
+        open_drive(&drive, number);
+        for (; turn < DRIVE_TURNS && !is_over(&drive); turn++) {
+            uint32_t const i = (uint32_t)tacit_rng_below(&drive.chance, AGENTS);
+            drive.now_us += tacit_rng_below(&drive.chance, 30);
+            if (happens(&drive, 40))
+                start_again(&drive, i);
+            else if (happens(&drive, 3))
+                (void)drive_step(&drive, i,
+                                 (struct tacit_doubling_event){.kind = TACIT_EVENT_TIMEOUT});
+            else if (happens(&drive, 2))
+                deliver(&drive);
+            else
+                pull(&drive, i);
+        }
+        assert_true(turn < DRIVE_TURNS);
+        assert_agreement(&drive);
+        close_drive(&drive);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -610,6 +812,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(old_copies_and_second_lives_halt),
         cmocka_unit_test(damaged_states_are_seen_or_do_no_harm),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),
+        cmocka_unit_test(lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
     return damage_end(argc, failed, VERDICTS);

@@ -198,10 +198,7 @@ static enum tacit_status end_plan(struct tacit_doubling_agent *agent,
 static void open_again(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
                        struct tacit_doubling_update *update)
 {
-    uint64_t pulls = 0;
-    for (uint32_t i = 0; i < agent->plan_count; i++)
-        pulls += doubling_plan(agent)[i].count;
-    bool const fits = pulls <= agent->schedule.horizon - agent->pull_count;
+    bool const fits = doubling_plan_pulls(agent) <= agent->schedule.horizon - agent->pull_count;
     if (fits && agent->phase == DOUBLING_PULLING)
         give_plan(agent, memory, update); /* again, with new rewards */
     else

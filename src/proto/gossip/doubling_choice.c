@@ -126,11 +126,13 @@ static void plan_arm(struct tacit_doubling_agent *agent, uint32_t arm)
     block->count = doubling_pulls(agent, own);
 }
 
-static uint64_t plan_pulls(struct tacit_doubling_agent *agent)
+uint64_t doubling_plan_pulls(struct tacit_doubling_agent *agent)
 {
     uint64_t pulls = 0;
-    for (uint32_t i = 0; i < agent->plan_count; i++)
-        pulls += doubling_plan(agent)[i].count; /* 2^16 blocks of 2^40 pulls fit */
+    for (uint32_t i = 0; i < agent->plan_count; i++) {
+        TACIT_ASSERT(doubling_plan(agent)[i].count > 0); /* there are none behind the last one */
+        pulls += doubling_plan(agent)[i].count;          /* 2^16 blocks of 2^40 pulls fit */
+    }
     return pulls;
 }
 
@@ -157,7 +159,7 @@ static void rest(struct tacit_doubling_agent *agent)
 static void open_plan(struct tacit_doubling_agent *agent)
 {
     TACIT_ASSERT(agent->plan_count > 0);
-    if (plan_pulls(agent) > agent->schedule.horizon - agent->pull_count)
+    if (doubling_plan_pulls(agent) > agent->schedule.horizon - agent->pull_count)
         rest(agent);
     else
         agent->phase = DOUBLING_PULLING;
@@ -206,7 +208,7 @@ static void plan_by_index(struct tacit_doubling_agent *agent, struct tacit_doubl
     while (arm != TACIT_NO_ARM && agent->plan_count + 1 < agent->schedule.arms_per_round &&
            doubling_own(agent, arm) < agent->rung_count) {
         plan_arm(agent, arm);
-        pulls = plan_pulls(agent);
+        pulls = doubling_plan_pulls(agent);
         arm = next_challenger(agent, uppers, arm);
     }
     uint32_t const own = doubling_own(agent, agent->leader);

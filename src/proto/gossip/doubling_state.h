@@ -168,4 +168,6 @@ uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm);
 /* Makes the next plan from what is known: blocks that others have and this agent has not, else what
  * the index says; nothing while blocks of others are missing. Sets phase, plan, leader, means. */
 void doubling_choose(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory);
+/* Pulls of the plan that is in place. */
+uint64_t doubling_plan_pulls(struct tacit_doubling_agent *agent);
 #endif
