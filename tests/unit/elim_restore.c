@@ -13,9 +13,10 @@
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/elim_driver.h"
+#include "../../src/proto/elim/hub_state.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x400cc0a046070687)
+#define DIGEST UINT64_C(0x6be3bf37763dffb7)
 /* Verdicts over damaged states: damage.h. */
 #define VERDICTS UINT64_C(0xc7d2a7f1473230ff)
 
@@ -325,10 +326,13 @@ static void play_to(struct pair *pair, uint32_t rounds)
     }
 }
 
-static void open_plain(struct pair *pair, uint32_t report_count)
+/* growth: of exact bounds, or 0. */
+static void open_growing(struct pair *pair, uint32_t report_count, double growth)
 {
     *pair = (struct pair){.rng = tacit_rng_stream(16, 0, 0, TACIT_PURPOSE_FAULT)};
-    pair->setup = driver_setup_plain(6, 3, 10000000);
+    pair->setup = driver_setup_plain(6, growth > 0 ? 4 : 3, 10000000);
+    pair->setup.growth = growth;
+    pair->setup.epsilon = growth > 0 ? 1.0 : pair->setup.epsilon;
     pair->setup.report_count = report_count;
     pair->setup.answers_all = true;
     pair->setup.change_max = 8;
@@ -338,6 +342,16 @@ static void open_plain(struct pair *pair, uint32_t report_count)
     driver_expect(&pair->whole, driver_start(), TACIT_OK);
     driver_expect(&pair->lost, driver_start(), TACIT_OK);
     assert_true(agrees(pair));
+}
+
+static void open_plain(struct pair *pair, uint32_t report_count)
+{
+    open_growing(pair, report_count, 0);
+}
+
+static void open_exact(struct pair *pair, uint32_t report_count)
+{
+    open_growing(pair, report_count, 2);
 }
 
 /* An entry that is one round old, a report that is another one, participants that were drawn anew:
@@ -487,6 +501,53 @@ static void hub_that_never_started_starts(void **state)
     driver_close(&hub);
 }
 
+/* ---- States that no run makes
+ * -------------------------------------------------------------------- */
+
+/* A report that speaks for nobody, or for two, with a count of the round that agrees with it. */
+static void report_that_speaks_for_nobody_or_for_two_is_no_state(void **state)
+{
+    static struct pair pair;
+    (void)state;
+    open_plain(&pair, 6);
+    draw_sums(&pair, 4);
+    hear_report(&pair, &pair.whole, 4);
+    struct tacit_elim_hub *const hub = pair.whole.state;
+    assert_int_equal(covered_of(hub)[4], 1);
+    assert_int_equal(hub->covered_count, 1);
+    for (uint32_t covered = 0; covered < 3; covered++) {
+        covered_of(hub)[4] = hub->covered_count = covered;
+        assert_int_equal(tacit_elim_hub_check(hub, pair.whole.size, &pair.whole.hub_config),
+                         covered == 1 ? TACIT_OK : TACIT_MALFORMED);
+    }
+    close_pair(&pair);
+}
+
+/* ---- Intervals of arms that were taken out
+ * ------------------------------------------------------- */
+
+/* It was looked at last in the round before the open one; in the first one there is none. */
+static void interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look(void **state)
+{
+    static struct pair pair;
+    uint32_t number;
+    (void)state;
+    open_exact(&pair, 6);
+    assert_int_equal(driver_change(&pair.whole, TACIT_ELIM_RETIRE_ARM, 0, 0, &number), TACIT_OK);
+    assert_int_equal(driver_change(&pair.lost, TACIT_ELIM_RETIRE_ARM, 0, 0, &number), TACIT_OK);
+    play_to(&pair, 1);
+    struct tacit_elim_interval const first = tacit_elim_hub_interval(pair.whole.state, 1, 0.95);
+    assert_true(first.mean > 0.4 && first.lower > 0 && first.upper < 1);
+    assert_int_equal(driver_change(&pair.whole, TACIT_ELIM_RETIRE_ARM, 1, 0, &number), TACIT_OK);
+    assert_int_equal(driver_change(&pair.lost, TACIT_ELIM_RETIRE_ARM, 1, 0, &number), TACIT_OK);
+    play_to(&pair, 2);
+    struct tacit_elim_interval const never = tacit_elim_hub_interval(pair.whole.state, 0, 0.95);
+    struct tacit_elim_interval const last = tacit_elim_hub_interval(pair.whole.state, 1, 0.95);
+    assert_true(!(never.mean > 0) && !(never.lower > 0) && !(never.upper < 1));
+    assert_memory_equal(&first, &last, sizeof last);
+    close_pair(&pair);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -498,6 +559,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(snapshot_of_another_run_is_refused),
         cmocka_unit_test(report_of_a_site_that_was_left_out_is_not_waited_for),
         cmocka_unit_test(hub_that_never_started_starts),
+        cmocka_unit_test(report_that_speaks_for_nobody_or_for_two_is_no_state),
+        cmocka_unit_test(interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
     return damage_end(argc, failed, VERDICTS);

@@ -15,7 +15,7 @@ static void excuse(struct tacit_elim_hub *hub, uint32_t agent)
 }
 
 /* With next_uploaders in place: goes on where the round has no report to wait for any more. Result:
- * is there another round, or are others asked? */
+ * are others asked, who are to be told? The order of another round is in the update. */
 static bool settle(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
 {
     uint32_t const agents = hub->config.agent_count;
@@ -23,7 +23,7 @@ static bool settle(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
     TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
     if (hub->covered_count > 0 && elim_hub_is_complete_with(hub, 0, 0)) {
         elim_hub_close_round(hub, update);
-        return true;
+        return false;
     }
     bool const asks_others = hub->missing_count == 0; /* all who were asked are left out */
     if (asks_others) {
@@ -72,7 +72,7 @@ enum tacit_status elim_hub_note_refused(struct tacit_elim_hub *hub,
         return TACIT_OK;
     if (tacit_bits_has(abstaining_of(hub), message->from))
         excuse(hub, message->from);
-    if (settle(hub, update) && !update->send)
+    if (settle(hub, update))
         elim_hub_send_order(hub, TACIT_EVERYONE, update);
     return TACIT_OK;
 }
