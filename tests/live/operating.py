@@ -137,18 +137,19 @@ def site_that_refuses_the_run_needs_attention_and_shows_what_is_announced(federa
 
 def check(federation, name):
     """Code and text of `--check`; no file of the folder is made, changed or touched."""
-    before = seen_in(federation.folder)
+    before = seen_in(federation)
     words = federation.words_of(name)
     done = subprocess.run([*words[:2], "--check", *words[3:]], capture_output=True, text=True, timeout=60, check=False)
-    after = seen_in(federation.folder)
+    after = seen_in(federation)
     require(before == after, f"it wrote: {before ^ after}")
     return done.returncode, done.stdout + done.stderr
 
 
-def seen_in(folder):
+def seen_in(federation):
     """Names, sizes and times of all that no running process writes."""
-    return {(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*")
-            if path.is_file() and path.suffix != ".log"}
+    written = {f"state-{name}" for name, process in federation.processes.items() if process.poll() is None}
+    return {(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in federation.folder.rglob("*")
+            if path.is_file() and path.suffix != ".log" and not written & set(path.parts)}
 
 
 def change(federation, name, old, new):
