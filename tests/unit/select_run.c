@@ -551,6 +551,8 @@ static void no_exact_number_of_a_vector_is_in_the_state(void **state)
         struct tacit_select_update update;
         status = tacit_select_site_step(site_of(world, site), &event, &entropy, &update);
         failures += status == TACIT_ENTROPY ? 1 : 0;
+        assert_true(status != TACIT_ENTROPY || update.train);
+        assert_true(update.deadline_us > event.now_us); /* then again, or for an answer */
         assert_false(holds_exact(world, site, difference));
     }
     assert_int_equal(status, TACIT_OK);
@@ -768,6 +770,29 @@ static void every_selector_ends_its_run(void **state)
     }
 }
 
+/* The first model is what the hub was given, if each number of it is one. */
+static void a_hub_begins_with_the_model_it_is_given(void **state)
+{
+    (void)state;
+    enum { DIMENSION = 5 };
+    struct world *const world = world_of(3, DIMENSION);
+    struct node *const hub = &world->nodes[SITES];
+    float initial[DIMENSION] = {0.5f, -2, 3, 0, 1e-3f};
+    struct tacit_select_hub_view view;
+    assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config, NULL, initial),
+                     TACIT_OK);
+    tacit_select_hub_look(hub->state, &view);
+    assert_memory_equal(view.model, initial, sizeof initial);
+    for (uint32_t i = 0; i < DIMENSION; i++) {
+        float wrong[DIMENSION];
+        memcpy(wrong, initial, sizeof wrong);
+        wrong[i] = i % 2 == 0 ? INFINITY : NAN;
+        assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config, NULL, wrong),
+                         TACIT_INVALID);
+    }
+    world_free(world);
+}
+
 /* A federation whose vectors are short, in each of its phases. */
 static void damaged_states_get_the_verdicts_that_they_always_got(void **state)
 {
@@ -874,6 +899,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_not_granted_is_not_given),
         cmocka_unit_test(hostile_words_to_the_hub_change_nothing),
         cmocka_unit_test(every_selector_ends_its_run),
+        cmocka_unit_test(a_hub_begins_with_the_model_it_is_given),
         cmocka_unit_test(damaged_states_get_the_verdicts_that_they_always_got),
         cmocka_unit_test(damaged_states_are_refused),
         cmocka_unit_test(only_one_form_is_taken),
