@@ -14,9 +14,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x72a41e54963f5965)
+#define DIGEST UINT64_C(0x7b9db4d6eba973ca)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x993cab226e1c33ff)
+#define VERDICTS UINT64_C(0x7c48ee2ebc2900c8)
 
 #define ARMS 5u
 
@@ -777,6 +777,66 @@ static void a_change_that_cannot_be_leaves_every_byte_as_it_was(void **state)
     phased_free(hub);
 }
 
+#define CHANGED_RUNS 300u
+
+/* An arm is added or taken out, by an operator who may know how much was played. */
+static void change_some(struct phased_core *hub, struct tacit_rng *chance)
+{
+    struct tacit_phased_hub_config const config = phased_hub_config(hub->setup);
+    struct tacit_phased_update update;
+    uint32_t const arm = (uint32_t)tacit_rng_below(chance, ARMS);
+    bool const is_added = tacit_rng_below(chance, 2) == 0;
+    enum tacit_status const status =
+        is_added ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
+                 : tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update);
+    assert_true(status == TACIT_OK || status == TACIT_INVALID);
+    assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
+    digest_phased(status, &update);
+}
+
+static void report_some(struct phased_core *hub, struct tacit_rng *chance)
+{
+    struct tacit_phased_hub_view const view = phased_hub_view(hub);
+    uint32_t const agent = (uint32_t)tacit_rng_below(chance, hub->setup->schedule.agent_count);
+    int64_t sums[ARMS];
+    if (view.judge.finished || tacit_bits_has(view.received, agent))
+        return;
+    for (uint32_t i = 0; i < view.judge.plan_count; i++)
+        sums[i] = (int64_t)tacit_rng_below(chance, view.judge.plan[i].count * TACIT_STEPS + 1);
+    struct tacit_phased_message const report =
+        report_of(agent, view.judge.round, sums, view.judge.plan_count);
+    assert_int_equal(phased_step(hub, phased_receive(&report)), TACIT_OK);
+}
+
+/* Each state is one, and each arm that was there from the first plan on has a release once a round
+ * is closed. */
+static void arms_that_come_and_go_at_any_time_leave_a_state(void **state)
+{
+    (void)state;
+    uint64_t rounds = 0;
+    for (uint32_t run = 0; run < CHANGED_RUNS; run++) {
+        struct tacit_rng chance = tacit_rng_stream(23, run, 0, TACIT_PURPOSE_FAULT);
+        struct phased_setup setup =
+            setup_of(2, 50 + tacit_rng_below(&chance, 20000), run % 3 == 0 ? 0.9 : 0);
+        setup.schedule.rule = run % 2 == 0 ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION;
+        setup.schedule.first_count = 1 + (uint32_t)tacit_rng_below(&chance, ARMS);
+        if (run % 8 == 0)
+            setup.schedule.guard_loss = 0.1;
+        struct phased_core *const hub = phased_hub_new(&setup);
+        assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+        for (uint32_t turn = 0; turn < 60; turn++) {
+            if (tacit_rng_below(&chance, 4) == 0)
+                change_some(hub, &chance);
+            else
+                report_some(hub, &chance);
+        }
+        rounds += phased_hub_view(hub).judge.round_count;
+        phased_free(hub);
+    }
+    print_message("%llu rounds\n", (unsigned long long)rounds);
+    assert_true(rounds > 5 * CHANGED_RUNS);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -804,6 +864,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(check_refuses_most_damaged_judges_and_survives_the_others),
         cmocka_unit_test(damaged_states_are_refused_or_go_on_without_stumbling),
         cmocka_unit_test(a_change_that_cannot_be_leaves_every_byte_as_it_was),
+        cmocka_unit_test(arms_that_come_and_go_at_any_time_leave_a_state),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
     return damage_end(argc, failed, VERDICTS);

@@ -855,14 +855,6 @@ static bool plan_is_possible(struct tacit_phased_judge *judge)
     return true;
 }
 
-static bool has_retired(struct tacit_phased_judge *judge)
-{
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (standings_of(judge)[arm] == TACIT_PHASED_RETIRED)
-            return true;
-    return false;
-}
-
 /* Every release is of its rung, of so many sites; what is beyond the last one is zero. */
 static bool releases_are_possible(struct tacit_phased_judge *judge)
 {
@@ -883,8 +875,7 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
         bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
         bool const may_wait = (is_guarded(&judge->schedule) && !is_guard) ||
                               standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
-                              arm >= tacit_phases_first_count(&judge->schedule) ||
-                              has_retired(judge);
+                              arm >= tacit_phases_first_count(&judge->schedule);
         if ((count > 0 && judge->round_count == 0) ||
             (count == 0 && judge->round_count > 0 && !may_wait))
             return false;
