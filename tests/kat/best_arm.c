@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/best_arm.h"
+#include "tacit/vote.h"
 
 #define SAME 1e-14
 
@@ -119,6 +120,8 @@ static void quotas_are_those_of_the_readings(void **state)
     assert_int_equal(tacit_best_arm_quota(&config, 4), 22880);
     config = config_of(TACIT_BEST_ARM_MEDIAN, 3, 0.1, 0.05);
     assert_int_equal(tacit_best_arm_quota(&config, 1), 30640);
+    double const alone = 3 * 30640.0 + 2 * (double)tacit_best_arm_quota(&config, 2);
+    assert_true(tacit_vote_samples_alone(&config) == alone); /* all arms, then the half of them */
     config = config_of(TACIT_BEST_ARM_MEDIAN, 3, 1e-9, 0.05);
     assert_int_equal(tacit_best_arm_quota(&config, 1), TACIT_HORIZON_MAX);
 }

@@ -12,7 +12,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xb8b643be0144b103)
+#define DIGEST UINT64_C(0xb3c36aebb781218f)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0x83d2a3338d855a4f)
 
@@ -614,6 +614,29 @@ static void a_clone_has_no_second_vote(void **state)
     leave(&table);
 }
 
+/* From its first vote on a player says it at each start, and before there is nothing to say. */
+static void a_start_says_the_first_vote_again(void **state)
+{
+    (void)state;
+    uint32_t with_one_mark = 0;
+    for (uint32_t seed = 9; seed < 19; seed++) {
+        struct table table;
+        seat_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, seed);
+        struct tacit_vote_event const start = {.kind = TACIT_EVENT_START};
+        struct tacit_vote_board_view view = {.mark_count = 0};
+        for (uint32_t i = 0; i < 4000 && view.mark_count == 0; i++) {
+            struct tacit_vote_update update;
+            activate(&table, 0);
+            tacit_vote_board_look(table.board, &view);
+            assert_int_equal(step(&table, 0, start, &update), TACIT_OK);
+            assert_true(update.send == (view.mark_count > 0));
+        }
+        with_one_mark += view.mark_count == 1 ? 1 : 0;
+        leave(&table);
+    }
+    assert_true(with_one_mark > 0);
+}
+
 static void a_reset_starts_everything_anew(void **state)
 {
     (void)state;
@@ -688,6 +711,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(players_end_with_one_arm_and_at_most_mK_minus_1_marks),
         cmocka_unit_test(states_can_be_copied_at_any_time),
         cmocka_unit_test(a_clone_has_no_second_vote),
+        cmocka_unit_test(a_start_says_the_first_vote_again),
         cmocka_unit_test(a_reset_starts_everything_anew),
         cmocka_unit_test(rewards_that_were_not_planned_are_refused),
     };
