@@ -553,6 +553,7 @@ static void no_exact_number_of_a_vector_is_in_the_state(void **state)
         failures += status == TACIT_ENTROPY ? 1 : 0;
         assert_true(status != TACIT_ENTROPY || update.train);
         assert_true(update.deadline_us > event.now_us); /* then again, or for an answer */
+        assert_true(update.deadline_us < TACIT_NEVER / 2);
         assert_false(holds_exact(world, site, difference));
     }
     assert_int_equal(status, TACIT_OK);
