@@ -7,8 +7,9 @@ usage: mutate.py [--count N] [--seed N] [--jobs N] [--minutes M] [--seconds S] [
 Works in a clone of what is committed, under $TMPDIR (--scratch: there, and it stays for the next run).
 Of a change, first the object is built: the same machine code is an equivalent change. Then the tests of
 the mutated room run, and only if they pass the other quick ones that reach the changed function, those
-first that notice most in least time. Who reaches what is seen once, in a build that marks each function. Every program is linked once more, to a library of all rooms and in front of it one of
-the changed file alone: so a change is a file to compile, and no program to link.
+first that notice most in least time. Who reaches what is seen once, in a build that marks each function.
+Every program is linked once more, to a library of all rooms and in front of it one of the changed file
+alone: so a change is a file to compile, and no program to link.
 N changes are tried besides those that do not build and those that change nothing.
 Ends with a table of the survivors and how to replay each. Exit code 1: more than one in twenty survived.
 """

@@ -88,14 +88,13 @@ size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size)
 
 /* ---- Decoding ---- */
 
-/* name: zeros. */
 static bool take_name(const char *from, char name[TACIT_WIRE_NAME_BYTES_MAX + 1])
 {
     TACIT_ASSERT(from != NULL);
     size_t const length = strlen(from);
     if (length > TACIT_WIRE_NAME_BYTES_MAX)
         return false;
-    memcpy(name, from, length);
+    memcpy(name, from, length + 1);
     return true;
 }
 

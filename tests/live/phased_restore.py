@@ -7,10 +7,9 @@ import math
 import pathlib
 import shutil
 import sys
-import time
 
 import support
-from support import IS_LONG, main, require, seeded, test, wait_for
+from support import main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import phased  # noqa: E402
@@ -142,30 +141,14 @@ def a_longer_chain_stops_it_and_another_quorum_is_refused(federation_of):
     require(code != 0 and "run.quorum and run.deadline_s" in said, f"{code} {said}")
 
 
-def lose_again_and_again(federation_of, count, rng):
-    federation = begin(federation_of, rng.choice(["index", "elimination"]))
-    begun = federation.applications[0].allowance
-    backup = federation.folder / "backup"
-    shutil.copytree(restore.state_of(federation), backup)
-    ways = []
-    for number in range(1, count + 1):
-        federation.allow(begun + PULLS ** (number / count))
-        time.sleep(rng.uniform(0.05, 0.5))
-        ways.append(restore.lose_hastily(federation, rng, backup))
-    end_run(federation)
-    rebuilt = restore.check_chain(federation)
-    kept = federation.log("coordinator").count("no site holds more than this state")  # of an old copy, if no round was closed since
-    require(rebuilt + min(kept, ways.count("old copy")) >= count, f"{rebuilt} of {count} lost coordinators were rebuilt, {kept} kept: {ways}")
-    return rebuilt
-
-
 @test
 def coordinators_that_are_lost_in_every_hasty_way_come_back(federation_of):
-    rng = seeded()
-    wanted, rebuilt = (100, 0) if IS_LONG else (4, 0)
-    while rebuilt < wanted:
-        rebuilt += lose_again_and_again(federation_of, min(10, wanted), rng)
-    print(f"{rebuilt} rebuilt coordinators, closed rounds bit-equal")
+    def lose(count, rng):
+        federation = begin(federation_of, rng.choice(["index", "elimination"]))
+        begun = federation.applications[0].allowance
+        return restore.lose_again_and_again(federation, count, rng,
+                                            lambda number: federation.allow(begun + PULLS ** (number / count)), end_run)
+    restore.come_back(lose)
 
 
 if __name__ == "__main__":

@@ -44,22 +44,12 @@ static void expect_refused_at(const char *name, enum tacit_status status, const 
     struct live_store_identity const identity = store_model_identity();
     struct tacit_error error;
     assert_int_equal(try_open_as(name, &identity, &error), status);
-    if (strstr(error.text, reason) == NULL || strstr(error.text, name) == NULL)
-        fail_msg("\"%s\" lacks \"%s\" or the path", error.text, reason);
+    store_model_expect_error(&error, name, reason);
 }
 
 static void expect_refused(enum tacit_status status, const char *reason)
 {
     expect_refused_at(store_directory, status, reason);
-}
-
-/* A closed store at this batch. */
-static void make_store(uint64_t batches)
-{
-    struct live_store *const store = store_model_open(store_directory);
-    for (uint64_t batch = 1; batch <= batches; batch++)
-        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
-    live_store_close(store);
 }
 
 static void expect_batch(uint64_t batch)
@@ -147,7 +137,7 @@ static void what_is_committed_is_there_when_opened_again(void **state)
 static void a_batch_without_commit_leaves_nothing(void **state)
 {
     (void)state;
-    make_store(3);
+    store_model_make(3);
     struct live_store *const store = begun();
     assert_int_equal(live_store_put_value(store, "batch", 99), TACIT_OK);
     assert_int_equal(live_store_put_core(store, "x", 1), TACIT_OK);
@@ -320,7 +310,7 @@ static bool stop_at_first(void *context, const struct live_release *release)
 static void a_walk_stops_when_told(void **state)
 {
     (void)state;
-    make_store(3);
+    store_model_make(3);
     struct live_store *const store = store_model_open(store_directory);
     int seen = 0;
     assert_int_equal(live_store_releases(store, stop_at_first, &seen), TACIT_OK);
@@ -333,7 +323,7 @@ static void a_walk_stops_when_told(void **state)
 static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
 {
     (void)state;
-    make_store(1);
+    store_model_make(1);
     char text[STORE_TEXT_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     text[STORE_TEXT_BYTES_MAX + 1] = '\0';
@@ -550,7 +540,7 @@ static void an_acknowledgement_stays(void **state)
 static void a_shell_cannot_change_a_release_by_accident(void **state)
 {
     (void)state;
-    make_store(3);
+    store_model_make(3);
     assert_int_not_equal(shell("DELETE FROM releases"), SQLITE_OK);
     assert_int_not_equal(shell("UPDATE releases SET bytes = x'00'"), SQLITE_OK);
     assert_int_not_equal(shell("UPDATE releases SET epsilon_nano = 1 WHERE number = 2"), SQLITE_OK);
@@ -610,7 +600,7 @@ static void what_is_opened_is_closed(void **state)
 {
     (void)state;
     size_t const before = open_files();
-    make_store(3);
+    store_model_make(3);
     assert_int_equal(open_files(), before);
     write_private(STORE_FILE "-witness", "damaged", 7);
     expect_refused(TACIT_MALFORMED, "-witness is damaged");
@@ -628,7 +618,7 @@ static void what_a_making_left_that_was_cut_short_goes(void **state)
     assert_int_equal(mkdir(store_directory, 0700), 0);
     for (size_t i = 0; i < 3; i++)
         write_private(names[i], "left", 4);
-    make_store(2);
+    store_model_make(2);
     for (size_t i = 0; i < 3; i++) {
         char path[TEMP_PATH_BYTES];
         temp_path(path, store_directory, names[i]);
@@ -664,7 +654,7 @@ static void a_directory_open_to_others_is_refused(void **state)
 {
     (void)state;
     static const mode_t modes[] = {0701, 0702, 0704, 0710, 0720, 0740, 0755, 0777};
-    make_store(1);
+    store_model_make(1);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         set_mode(".", modes[i]);
         expect_refused(TACIT_INVALID, "is open to other users");
@@ -687,7 +677,7 @@ static void files_open_to_others_are_refused(void **state)
     (void)state;
     static const char *const names[] = {STORE_FILE, STORE_LOG, "lock"};
     struct store_image image = store_image_killed(2);
-    make_store(1);
+    store_model_make(1);
     store_image_write(store_directory, &image);
     for (size_t i = 0; i < 3; i++) {
         set_mode(names[i], 0640);
@@ -705,7 +695,7 @@ static void somebody_elses_files_are_refused(void **state)
     (void)state;
     if (geteuid() != 0)
         skip(); /* only root can give files away */
-    make_store(1);
+    store_model_make(1);
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);
     assert_int_equal(chown(path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
@@ -720,7 +710,7 @@ static void somebody_elses_files_are_refused(void **state)
 static void links_are_refused(void **state)
 {
     (void)state;
-    make_store(1);
+    store_model_make(1);
     char link_path[TEMP_PATH_BYTES];
     char slashed[TEMP_PATH_BYTES];
     temp_path(link_path, store_around, "link");
@@ -763,7 +753,7 @@ static void the_name_of_the_directory_does_not_matter(void **state)
     static const char *const names[] = {"file:state?mode=memory", "a b%20c'\"#&", ":memory:"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         temp_path(store_directory, store_around, names[i]);
-        make_store(2);
+        store_model_make(2);
         expect_batch(2);
         assert_int_equal(mode_of(STORE_FILE), 0600);
     }
@@ -812,7 +802,7 @@ static pid_t start_holder(void)
 static void a_second_process_is_told_who_holds_it(void **state)
 {
     (void)state;
-    make_store(2);
+    store_model_make(2);
     for (int i = 0; i < 3; i++) {
         pid_t const holder = start_holder();
         char reason[64];
@@ -852,7 +842,7 @@ static void expect_stranger(const struct live_store_identity *identity, const ch
 static void another_identity_is_told_what_differs(void **state)
 {
     (void)state;
-    make_store(2);
+    store_model_make(2);
     struct live_store_identity other = store_model_identity();
     other.role = "coordinator";
     other.site = "";
@@ -884,7 +874,7 @@ static void a_coordinator_has_no_site(void **state)
 static void another_format_is_refused(void **state)
 {
     (void)state;
-    make_store(2);
+    store_model_make(2);
     assert_int_equal(shell("PRAGMA user_version = 8"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 8");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
@@ -998,7 +988,7 @@ static void another_configuration_is_taken_when_the_run_has_ended(void **state)
     struct tacit_error error;
     struct live_store *store;
     other.config_digest[0] ^= 1;
-    make_store(4);
+    store_model_make(4);
     store = store_model_open(store_directory);
     assert_int_equal(put_run(store, &row), TACIT_OK);
     live_store_close(store);
@@ -1051,7 +1041,7 @@ static void counts_of_units_are_kept(void **state)
 static void another_format_in_the_log_is_refused(void **state)
 {
     (void)state;
-    make_store(2); /* two turns: the log's is 3, of format 8 */
+    store_model_make(2); /* two turns: the log's is 3, of format 8 */
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
@@ -1115,7 +1105,7 @@ static void other_tables_are_refused(void **state)
         {"PRAGMA journal_mode = DELETE", "versions 1 and 1"},
     };
     struct store_image image = store_image_killed(2);
-    make_store(1);
+    store_model_make(1);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         store_image_write(store_directory, &image);
         assert_int_equal(shell(changes[i][0]), SQLITE_OK);
@@ -1139,7 +1129,7 @@ static void rows_changed_by_hand_are_refused(void **state)
         "UPDATE identity SET site = 'clinic-8'", "UPDATE releases SET acknowledged = 1",
     };
     struct store_image image = store_image_killed(2);
-    make_store(1);
+    store_model_make(1);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         store_image_write(store_directory, &image);
         assert_int_equal(shell(changes[i]), SQLITE_OK);
@@ -1180,7 +1170,7 @@ static bool opens_whole(const struct store_image *image, uint64_t *batch)
 static void a_flipped_byte_is_refused_or_harmless(void **state)
 {
     (void)state;
-    make_store(6);
+    store_model_make(6);
     struct store_image image = store_image_read(store_directory);
     assert_int_equal(image.log_size, 0);
     unsigned refused = 0;
@@ -1205,7 +1195,7 @@ static void a_flipped_byte_is_refused_or_harmless(void **state)
 static void a_truncated_file_is_refused(void **state)
 {
     (void)state;
-    make_store(6);
+    store_model_make(6);
     struct store_image image = store_image_read(store_directory);
     struct store_image cut = image;
     uint64_t batch;
@@ -1253,7 +1243,7 @@ static void a_damaged_free_list_is_refused(void **state)
 static void a_log_left_behind_is_recovered(void **state)
 {
     (void)state;
-    make_store(0);
+    store_model_make(0);
     for (uint64_t batches = 1; batches < 12; batches++) {
         struct store_image image = store_image_killed(batches);
         uint64_t batch = 0;
@@ -1269,7 +1259,7 @@ static void a_flipped_byte_in_the_log_never_loses_old_commits(void **state)
 {
     (void)state;
     enum { BATCHES = 8 };
-    make_store(0);
+    store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
     unsigned refused = 0;
     unsigned lost[BATCHES + 1] = {0};
@@ -1315,7 +1305,7 @@ static void a_log_of_either_byte_order_is_recovered_and_its_damage_refused(void 
 {
     (void)state;
     enum { BATCHES = 8 };
-    make_store(0);
+    store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
     for (int order = 0; order < 2; order++) {
         uint64_t batch = 0;
@@ -1359,7 +1349,7 @@ static void a_truncated_log_leaves_whole_batches(void **state)
 {
     (void)state;
     enum { BATCHES = 8 };
-    make_store(0);
+    store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
     struct store_image cut = image;
     uint64_t last = 0;
@@ -1380,7 +1370,7 @@ static void a_log_of_a_header_alone_holds_nothing(void **state)
 {
     (void)state;
     enum { HEADER_BYTES = 32 };
-    make_store(0);
+    store_model_make(0);
     struct store_image image = store_image_killed(3);
     struct store_image cut = image;
     uint64_t batch = 0;
@@ -1396,7 +1386,7 @@ static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
 {
     (void)state;
     enum { BATCHES = 40 };
-    make_store(0);
+    store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
     struct store_image cut = image;
     for (cut.size = 0; cut.size <= image.size; cut.size += 512) {
@@ -1413,7 +1403,7 @@ static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
 static void descriptor_0_is_a_file_like_any_other(void **state)
 {
     (void)state;
-    make_store(0);
+    store_model_make(0);
     struct store_image image = store_image_killed(3);
     store_image_write(store_directory, &image);
     int const place = open(store_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -1526,7 +1516,7 @@ static void a_log_that_is_shorter_than_what_was_released_is_noticed(void **state
 static void a_damaged_witness_is_refused(void **state)
 {
     (void)state;
-    make_store(2);
+    store_model_make(2);
     char bytes[32] = {1};
     write_private(STORE_FILE "-witness", bytes, sizeof bytes);
     expect_refused(TACIT_MALFORMED, "state.db-witness is damaged");

@@ -69,21 +69,12 @@ static void expect_refused_at(const char *name, enum tacit_status status, const 
     struct live_store_identity const identity = store_model_identity();
     struct looked const looked = look_at(name, &identity);
     assert_int_equal(looked.status, status);
-    if (strstr(looked.error.text, words) == NULL || strstr(looked.error.text, name) == NULL)
-        fail_msg("\"%s\" lacks \"%s\" or the path", looked.error.text, words);
+    store_model_expect_error(&looked.error, name, words);
 }
 
 static void expect_refused(enum tacit_status status, const char *words)
 {
     expect_refused_at(store_directory, status, words);
-}
-
-static void make_store(uint64_t batches)
-{
-    struct live_store *const store = store_model_open(store_directory);
-    for (uint64_t batch = 1; batch <= batches; batch++)
-        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
-    live_store_close(store);
 }
 
 static void expect_same_image(const struct store_image *image)
@@ -142,7 +133,7 @@ static void a_relative_name_is_looked_for_here(void **state)
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(store_around), 0);
     struct looked const none = look_at("state", &identity);
-    make_store(2);
+    store_model_make(2);
     struct looked const there = look_at("state", &identity);
     enum tacit_status const lost = look_at("no/state", &identity).status;
     assert_int_equal(chdir(before), 0);
@@ -162,7 +153,7 @@ static void a_state_is_read_and_stays_as_it_is(void **state)
         char name[32];
         (void)snprintf(name, sizeof name, "state-%u", (unsigned)batches);
         temp_path(store_directory, store_around, name);
-        make_store(batches);
+        store_model_make(batches);
         size_t const files = entries_of(store_directory);
         struct store_image image = store_image_read(store_directory);
         struct looked const looked = look();
@@ -178,7 +169,7 @@ static void a_state_is_read_and_stays_as_it_is(void **state)
 static void the_log_of_a_killed_process_is_read_and_stays(void **state)
 {
     (void)state;
-    make_store(0);
+    store_model_make(0);
     for (uint64_t batches = 1; batches < 8; batches++) {
         struct store_image image = store_image_killed(batches);
         store_image_write(store_directory, &image);
@@ -195,7 +186,7 @@ static void nothing_can_be_put_into_what_is_looked_at(void **state)
     (void)state;
     struct store_image image = store_image_killed(3);
     struct live_store_identity const identity = store_model_identity();
-    make_store(0);
+    store_model_make(0);
     for (int has_log = 0; has_log < 2; has_log++) {
         struct live_store *store;
         enum live_store_found found;
@@ -218,7 +209,7 @@ static void what_a_start_would_refuse_is_refused(void **state)
     (void)state;
     struct store_image image = store_image_killed(5);
     struct live_store_identity other = store_model_identity();
-    make_store(0);
+    store_model_make(0);
     store_image_write(store_directory, &image);
     other.site = "clinic-8";
     struct looked const looked = look_at(store_directory, &other);
@@ -253,7 +244,7 @@ static void what_a_start_would_refuse_is_refused(void **state)
 static void a_row_that_is_damaged_is_refused(void **state)
 {
     (void)state;
-    make_store(2);
+    store_model_make(2);
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
@@ -285,7 +276,7 @@ static void another_configuration_is_seen_when_the_run_has_ended(void **state)
         .number = 1, .run = {7}, .begun_unix_s = 1700000000, .ended_unix_s = 1700000001};
     struct live_store_identity other = store_model_identity();
     other.config_digest[5] ^= 1;
-    make_store(3);
+    store_model_make(3);
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(live_store_begin(store), TACIT_OK);
     assert_int_equal(live_store_put_run(store, &row), TACIT_OK);

@@ -61,6 +61,20 @@ struct live_store *store_model_open(const char *directory)
     return store;
 }
 
+void store_model_expect_error(const struct tacit_error *error, const char *path, const char *words)
+{
+    if (strstr(error->text, words) == NULL || strstr(error->text, path) == NULL)
+        fail_msg("\"%s\" lacks \"%s\" or the path", error->text, words);
+}
+
+void store_model_make(uint64_t batches)
+{
+    struct live_store *const store = store_model_open(store_directory);
+    for (uint64_t batch = 1; batch <= batches; batch++)
+        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+    live_store_close(store);
+}
+
 /* ---- Rows of a batch ------------------------------------------------------------------------ */
 
 static size_t blob(uint8_t bytes[BLOB_BYTES_MAX], uint64_t batch, uint64_t salt)

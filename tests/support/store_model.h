@@ -23,6 +23,12 @@ struct live_store *store_model_open(const char *directory);
 /* Every so many batches end with live_store_erase_past; 0, as it is before: none. */
 void store_model_erase_every(uint64_t batches);
 
+/* An error that says these words and the path. */
+void store_model_expect_error(const struct tacit_error *error, const char *path, const char *words);
+
+/* A closed store at this batch, at store_directory. */
+void store_model_make(uint64_t batches);
+
 /* Begins, puts batch b, commits; the first status that is not OK. Asserts nothing. */
 enum tacit_status store_model_batch(struct live_store *store, uint64_t batch);
 

@@ -182,9 +182,8 @@ enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
     bool const is_waiting = agent->phase == PHASE_COMMITTED;
     if (refusal->epoch < agent->draw_epoch || (is_waiting && refusal->epoch != agent->draw_epoch))
         return TACIT_OK; /* the answer to a question of an epoch before, repeated on its way */
-    bool const is_other = !is_commitment(refusal, agent->head) || is_waiting;
-    bool const is_ours = is_waiting && is_commitment(refusal, agent->commit.commitment);
-    bool const blocked = is_other && !is_ours;
+    bool const blocked =
+        !is_commitment(refusal, is_waiting ? agent->commit.commitment : agent->head);
     update->persist = blocked != agent->blocked;
     agent->blocked = blocked;
     return TACIT_OK;
