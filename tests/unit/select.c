@@ -11,7 +11,7 @@
 #include "../support/digest.h"
 
 /* Of all rounds below: digest.h. */
-#define DIGEST UINT64_C(0x41c49c890b35a8df)
+#define DIGEST UINT64_C(0x7973600a0652d051)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0x9bde43e2020c7d1a)
 
@@ -186,6 +186,26 @@ static void uniform_budget_is_exact_over_a_million_rounds(void **state)
         assert_true(tacit_select_spent_nano(selection.select, user) == UINT64_C(10000000000));
     uint32_t users[1];
     assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users), 0);
+    selection_free(&selection);
+}
+
+/* What dividing the budget leaves over would pay for once more: 2000 times 1908, and 1999. */
+static void uniform_budget_is_paid_as_often_as_it_may_and_no_more(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_UNIFORM,
+                                                 .is_exact = true,
+                                                 .total = 0.0038179995,
+                                                 .participations = 2000};
+    struct selection selection = selection_new(&config, NULL);
+    uint32_t const user = 4;
+    for (uint32_t i = 0; i < 2000; i++) {
+        assert_true(tacit_select_next_budget(selection.select, user) > 0);
+        observe(&selection, &user, 1, 1);
+    }
+    assert_int_equal(tacit_select_spent_nano(selection.select, user), 2000 * 1908);
+    assert_true(tacit_select_next_budget(selection.select, user) == 0);
     selection_free(&selection);
 }
 
@@ -703,6 +723,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(
             geometric_budget_is_refused_at_participation_342_and_never_above_its_total),
         cmocka_unit_test(uniform_budget_is_exact_over_a_million_rounds),
+        cmocka_unit_test(uniform_budget_is_paid_as_often_as_it_may_and_no_more),
         cmocka_unit_test(given_budgets_are_paid_in_their_order_and_then_no_more),
         cmocka_unit_test(given_budgets_are_as_many_as_there_is_room_for_and_no_more),
         cmocka_unit_test(paper_s_series_is_never_exhausted),

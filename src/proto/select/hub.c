@@ -643,12 +643,12 @@ static enum tacit_status give_pieces(const struct hub_parts *parts,
     uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL);
     if (request->round != head->round || request->vector != TACIT_SELECT_MODEL)
         return TACIT_UNEXPECTED;
+    if (!select_request_fits(request, pieces))
+        return TACIT_MALFORMED;
     uint32_t given = 0;
     for (uint32_t i = 0; i < 32 && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
         if ((request->mask >> i & 1u) == 0)
             continue;
-        if (request->first >= pieces || i >= pieces - request->first)
-            return TACIT_MALFORMED;
         say(parts, request->from,
             select_model_piece(parts->model, head->fixed.dimension, request->first + i), update)
             ->round = head->round;

@@ -125,6 +125,12 @@ bool select_window_is_done(const uint64_t *have, uint32_t first, uint32_t mask)
     return true;
 }
 
+bool select_request_fits(const struct tacit_select_message *request, uint32_t count)
+{
+    uint32_t const left = request->first < count ? count - request->first : 0;
+    return left >= WINDOW_BITS || request->mask >> left == 0;
+}
+
 /* ---- Messages ---- */
 
 struct tacit_select_message select_model_piece(const float *model, uint32_t dimension,

@@ -25,6 +25,9 @@ bool select_next_missing(const uint64_t *have, uint32_t count, uint32_t *first, 
 /* Is this piece the last of those that were asked for at once, so that the next may be? */
 bool select_window_is_done(const uint64_t *have, uint32_t first, uint32_t mask);
 
+/* Are there all the pieces that this REQUEST names? */
+bool select_request_fits(const struct tacit_select_message *request, uint32_t count);
+
 /* A message of PIECE, its numbers where they are. */
 struct tacit_select_message select_model_piece(const float *model, uint32_t dimension,
                                                uint32_t index);

@@ -481,12 +481,12 @@ static enum tacit_status give_pieces(const struct site_parts *parts,
     if (head->phase != TACIT_SELECT_RELEASED || request->round != head->draw_round ||
         request->vector != TACIT_SELECT_STEPS)
         return TACIT_UNEXPECTED;
+    if (!select_request_fits(request, pieces))
+        return TACIT_MALFORMED;
     uint32_t given = 0;
     for (uint32_t i = 0; i < 32 && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
         if ((request->mask >> i & 1u) == 0)
             continue;
-        if (request->first >= pieces || i >= pieces - request->first)
-            return TACIT_MALFORMED;
         say(head, select_step_piece(parts->steps, head->fixed.dimension, request->first + i),
             update)
             ->round = head->draw_round;
