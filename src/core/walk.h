@@ -30,6 +30,7 @@ void core_walk_same(struct core_walk *walk, uint64_t expected);
 /* After the last field of a walk that writes: says the zeros at its end. Requires: it writes. */
 void core_walk_end(struct core_walk *walk);
 
-/* Was all read, or the very bytes written that were given? Requires: a walk that wrote has ended. */
+/* Was all read, or the very bytes written that were given? Requires: a walk that wrote has ended.
+ */
 bool core_walk_is_whole(const struct core_walk *walk);
 #endif
