@@ -17,7 +17,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xebce17a86b029fb7)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xb989e8972a861e85)
+#define VERDICTS UINT64_C(0x278218d883ecb345)
 
 #define SITES_MAX 5u
 #define NUMBERS_MAX 7u
@@ -310,6 +310,17 @@ static void carry_out(struct world *world, uint32_t at, const struct tacit_selec
     }
 }
 
+/* The last part of a hub's block, the users of a choice, holds nothing between two steps. */
+static void spoil_scratch(struct world *world)
+{
+    struct node *const hub = &world->nodes[world->sites];
+    size_t const slots = world->hub_config.selector == TACIT_SELECTOR_ALL
+                             ? world->sites
+                             : world->hub_config.select.users_per_round;
+    size_t const bytes = (slots + 1) / 2 * sizeof(uint64_t);
+    memset((unsigned char *)hub->state + hub->size - bytes, 0x5a, bytes);
+}
+
 static void step(struct world *world, uint32_t at, struct tacit_select_event event)
 {
     struct node *const node = &world->nodes[at];
@@ -317,6 +328,7 @@ static void step(struct world *world, uint32_t at, struct tacit_select_event eve
     struct tacit_select_update update;
     void *const before = malloc(node->size);
     assert_non_null(before);
+    spoil_scratch(world);
     memcpy(before, node->state, node->size);
     world->fills_left = below(world, 3) == 0 ? below(world, 12) : UINT32_MAX;
     event.now_us = node->now_us;
@@ -590,6 +602,28 @@ static void vectors_are_cut_into_whole_pieces_and_a_rest(void **state)
         }
 }
 
+/* ---- States ---- */
+
+/* .. and no bytes are a state of any. */
+static void a_configuration_that_is_refused_has_no_states(void **state)
+{
+    (void)state;
+    struct world *const world = world_new(1);
+    void *const hub = world->nodes[world->sites].state;
+    struct tacit_select_hub_config wrong = world->hub_config;
+    wrong.quorum = 0;
+    assert_int_equal(tacit_select_hub_init(hub, &wrong, NULL, NULL), TACIT_INVALID);
+    assert_int_equal(tacit_select_hub_check(hub, 0, &wrong), TACIT_MALFORMED);
+    assert_int_equal(tacit_select_hub_check(hub, 1, &wrong), TACIT_MALFORMED);
+    assert_int_equal(tacit_select_check(hub, 0, &(struct tacit_select_config){.alpha = 1}),
+                     TACIT_MALFORMED);
+    struct tacit_select_site_config wrong_site = world->site_configs[0];
+    wrong_site.clip = 0;
+    assert_int_equal(tacit_select_site_check(world->nodes[0].state, 0, &wrong_site),
+                     TACIT_MALFORMED);
+    world_free(world);
+}
+
 /* ---- Budgets ---- */
 
 static void tell(struct tacit_select_site *site, const struct tacit_select_message *message,
@@ -677,6 +711,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(missing_pieces_are_asked_for_in_their_order),
         cmocka_unit_test(a_request_names_pieces_that_there_are),
         cmocka_unit_test(vectors_are_cut_into_whole_pieces_and_a_rest),
+        cmocka_unit_test(a_configuration_that_is_refused_has_no_states),
         cmocka_unit_test(a_site_takes_part_as_often_as_it_may_and_no_more),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
