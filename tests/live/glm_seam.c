@@ -206,15 +206,17 @@ static void world_free(struct world *world)
     free(world);
 }
 
-/* The next letter; of the sites only the first `there` get it. */
+#define EVERYBODY ((1u << SITES) - 1u)
+
+/* The next letter; of the sites only those of the set `there` get it. */
 static void deliver_to(struct world *world, uint32_t there)
 {
     struct letter const letter = world->queue[world->first++];
     uint32_t const to = letter.message.to;
     if (to == TACIT_HUB)
         assert_int_equal(tell_hub(world, &letter), TACIT_OK);
-    for (uint32_t index = 0; index < there && to != TACIT_HUB; index++)
-        if (to == TACIT_EVERYONE || to == index)
+    for (uint32_t index = 0; index < SITES && to != TACIT_HUB; index++)
+        if ((there >> index & 1u) != 0 && (to == TACIT_EVERYONE || to == index))
             assert_int_equal(hear(world, index, &letter), TACIT_OK);
     free((void *)(uintptr_t)letter.message.bytes);
     if (world->first == world->end)
@@ -223,7 +225,7 @@ static void deliver_to(struct world *world, uint32_t there)
 
 static void deliver(struct world *world)
 {
-    deliver_to(world, SITES);
+    deliver_to(world, EVERYBODY);
 }
 
 static void deliver_all(struct world *world, uint32_t there)
@@ -293,7 +295,7 @@ static void run_through_bytes_is_that_of_the_cores(void **state)
             uint32_t const arm = play(world, index, contexts, reward);
             assert_int_equal(glm_driver_decide(&driver, index, ARMS, contexts), arm);
             glm_driver_reward(&driver, index, slot, contexts + arm * D, reward);
-            deliver_all(world, SITES);
+            deliver_all(world, EVERYBODY);
         }
     struct live_hub_view hub;
     struct tacit_glm_hub_view cores;
@@ -449,15 +451,34 @@ static void silent_sites_are_named_where_an_update_is_abandoned_or_goes_on(void 
     view = second_later(world); /* the next one */
     assert_false(view.is_overdue);
     assert_int_equal(view.missing_count, 3);
-    deliver_all(world, 2);
+    deliver_all(world, 3);
     view = second_later(world);
     assert_string_equal(world->note, "an update goes on without those who are silent: south");
     assert_int_equal(view.asked[0], 3);
-    deliver_all(world, SITES);
+    deliver_all(world, EVERYBODY);
     glm_hub_ops.look(world->hub, &view);
     assert_int_equal(view.epoch, 2);
     assert_int_equal(view.missing_count, 0);
     assert_int_equal(memcmp(world->note, "update 2: ", 10), 0);
+    world_free(world);
+}
+
+/* The site that asked for it is away, and a quorum of others has nothing yet. */
+static void an_update_without_a_reward_is_abandoned_and_says_so(void **state)
+{
+    (void)state;
+    struct world *const world = world_new(2, 1);
+    struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_REWARD);
+    play_to_trigger(world, &rng);
+    deliver_all(world, 6);
+    struct live_hub_view view = second_later(world);
+    assert_string_equal(world->note,
+                        "an update was abandoned, for nobody who answered has a reward; silent: "
+                        "north; the next one begins in 1 s");
+    view = second_later(world);
+    deliver_all(world, EVERYBODY);
+    glm_hub_ops.look(world->hub, &view);
+    assert_int_equal(view.epoch, 2);
     world_free(world);
 }
 
@@ -488,6 +509,7 @@ int main(void)
         cmocka_unit_test(contexts_that_were_not_chosen_leave_no_trace),
         cmocka_unit_test(matrices_grow_when_the_reward_comes),
         cmocka_unit_test(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on),
+        cmocka_unit_test(an_update_without_a_reward_is_abandoned_and_says_so),
         cmocka_unit_test(of_many_silent_sites_the_rest_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,9 +12,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x452fb388f5c5108d)
+#define DIGEST UINT64_C(0x2b2183416589b68f)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x8d36e31a5dfa1c70)
+#define VERDICTS UINT64_C(0xce5941b5d1a9ffb4)
 
 #define N 3u
 #define D 4u
@@ -852,6 +852,31 @@ static void below_quorum_the_sync_is_abandoned_and_tried_later(void **state)
     close_federation(&f);
 }
 
+/* Who asked for the update is lost, and the others have nothing yet: there is nothing to make a
+ * model of, however few would do. */
+static void an_update_without_a_sample_is_abandoned(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 1);
+    bool fires = false;
+    for (uint64_t slot = 1; !fires; slot++)
+        fires = reward(&f, 0, slot);
+    struct tacit_glm_message const trigger = f.update.message;
+    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    assert_true(carry(&f, 6, 1));
+    f.now_us += DEADLINE_US;
+    hub_event(&f, TACIT_EVENT_TIMEOUT);
+    assert_false(f.update.send);
+    assert_int_equal(hub_view(&f).abandoned_count, 1);
+    f.now_us += BACKOFF_US;
+    hub_event(&f, TACIT_EVENT_TIMEOUT);
+    assert_true(carry(&f, 7, 100000));
+    assert_int_equal(hub_view(&f).sync, 2);
+    assert_int_equal(hub_view(&f).model_count, client_view(&f, 0).sample_count);
+    close_federation(&f);
+}
+
 static void assert_refused(struct federation *f, const struct tacit_glm_message *message,
                            enum tacit_status status)
 {
@@ -1138,6 +1163,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rewards_after_the_freeze_are_replayed),
         cmocka_unit_test(lost_participant_is_left_out_of_the_next_attempt),
         cmocka_unit_test(below_quorum_the_sync_is_abandoned_and_tried_later),
+        cmocka_unit_test(an_update_without_a_sample_is_abandoned),
         cmocka_unit_test(hostile_answers_are_refused_without_a_trace),
         cmocka_unit_test(damaged_states_get_the_verdicts_that_they_always_got),
         cmocka_unit_test(client_refuses_models_that_cannot_be),

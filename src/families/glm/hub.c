@@ -227,8 +227,13 @@ static void name_others(const struct live_hub *hub, const uint64_t *there, struc
 static void note_silent(struct live_hub *hub, const struct tacit_glm_hub_view *after)
 {
     struct tacit_text text = tacit_text_init(hub->note, NOTE_BYTES);
-    tacit_text_add(&text, after->backs_off ? "an update was abandoned below the quorum; silent: "
-                                           : "an update goes on without those who are silent: ");
+    uint32_t const answers = tacit_bits_count(after->answered, hub->config->site_count);
+    uint32_t const quorum = hub->config->quorum > 0 ? hub->config->quorum : hub->config->site_count;
+    bool const is_enough = answers >= quorum;
+    tacit_text_add(&text, !after->backs_off ? "an update goes on without those who are silent: "
+                          : is_enough ? "an update was abandoned, for nobody who answered has a "
+                                        "reward; silent: "
+                                      : "an update was abandoned below the quorum; silent: ");
     name_others(hub, after->backs_off ? after->answered : after->participants, &text);
     if (!after->backs_off)
         return;

@@ -779,8 +779,7 @@ static enum tacit_status on_commit(struct tacit_glm_client *client, enum tacit_l
     client->sync = message->sync;
     client->slot_last = model->clock == TACIT_GLM_COUNTS ? client->frozen_count : message->slot;
     client->triggered_sync = NOT_TRIGGERED;
-    client->unanswered_count = 0;
-    client->deadline_us = TACIT_NEVER;
+    client->deadline_us = TACIT_NEVER; /* until the next trigger, which counts anew */
     take_model(client, path, message, &derived);
     replay(client, path);
     refresh(client, path);
@@ -873,6 +872,7 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
     }
     if (status != TACIT_OK) /* what is refused leaves no trace */
         client->now_us = before_us;
+    TACIT_ASSERT(client->now_us == (status == TACIT_OK ? event->now_us : before_us));
     TACIT_IMPLIES(status != TACIT_OK, !update->persist && !update->send);
     TACIT_IMPLIES(update->send, update->message.from == client->config.client_id);
     TACIT_IMPLIES(update->decided, update->arm < event->as.offer.arm_count);

@@ -339,6 +339,16 @@ static void begin_round(struct tacit_glm_hub *hub, struct tacit_glm_update *upda
     send_request(hub, TACIT_EVERYONE, update);
 }
 
+static void abandon(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
+{
+    TACIT_ASSERT(hub->phase == PHASE_FREEZING || hub->phase == PHASE_SUMMING);
+    hub->phase = PHASE_BACKOFF;
+    hub->abandoned_count++;
+    hub->resend_us = TACIT_NEVER;
+    hub->deadline_us = hub->now_us + hub->config.backoff_us;
+    update->persist = true;
+}
+
 /* Alg. 1 l. 12 with the cumulative A_i of those who take part; and the start of Alg. 3. */
 static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 {
@@ -355,6 +365,10 @@ static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *upd
         hub->count += counts_of(hub)[i];
         tacit_linalg_add_packed(d, gram_of(hub, i), pending_of(hub));
     }
+    if (hub->count == 0) { /* whoever asked for it is lost, and the others have nothing yet */
+        abandon(hub, update);
+        return;
+    }
     size_t const vector = TACIT_LINALG_STRIDE(d) * sizeof(double);
     memcpy(iterate_of(hub), theta_of(hub), vector);
     memcpy(ahead_of(hub), theta_of(hub), vector);
@@ -363,16 +377,6 @@ static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *upd
     hub->weight = 1.0;
     hub->round = 0;
     begin_round(hub, update);
-}
-
-static void abandon(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
-{
-    TACIT_ASSERT(hub->phase == PHASE_FREEZING || hub->phase == PHASE_SUMMING);
-    hub->phase = PHASE_BACKOFF;
-    hub->abandoned_count++;
-    hub->resend_us = TACIT_NEVER;
-    hub->deadline_us = hub->now_us + hub->config.backoff_us;
-    update->persist = true;
 }
 
 /* ---- The end of an update ---- */
@@ -781,6 +785,8 @@ enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tac
     }
     if (status != TACIT_OK && hub->phase != PHASE_HALTED)
         hub->now_us = before_us;
+    TACIT_IMPLIES(status == TACIT_OK, hub->now_us == event->now_us);
+    TACIT_IMPLIES(hub->phase == PHASE_HALTED, hub->now_us == event->now_us);
     TACIT_IMPLIES(status != TACIT_OK, !update->send);
     TACIT_IMPLIES(update->send, update->message.from == TACIT_HUB);
     update->deadline_us = hub->deadline_us < hub->resend_us ? hub->deadline_us : hub->resend_us;

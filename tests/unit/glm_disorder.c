@@ -1,0 +1,644 @@
+/* Clients and a hub of generalised linear bandits of all kinds in disorder: messages are lost, come
+ * twice, late, in any order or damaged; nodes fall back to what they persisted; entropy fails;
+ * clocks ring a microsecond early. Little is asked of it all: a step that is refused leaves no
+ * trace, what was persisted can be put back, and the digest knows each step. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/damage.h"
+#include "../support/digest.h"
+#include "../support/glm_driver.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xeaa6999a0d983392)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0xb14d36f16bf9a7e3)
+
+#define CLIENTS_MAX 4u
+#define DIMENSION_MAX 6u
+#define ARMS 4u
+#define LETTERS 24u
+#define TURNS 500u
+#define VECTOR TACIT_LINALG_STRIDE(DIMENSION_MAX)
+#define MATRIX TACIT_LINALG_MATRIX(DIMENSION_MAX)
+
+/* A message on its way, with all that it points to. */
+struct letter {
+    struct tacit_glm_message said;
+    uint64_t participants;
+    double vector[VECTOR + 1];
+    double target[VECTOR + 1];
+    double matrix[MATRIX + 1];
+    double steps[MATRIX + 1];
+    double inverse[MATRIX + 1];
+};
+
+/* Nodes: the clients, and behind them the hub. */
+struct world {
+    struct tacit_glm_model model;
+    struct tacit_glm_client_config clients[CLIENTS_MAX];
+    struct tacit_glm_hub_config hub;
+    void *state[CLIENTS_MAX + 1];
+    void *persisted[CLIENTS_MAX + 1];
+    void *before;
+    uint64_t deadline_us[CLIENTS_MAX + 1];
+    struct tacit_rng rng;
+    uint64_t now_us;
+    uint64_t slot;
+    uint64_t order;
+    uint64_t step_count;
+    bool is_calm; /* what is said mostly comes, at once and in order */
+    uint32_t letter_count;
+    struct letter letters[LETTERS];
+};
+
+static uint32_t below(struct world *w, uint32_t bound)
+{
+    return (uint32_t)tacit_rng_below(&w->rng, bound);
+}
+
+static double one_of(struct world *w, const double *values, uint32_t count)
+{
+    return values[below(w, count)];
+}
+
+static uint32_t node_count(const struct world *w)
+{
+    return w->model.client_count + 1;
+}
+
+static bool is_hub(const struct world *w, uint32_t node)
+{
+    return node == w->model.client_count;
+}
+
+static size_t size_of(const struct world *w, uint32_t node)
+{
+    return is_hub(w, node) ? tacit_glm_hub_size(&w->hub) : tacit_glm_client_size(&w->clients[node]);
+}
+
+static bool client_accepts(const void *state, size_t size, void *config)
+{
+    return tacit_glm_client_check(state, size, config) == TACIT_OK;
+}
+
+static bool hub_accepts(const void *state, size_t size, void *config)
+{
+    return tacit_glm_hub_check(state, size, config) == TACIT_OK;
+}
+
+/* ---- Models ---- */
+
+static struct tacit_glm_model any_model(struct world *w, uint32_t kind)
+{
+    double const scales[] = {0.5, 1, 2};
+    double const lambdas[] = {0.5, 2, 3};
+    double const deltas[] = {0.01, 0.3};
+    double const ends[] = {0, 1e-3, 1e-9, 1e-20};
+    double const thresholds[] = {0.1, 0.4, 1.5};
+    uint32_t const clients = 1 + below(w, CLIENTS_MAX); /* one after the other: in a known order */
+    uint32_t const dimension = 1 + below(w, DIMENSION_MAX);
+    uint64_t const horizon = 6 + below(w, 60);
+    struct tacit_glm_model model =
+        tacit_glm_model_init((enum tacit_glm_variant)(kind % 9),
+                             (enum tacit_linalg_link)(kind / 9 % 4), clients, dimension, horizon);
+    model.run_id = 5;
+    model.exploration = (enum tacit_glm_exploration)below(w, 3);
+    model.clock = (enum tacit_glm_clock)below(w, 2);
+    model.period = 1 + below(w, 3 * model.client_count);
+    model.threshold = one_of(w, thresholds, 3);
+    model.lambda = one_of(w, lambdas, 3);
+    model.delta = one_of(w, deltas, 2);
+    model.norm_bound = one_of(w, scales, 3);
+    model.context_bound = one_of(w, scales, 3);
+    tacit_glm_link_constants(&model);
+    model.noise_bound *= one_of(w, scales, 3);
+    model.alpha = one_of(w, scales, 3);
+    model.suboptimality = one_of(w, ends, 4);
+    model.explore = below(w, 2) == 0 ? 0 : 0.3;
+    digest_real(tacit_glm_updates_bound(&model));
+    for (uint64_t n = 1; n <= 100; n *= 10) {
+        for (double distance = model.norm_bound; distance > 1e-7; distance *= 1e-3)
+            digest_real(tacit_glm_rounds_bound(&model, n, distance));
+        digest_real(tacit_glm_radius(&model, n));
+    }
+    return model;
+}
+
+static void open_world(struct world *w, uint32_t kind)
+{
+    uint64_t const pauses_us[] = {0, 1, 3000};
+    memset(w, 0, sizeof *w);
+    w->rng = tacit_rng_stream(8, kind, 0, 1);
+    w->model = any_model(w, kind);
+    w->is_calm = kind % 2 == 0;
+    w->hub.model = w->model;
+    w->hub.quorum = below(w, w->model.client_count + 1);
+    w->hub.resend_after_us = 1 + 500 * below(w, 3);
+    w->hub.deadline_us = pauses_us[below(w, 3)];
+    w->hub.backoff_us = pauses_us[below(w, 3)];
+    for (uint32_t i = 0; i < w->model.client_count; i++)
+        w->clients[i] = (struct tacit_glm_client_config){
+            .model = w->model, .client_id = i, .resend_after_us = 1 + 700 * below(w, 3)};
+    for (uint32_t node = 0; node < node_count(w); node++) {
+        size_t const size = size_of(w, node);
+        w->state[node] = malloc(size);
+        w->persisted[node] = malloc(size);
+        w->deadline_us[node] = TACIT_NEVER;
+        enum tacit_status const status =
+            is_hub(w, node) ? tacit_glm_hub_init(w->state[node], &w->hub)
+                            : tacit_glm_client_init(w->state[node], &w->clients[node]);
+        assert_int_equal(status, TACIT_OK);
+        memcpy(w->persisted[node], w->state[node], size);
+    }
+    size_t const client = size_of(w, 0);
+    size_t const hub = size_of(w, w->model.client_count);
+    w->before = malloc(client > hub ? client : hub);
+}
+
+static void close_world(struct world *w)
+{
+    for (uint32_t node = 0; node < node_count(w); node++) {
+        free(w->state[node]);
+        free(w->persisted[node]);
+    }
+    free(w->before);
+}
+
+/* ---- Letters ---- */
+
+/* What a letter points to lies in itself, and behind its last number is none. */
+static const double *kept(const double *values, size_t count, double *copy)
+{
+    if (values == NULL)
+        return NULL;
+    memcpy(copy, values, count * sizeof(double));
+    copy[count] = NAN;
+    return copy;
+}
+
+static void write_letter(const struct world *w, struct letter *letter,
+                         const struct tacit_glm_message *said)
+{
+    size_t const vector = w->model.dimension;
+    size_t const matrix = TACIT_LINALG_MATRIX(w->model.dimension);
+    letter->said = *said;
+    letter->said.vector = kept(said->vector, vector, letter->vector);
+    letter->said.target = kept(said->target, vector, letter->target);
+    letter->said.matrix = kept(said->matrix, matrix, letter->matrix);
+    letter->said.steps = kept(said->steps, matrix, letter->steps);
+    letter->said.inverse = kept(said->inverse, matrix, letter->inverse);
+    if (said->participants == NULL)
+        return;
+    letter->participants = said->participants[0];
+    letter->said.participants = &letter->participants;
+}
+
+/* To one, or to each; where there is no place another letter is lost. */
+static void post(struct world *w, const struct tacit_glm_message *said)
+{
+    for (uint32_t i = 0; i < w->model.client_count; i++) {
+        if (said->to != TACIT_EVERYONE && said->to != i && (said->to != TACIT_HUB || i > 0))
+            continue;
+        uint32_t const at = w->letter_count < LETTERS ? w->letter_count++ : below(w, LETTERS);
+        write_letter(w, &w->letters[at], said);
+        if (said->to == TACIT_EVERYONE && below(w, 2) == 0)
+            w->letters[at].said.to = i;
+        if (below(w, 2) == 0) { /* as on a wire */
+            w->letters[at].said.inverse = NULL;
+            w->letters[at].said.log_det = 0;
+        }
+    }
+}
+
+/* ---- Steps ---- */
+
+static bool has_halted(const struct world *w, uint32_t node)
+{
+    struct tacit_glm_hub_view view = {0};
+    if (is_hub(w, node))
+        tacit_glm_hub_look(w->state[node], &view);
+    return view.halted;
+}
+
+static struct tacit_glm_update step(struct world *w, uint32_t node, struct tacit_glm_event event,
+                                    const struct tacit_entropy *entropy, enum tacit_status *status)
+{
+    struct tacit_glm_update update;
+    event.now_us = w->now_us;
+    memcpy(w->before, w->state[node], size_of(w, node));
+    if (is_hub(w, node)) {
+        *status = tacit_glm_hub_step(w->state[node], &event, &update);
+        glm_digest_hub(w->state[node], &w->model, *status, &update);
+    } else {
+        *status = tacit_glm_client_step(w->state[node], &event, entropy, &update);
+        glm_digest_client(w->state[node], &w->model, *status, &update);
+    }
+    if (*status != TACIT_OK && !has_halted(w, node))
+        assert_memory_equal(w->before, w->state[node], size_of(w, node));
+    if (w->step_count++ % 100 == 0)
+        damage_some(w->state[node], size_of(w, node),
+                    is_hub(w, node) ? hub_accepts : client_accepts,
+                    is_hub(w, node) ? (void *)&w->hub : (void *)&w->clients[node]);
+    return update;
+}
+
+/* .. whose effects are carried out: persist, send, set the timer. */
+static void run(struct world *w, uint32_t node, struct tacit_glm_event event)
+{
+    enum tacit_status status;
+    struct tacit_glm_update const update = step(w, node, event, NULL, &status);
+    w->deadline_us[node] = update.deadline_us;
+    if (update.persist)
+        memcpy(w->persisted[node], w->state[node], size_of(w, node));
+    if (update.send)
+        post(w, &update.message);
+}
+
+static void deliver(struct world *w, const struct tacit_glm_message *said)
+{
+    bool const is_up = said->to == TACIT_HUB;
+    uint32_t const node = is_up                        ? w->model.client_count
+                          : said->to == TACIT_EVERYONE ? below(w, w->model.client_count)
+                                                       : said->to;
+    run(w, node, (struct tacit_glm_event){.kind = TACIT_EVENT_RECEIVE, .as.message = said});
+}
+
+/* All that is on its way, the oldest first, and what it leads to. */
+static void deliver_all(struct world *w)
+{
+    for (uint32_t count = 0; w->letter_count > 0 && count < 4000; count++) {
+        struct letter first;
+        write_letter(w, &first, &w->letters[0].said);
+        w->letter_count--;
+        for (uint32_t i = 0; i < w->letter_count; i++)
+            write_letter(w, &w->letters[i], &w->letters[i + 1].said);
+        deliver(w, &first.said);
+    }
+}
+
+static void deliver_any(struct world *w)
+{
+    if (w->letter_count == 0)
+        return;
+    uint32_t const at = below(w, w->letter_count);
+    struct letter letter;
+    write_letter(w, &letter, &w->letters[at].said);
+    if (below(w, 5) > 0 && at < --w->letter_count) /* else it comes once more */
+        write_letter(w, &w->letters[at], &w->letters[w->letter_count].said);
+    deliver(w, &letter.said);
+}
+
+/* ---- Damaged messages: to a state that is put back then ---- */
+
+static void damage_number(struct world *w, double *values, size_t count, bool is_bold)
+{
+    double const numbers[] = {NAN, INFINITY, -INFINITY, 0.25, 1e75, 1.01e75, -1.01e75, 1e301};
+    size_t const at = below(w, (uint32_t)count);
+    values[at] = numbers[below(w, is_bold ? 8 : 4)];
+}
+
+static void damage_word(struct world *w, struct tacit_glm_message *said)
+{
+    uint32_t const up = below(w, 2) == 0 ? 1 : UINT32_MAX; /* one more, one less */
+    uint64_t const most = w->model.client_count * w->model.horizon;
+    uint64_t const counts[] = {0, 1, w->model.horizon, w->model.horizon + 1, most, most + 1};
+    switch (below(w, 9)) {
+    case 0:
+        said->kind = (enum tacit_glm_message_kind)below(w, TACIT_GLM_COMMIT + 2);
+        break;
+    case 1:
+        said->from = below(w, 2) == 0 ? TACIT_HUB : w->model.client_count;
+        break;
+    case 2:
+        said->to = below(w, 2) == 0 ? TACIT_EVERYONE : said->to + up;
+        break;
+    case 3:
+        said->sync += up;
+        break;
+    case 4:
+        said->run_id += 1;
+        break;
+    case 5:
+        said->attempt += up;
+        break;
+    case 6:
+        said->round += up;
+        break;
+    case 7:
+        said->digest ^= 1;
+        break;
+    default:
+        said->count = counts[below(w, 6)];
+    }
+}
+
+/* What a hub would have to believe: its own variants' gradients and Hessians are not looked at. */
+static bool is_believed(const struct world *w, const struct tacit_glm_message *said)
+{
+    return said->kind == TACIT_GLM_GRADIENT &&
+           (w->model.variant == TACIT_GLM_V3 || w->model.variant == TACIT_GLM_ONE_UCB);
+}
+
+static void damage_letter(struct world *w, struct letter *letter)
+{
+    struct tacit_glm_message *const said = &letter->said;
+    size_t const matrix = TACIT_LINALG_MATRIX(w->model.dimension);
+    bool const is_bold = !is_believed(w, said);
+    double *const numbers[] = {letter->vector, letter->target, letter->matrix, letter->steps};
+    const double **const places[] = {&said->vector, &said->target, &said->matrix, &said->steps};
+    uint32_t const which = below(w, 4);
+    switch (below(w, 6)) {
+    case 0: /* it is missing, or there though it has no place there */
+        *places[which] = *places[which] == NULL ? numbers[which] : NULL;
+        break;
+    case 1:
+    case 2:
+        if (*places[which] != NULL)
+            damage_number(w, numbers[which], which < 2 ? w->model.dimension : matrix, is_bold);
+        break;
+    case 3:
+        damage_number(w, below(w, 2) == 0 ? &said->squares : &said->regret, 1, true);
+        break;
+    case 4:
+        letter->participants ^= UINT64_C(1) << below(w, w->model.client_count);
+        if (said->participants != NULL && below(w, 4) == 0)
+            said->participants = NULL;
+        break;
+    default:
+        damage_word(w, said);
+    }
+}
+
+static void deliver_damaged(struct world *w)
+{
+    if (w->letter_count == 0)
+        return;
+    struct letter letter = {.participants = 0};
+    write_letter(w, &letter, &w->letters[below(w, w->letter_count)].said);
+    bool const is_up = letter.said.to == TACIT_HUB;
+    uint32_t const node = is_up ? w->model.client_count : below(w, w->model.client_count);
+    damage_letter(w, &letter);
+    void *const sound = malloc(size_of(w, node));
+    memcpy(sound, w->state[node], size_of(w, node));
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &letter.said};
+    enum tacit_status status;
+    (void)step(w, node, event, NULL, &status);
+    memcpy(w->state[node], sound, size_of(w, node));
+    free(sound);
+}
+
+/* ---- Decisions and rewards ---- */
+
+/* Some are as long as they may be, some as rounding allows, and one in twelve is none. */
+static void any_context(struct world *w, double *x)
+{
+    double const lengths[] = {1, 1 - 1e-15, 0.5, 0.7, 1 + 0.9e-9, 0.1};
+    double const bad[] = {1 + 1.2e-9, 1.1, NAN, INFINITY};
+    double square = 0;
+    uint32_t const d = w->model.dimension;
+    for (uint32_t i = 0; i < d; i++) {
+        x[i] = tacit_rng_normal(&w->rng);
+        square += x[i] * x[i];
+    }
+    double const length = below(w, 48) == 0 ? one_of(w, bad, 4) : one_of(w, lengths, 6);
+    for (uint32_t i = 0; i < d; i++)
+        x[i] *= w->model.context_bound * length / sqrt(square);
+}
+
+/* Entropy that gives `left` words more. */
+struct scarce {
+    struct tacit_entropy source;
+    uint32_t left;
+};
+
+static enum tacit_status fill_scarcely(void *context, void *bytes, size_t size)
+{
+    struct scarce *const scarce = context;
+    if (scarce->left == 0)
+        return TACIT_ENTROPY;
+    scarce->left--;
+    return scarce->source.fill(scarce->source.context, bytes, size);
+}
+
+/* Without entropy at each draw once, then with it. */
+static void offer(struct world *w, uint32_t client)
+{
+    double contexts[ARMS * DIMENSION_MAX + 1];
+    uint32_t const arms = 1 + below(w, ARMS);
+    uint32_t const d = w->model.dimension;
+    for (uint32_t k = 0; k < arms; k++)
+        any_context(w, contexts + k * d);
+    contexts[arms * d] = NAN;
+    if (arms > 1 && below(w, 3) == 0) /* two that are alike */
+        memcpy(contexts + (arms - 1) * d, contexts, d * sizeof(double));
+    uint32_t const told = below(w, 40) == 0 ? below(w, 2) * (TACIT_GLM_ARMS_MAX + 1) : arms;
+    uint32_t const told_dimension = d + (below(w, 40) == 0 ? 1 : 0);
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_OFFER,
+                                          .as.offer = {told, told_dimension, contexts}};
+    enum tacit_status status = TACIT_ENTROPY;
+    for (uint32_t left = 0; status == TACIT_ENTROPY; left++) {
+        struct tacit_rng const rng = w->rng;
+        struct scarce scarce = {tacit_rng_entropy(&w->rng), left};
+        struct tacit_entropy const entropy = {fill_scarcely, &scarce};
+        struct tacit_glm_update const update = step(w, client, event, &entropy, &status);
+        assert_true(update.decided == (status == TACIT_OK));
+        if (status == TACIT_ENTROPY)
+            w->rng = rng;
+    }
+}
+
+static void reward(struct world *w, uint32_t client)
+{
+    double x[DIMENSION_MAX + 1];
+    any_context(w, x);
+    x[w->model.dimension] = NAN;
+    double y = w->model.link == TACIT_LINALG_IDENTITY  ? tacit_rng_normal(&w->rng)
+               : w->model.link == TACIT_LINALG_POISSON ? below(w, 4)
+                                                       : below(w, 2);
+    if (below(w, 40) == 0)
+        y = NAN;
+    if (below(w, w->model.client_count) == 0)
+        w->slot++;
+    w->order++;
+    uint64_t const slot = below(w, 30) == 0 ? 0 : w->slot;
+    uint64_t const order = below(w, 3) == 0 ? w->order : 0;
+    run(w, client,
+        (struct tacit_glm_event){.kind = TACIT_EVENT_REWARD, .as.reward = {x, y, slot, order}});
+}
+
+/* ---- Time, and falls ---- */
+
+/* The next clock rings, a microsecond early first. */
+static void ring(struct world *w)
+{
+    uint32_t next = 0;
+    for (uint32_t node = 1; node < node_count(w); node++)
+        if (w->deadline_us[node] < w->deadline_us[next])
+            next = node;
+    if (w->deadline_us[next] == TACIT_NEVER)
+        return;
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_TIMEOUT};
+    if (w->deadline_us[next] > w->now_us + 1) {
+        w->now_us = w->deadline_us[next] - 1;
+        run(w, next, event);
+    }
+    if (w->deadline_us[next] > w->now_us)
+        w->now_us = w->deadline_us[next];
+    run(w, next, event);
+}
+
+static void restart(struct world *w, uint32_t node)
+{
+    size_t const size = size_of(w, node);
+    memcpy(w->state[node], w->persisted[node], size);
+    assert_true(is_hub(w, node) ? hub_accepts(w->state[node], size, &w->hub)
+                                : client_accepts(w->state[node], size, &w->clients[node]));
+    run(w, node, (struct tacit_glm_event){.kind = TACIT_EVENT_START});
+}
+
+/* Events that a node never gets. */
+static void surprise(struct world *w, uint32_t node)
+{
+    enum tacit_event_kind const kinds[] = {TACIT_EVENT_OFFER, TACIT_EVENT_REWARD,
+                                           TACIT_EVENT_EXPLOITED};
+    run(w, node, (struct tacit_glm_event){.kind = kinds[is_hub(w, node) ? below(w, 3) : 2]});
+}
+
+static void turn(struct world *w)
+{
+    uint32_t const client = below(w, w->model.client_count);
+    uint32_t const chance = below(w, 100);
+    w->now_us += below(w, 3) == 0 ? below(w, 40) : 0;
+    if (chance < 10)
+        offer(w, client);
+    else if (chance < 40)
+        reward(w, client);
+    else if (chance < (w->is_calm ? 45 : 75))
+        deliver_any(w);
+    else if (chance < 75)
+        deliver_all(w);
+    else if (chance < 84)
+        deliver_damaged(w);
+    else if (chance < 88)
+        deliver_all(w);
+    else if (chance < 93)
+        ring(w);
+    else if (chance < 95)
+        restart(w, below(w, node_count(w)));
+    else if (chance < 97)
+        surprise(w, below(w, node_count(w)));
+    else if (w->letter_count > 0)
+        w->letter_count--; /* lost */
+}
+
+static void disorder_leaves_the_steps_that_it_always_left(void **state)
+{
+    (void)state;
+    uint64_t updates = 0;
+    uint64_t abandoned = 0;
+    for (uint32_t kind = 0; kind < 9 * 4 * 6; kind++) {
+        struct world w;
+        open_world(&w, kind);
+        for (uint32_t i = 0; i < TURNS; i++)
+            turn(&w);
+        struct tacit_glm_hub_view view;
+        tacit_glm_hub_look(w.state[w.model.client_count], &view);
+        updates += view.update_count;
+        abandoned += view.abandoned_count;
+        close_world(&w);
+    }
+    assert_true(updates > 100);
+    assert_true(abandoned > 20);
+}
+
+/* A set of them is one full word, and behind it lies another set. */
+static void sixty_four_clients_play(void **state)
+{
+    (void)state;
+    enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V3, TACIT_GLM_DISLINUCB,
+                                               TACIT_GLM_ONE_UCB};
+    for (uint32_t which = 0; which < 4; which++) {
+        struct tacit_glm_model model =
+            tacit_glm_model_init(variants[which], TACIT_LINALG_LOGISTIC, 64, 2, 9);
+        model.threshold = 0.01;
+        struct glm_driver driver;
+        glm_driver_open(&driver, &model, TACIT_LINALG_PORTABLE);
+        for (uint64_t t = 1; t <= 3; t++)
+            for (uint32_t i = 0; i < 64; i++) {
+                double const x[2] = {0.005 * i, 0.3 * (double)t};
+                glm_driver_reward(&driver, i, t, x, (double)((t + i) % 2));
+            }
+        struct tacit_glm_hub_view view;
+        tacit_glm_hub_look(driver.hub, &view);
+        assert_true(view.update_count > 0);
+        assert_true(view.participants[0] == UINT64_MAX);
+        glm_driver_close(&driver);
+    }
+}
+
+/* Answers that never come to rest: the last round is 10,000, then the hub stands still, says so and
+ * keeps the time of that step. */
+static void a_hub_without_rest_halts(void **state)
+{
+    (void)state;
+    struct tacit_glm_hub_config config = {
+        .model = tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 1, 1, 9),
+        .resend_after_us = 100};
+    config.model.suboptimality = 1e-30;
+    size_t const size = tacit_glm_hub_size(&config);
+    struct tacit_glm_hub *const hub = malloc(size);
+    assert_int_equal(tacit_glm_hub_init(hub, &config), TACIT_OK);
+    double const matrix[TACIT_LINALG_MATRIX(1)] = {0.5};
+    double pull[1] = {0.25};
+    struct tacit_glm_message said = {.kind = TACIT_GLM_TRIGGER, .to = TACIT_HUB, .count = 1};
+    struct tacit_glm_event event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &said};
+    struct tacit_glm_update update;
+    assert_int_equal(tacit_glm_hub_step(hub, &event, &update), TACIT_OK);
+    said.kind = TACIT_GLM_FROZEN;
+    said.matrix = matrix;
+    for (uint32_t round = 0; update.send; round++) {
+        assert_int_equal(update.message.round, round);
+        assert_true(hub_accepts(hub, size, &config));
+        said.sync = update.message.sync;
+        said.attempt = update.message.attempt;
+        said.round = round;
+        said.digest = update.message.digest;
+        event.now_us = 7 + round;
+        (void)tacit_glm_hub_step(hub, &event, &update);
+        said.kind = TACIT_GLM_GRADIENT;
+        said.matrix = NULL;
+        said.vector = pull;
+        pull[0] = -pull[0];
+    }
+    struct tacit_glm_hub_view view;
+    tacit_glm_hub_look(hub, &view);
+    assert_true(view.halted && !view.busy && !view.backs_off && update.persist);
+    assert_int_equal(view.round, TACIT_GLM_ROUNDS_MAX);
+    assert_true(update.deadline_us == TACIT_NEVER);
+    assert_true(hub_accepts(hub, size, &config));
+    damage_all(hub, size, hub_accepts, &config);
+    for (event.kind = TACIT_EVENT_START; event.kind <= TACIT_EVENT_RECEIVE; event.kind++) {
+        struct tacit_glm_event again = {.now_us = 20000, .kind = event.kind, .as.message = &said};
+        enum tacit_status const status = tacit_glm_hub_step(hub, &again, &update);
+        glm_digest_hub(hub, &config.model, status, &update);
+        assert_false(update.send);
+    }
+    free(hub);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sixty_four_clients_play),
+        cmocka_unit_test(a_hub_without_rest_halts),
+        cmocka_unit_test(disorder_leaves_the_steps_that_it_always_left),
+    };
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
+}
