@@ -53,6 +53,7 @@ echo "== trainings on MNIST and CIFAR-10"
 build-test/tests/learn_long
 
 echo "== 100,000 schedules with backups and clones"
+TACIT_TEST_LONG=1 build-test/tests/unit_gossip
 SCHEDULES=100000 build-test/tests/unit_elim_grants
 SCHEDULES=20000 build-test/tests/unit_vote_hub
 SCHEDULES=20000 build-test/tests/unit_elim_changes

@@ -21,7 +21,8 @@ static enum tacit_status check_message(struct tacit_gossip_agent *agent,
         (is_shift && !row_is_finite(message->shift, arms)) ||
         (message->flow != NULL && !row_is_finite(message->flow, arms)) ||
         (message->kind == TACIT_GOSSIP_COUNTS && message->seen == NULL) ||
-        (message->life_number > 0) != (agent->guards_lives != 0))
+        (message->life_number > 0) != (agent->guards_lives != 0) ||
+        (!agent->guards_lives && message->life != 0))
         return TACIT_MALFORMED;
     /* An edge's keeper asks and shifts, its other end offers. */
     bool const from_keeper = message->from < agent->agent_id;

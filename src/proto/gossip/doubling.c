@@ -363,7 +363,8 @@ static enum tacit_status check_message(struct tacit_doubling_agent *agent,
         (message->entry_count > 0) != is_news || (message->more && !is_news) ||
         (is_news && message->entries == NULL) ||
         message->entry_count > TACIT_DOUBLING_ENTRIES_MAX ||
-        (message->life_number > 0) != (agent->guards_lives != 0))
+        (message->life_number > 0) != (agent->guards_lives != 0) ||
+        (!agent->guards_lives && message->life != 0))
         return TACIT_MALFORMED;
     for (uint32_t i = 0; i < message->entry_count; i++)
         if (!entry_is_possible(agent, &message->entries[i]))
