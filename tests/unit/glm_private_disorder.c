@@ -1,0 +1,450 @@
+/* The private linear bandit in disorder: releases and models are lost, come twice, late, in any
+ * order or damaged; entropy ends at any draw; batches close late or out of turn. A step that is
+ * refused leaves no trace, and the digest knows each step. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/digest.h"
+#include "tacit/glm_private.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x41451464c1d39fe8)
+
+#define CLIENTS_MAX 4u
+#define DIMENSION_MAX 5u
+#define ARMS 4u
+#define LETTERS 16u
+#define TURNS 150u
+#define VECTOR TACIT_LINALG_STRIDE(DIMENSION_MAX)
+#define MATRIX TACIT_LINALG_MATRIX(DIMENSION_MAX)
+#define SUMS TACIT_GLM_PRIVATE_SUMS(DIMENSION_MAX)
+
+/* A message on its way, with all that it points to. */
+struct letter {
+    struct tacit_glm_private_message said;
+    int64_t sums[SUMS + 1];
+    double theta[VECTOR + 1];
+    double matrix[MATRIX + 1];
+    double inverse[MATRIX + 1];
+};
+
+/* Nodes: the clients, and behind them the hub. */
+struct world {
+    struct tacit_glm_private_rule rule;
+    void *state[CLIENTS_MAX + 1];
+    void *before;
+    struct tacit_rng rng;
+    uint32_t letter_count;
+    struct letter letters[LETTERS];
+};
+
+static uint32_t below(struct world *w, uint32_t bound)
+{
+    return (uint32_t)tacit_rng_below(&w->rng, bound);
+}
+
+static double one_of(struct world *w, const double *values, uint32_t count)
+{
+    return values[below(w, count)];
+}
+
+static uint32_t hub_of(const struct world *w)
+{
+    return w->rule.model.client_count;
+}
+
+static size_t size_of(const struct world *w, uint32_t node)
+{
+    return node == hub_of(w) ? tacit_glm_private_hub_size(&w->rule)
+                             : tacit_glm_private_client_size(&w->rule);
+}
+
+/* ---- Models ---- */
+
+static struct tacit_glm_private_model any_model(struct world *w, uint32_t kind)
+{
+    double const scales[] = {0.5, 1, 2};
+    double const epsilons[] = {0.7, 3, 20};
+    double const chances[] = {0.02, 0.3};
+    uint64_t const batches[] = {1, 2, 9, 36, 40};
+    struct tacit_glm_private_model model = {.run_id = 7};
+    model.link = kind % 2 == 0 ? TACIT_LINALG_IDENTITY : TACIT_LINALG_LOGISTIC;
+    model.exploration = (enum tacit_glm_exploration)(kind / 2 % 3);
+    model.client_count = 1 + below(w, CLIENTS_MAX);
+    model.dimension = 1 + below(w, DIMENSION_MAX);
+    model.batch_count = batches[below(w, 5)];
+    model.epsilon = one_of(w, epsilons, 3);
+    model.delta = 1e-6 * one_of(w, scales, 3);
+    model.failure = one_of(w, chances, 2);
+    model.norm_bound = one_of(w, scales, 3);
+    model.noise_bound = one_of(w, scales, 3);
+    model.alpha = one_of(w, scales, 3);
+    model.explore = below(w, 2) == 0 ? 0 : 0.3;
+    return model;
+}
+
+static void digest_rule(const struct tacit_glm_private_rule *rule)
+{
+    char bytes[4096];
+    uint64_t const words[] = {rule->is_flat, rule->level_count, rule->node_count, rule->rho_nano,
+                              rule->node_rho_nano};
+    digest_bytes(words, sizeof words);
+    digest_real(rule->sd);
+    digest_real(rule->shift);
+    digest_real(rule->drift);
+    for (uint64_t horizon = 1; horizon <= 1000000; horizon *= 100) {
+        struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
+        digest_word(tacit_glm_private_clients_min(rule, horizon));
+        tacit_glm_private_state(rule, horizon, &text);
+        digest_bytes(bytes, strlen(bytes));
+    }
+}
+
+static void open_world(struct world *w, uint32_t kind)
+{
+    memset(w, 0, sizeof *w);
+    w->rng = tacit_rng_stream(9, kind, 0, 1);
+    struct tacit_glm_private_model const model = any_model(w, kind);
+    assert_int_equal(tacit_glm_private_rule_init(&w->rule, &model), TACIT_OK);
+    digest_rule(&w->rule);
+    uint32_t const hub = hub_of(w);
+    for (uint32_t i = 0; i <= hub; i++)
+        w->state[i] = malloc(size_of(w, i));
+    for (uint32_t i = 0; i <= hub; i++) {
+        enum tacit_status const status =
+            tacit_glm_private_client_init(w->state[i < hub ? i : 0], &w->rule, i);
+        assert_int_equal(status, i < hub ? TACIT_OK : TACIT_INVALID);
+    }
+    assert_int_equal(tacit_glm_private_hub_init(w->state[hub], &w->rule, hub + 1), TACIT_INVALID);
+    assert_int_equal(tacit_glm_private_hub_init(w->state[hub], &w->rule, below(w, hub + 1)),
+                     TACIT_OK);
+    w->before = malloc(size_of(w, 0) > size_of(w, hub) ? size_of(w, 0) : size_of(w, hub));
+}
+
+static void close_world(struct world *w)
+{
+    for (uint32_t i = 0; i <= hub_of(w); i++)
+        free(w->state[i]);
+    free(w->before);
+}
+
+/* ---- Letters ---- */
+
+/* What a letter points to lies in itself, and behind its last number is none. */
+static const double *kept(const double *values, size_t count, double *copy)
+{
+    if (values == NULL)
+        return NULL;
+    memcpy(copy, values, count * sizeof(double));
+    copy[count] = NAN;
+    return copy;
+}
+
+static void write_letter(const struct world *w, struct letter *letter,
+                         const struct tacit_glm_private_message *said)
+{
+    uint32_t const d = w->rule.model.dimension;
+    letter->said = *said;
+    letter->said.theta = kept(said->theta, d, letter->theta);
+    letter->said.matrix = kept(said->matrix, TACIT_LINALG_MATRIX(d), letter->matrix);
+    letter->said.inverse = kept(said->inverse, TACIT_LINALG_MATRIX(d), letter->inverse);
+    if (said->sums == NULL)
+        return;
+    memcpy(letter->sums, said->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof(int64_t));
+    letter->sums[TACIT_GLM_PRIVATE_SUMS(d)] = INT64_MIN;
+    letter->said.sums = letter->sums;
+}
+
+static void post(struct world *w, const struct tacit_glm_private_message *said)
+{
+    uint32_t const copies = said->to == TACIT_HUB ? 1 : hub_of(w);
+    for (uint32_t i = 0; i < copies; i++) {
+        uint32_t const at = w->letter_count < LETTERS ? w->letter_count++ : below(w, LETTERS);
+        write_letter(w, &w->letters[at], said);
+        if (below(w, 2) == 0) { /* as on a wire */
+            w->letters[at].said.inverse = NULL;
+            w->letters[at].said.log_det = 0;
+        }
+        if (said->to == TACIT_EVERYONE && below(w, 2) == 0)
+            w->letters[at].said.to = i;
+    }
+}
+
+/* ---- Steps ---- */
+
+static void digest_said(const struct world *w, const struct tacit_glm_private_message *said)
+{
+    uint32_t const d = w->rule.model.dimension;
+    uint64_t const words[] = {said->kind, said->from, said->to, said->run_id, said->batch};
+    digest_bytes(words, sizeof words);
+    digest_real(said->log_det);
+    if (said->sums != NULL)
+        digest_bytes(said->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof *said->sums);
+    if (said->theta == NULL)
+        return;
+    digest_reals(said->theta, d);
+    digest_reals(said->matrix, TACIT_LINALG_MATRIX(d));
+    digest_reals(said->inverse, TACIT_LINALG_MATRIX(d));
+}
+
+static void digest_node(const struct world *w, uint32_t node)
+{
+    uint32_t const d = w->rule.model.dimension;
+    struct tacit_glm_private_hub_view hub = {0};
+    struct tacit_glm_private_client_view client = {0};
+    if (node == hub_of(w))
+        tacit_glm_private_hub_look(w->state[node], &hub);
+    else
+        tacit_glm_private_client_look(w->state[node], &client);
+    uint64_t const words[] = {hub.batch,           hub.model_count,    hub.skipped_count,
+                              client.batch,        client.model_batch, client.spent_rho_nano,
+                              client.release_count};
+    digest_bytes(words, sizeof words);
+    digest_real(client.alpha);
+    digest_reals(node == hub_of(w) ? hub.theta : client.theta, d);
+    digest_reals(node == hub_of(w) ? hub.matrix : client.inverse, TACIT_LINALG_MATRIX(d));
+}
+
+static struct tacit_glm_private_update step(struct world *w, uint32_t node,
+                                            const struct tacit_glm_private_event *event,
+                                            const struct tacit_entropy *entropy,
+                                            enum tacit_status *status)
+{
+    struct tacit_glm_private_update update;
+    memcpy(w->before, w->state[node], size_of(w, node));
+    *status = node == hub_of(w)
+                  ? tacit_glm_private_hub_step(w->state[node], event, &update)
+                  : tacit_glm_private_client_step(w->state[node], event, entropy, &update);
+    uint64_t const words[] = {(uint64_t)*status, update.send, update.decided, update.arm};
+    digest_bytes(words, sizeof words);
+    digest_real(update.probability);
+    if (update.send)
+        digest_said(w, &update.message);
+    digest_node(w, node);
+    if (*status != TACIT_OK) {
+        assert_false(update.send);
+        assert_memory_equal(w->before, w->state[node], size_of(w, node));
+    }
+    return update;
+}
+
+/* Entropy that gives `left` times more. */
+struct scarce {
+    struct tacit_entropy source;
+    uint32_t left;
+};
+
+static enum tacit_status fill_scarcely(void *context, void *bytes, size_t size)
+{
+    struct scarce *const scarce = context;
+    if (scarce->left == 0)
+        return TACIT_ENTROPY;
+    scarce->left--;
+    return scarce->source.fill(scarce->source.context, bytes, size);
+}
+
+/* Entropy ends at many a draw, then it lasts; what is said then is posted. */
+static void run(struct world *w, uint32_t node, const struct tacit_glm_private_event *event)
+{
+    enum tacit_status status = TACIT_ENTROPY;
+    for (uint32_t left = 0; status == TACIT_ENTROPY; left += 1 + left / 3) {
+        struct tacit_rng const rng = w->rng;
+        struct scarce scarce = {tacit_rng_entropy(&w->rng), left};
+        struct tacit_entropy const entropy = {fill_scarcely, &scarce};
+        struct tacit_glm_private_update const update = step(w, node, event, &entropy, &status);
+        if (status == TACIT_ENTROPY)
+            w->rng = rng;
+        if (update.send)
+            post(w, &update.message);
+    }
+}
+
+static void deliver_any(struct world *w)
+{
+    if (w->letter_count == 0)
+        return;
+    uint32_t const at = below(w, w->letter_count);
+    struct letter letter;
+    write_letter(w, &letter, &w->letters[at].said);
+    if (below(w, 5) > 0 && at < --w->letter_count) /* else it comes once more */
+        write_letter(w, &w->letters[at], &w->letters[w->letter_count].said);
+    uint32_t const to = letter.said.to;
+    uint32_t const node = to == TACIT_HUB        ? hub_of(w)
+                          : to == TACIT_EVERYONE ? below(w, hub_of(w))
+                                                 : to;
+    run(w, node,
+        &(struct tacit_glm_private_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &letter.said});
+}
+
+/* ---- Damaged messages: to a state that is put back then ---- */
+
+static void damage_word(struct world *w, struct tacit_glm_private_message *said)
+{
+    uint64_t const up = below(w, 2) == 0 ? 1 : UINT64_MAX; /* one more, one less */
+    uint64_t const batches[] = {0, said->batch + up, w->rule.model.batch_count,
+                                w->rule.model.batch_count + 1};
+    switch (below(w, 5)) {
+    case 0:
+        said->kind = (enum tacit_glm_private_kind)below(w, TACIT_GLM_PRIVATE_MODEL + 2);
+        break;
+    case 1:
+        said->from = below(w, 2) == 0 ? TACIT_HUB : hub_of(w);
+        break;
+    case 2:
+        said->to = below(w, 3) == 0 ? TACIT_EVERYONE : said->to + (uint32_t)up;
+        break;
+    case 3:
+        said->run_id += up;
+        break;
+    default:
+        said->batch = batches[below(w, 4)];
+    }
+}
+
+static void damage_letter(struct world *w, struct letter *letter)
+{
+    uint32_t const d = w->rule.model.dimension;
+    int64_t const most = INT64_C(0x4000000000000000) / hub_of(w);
+    int64_t const sums[] = {most, -most, most + 1, -most - 1, INT64_MAX, INT64_MIN};
+    double const numbers[] = {NAN, INFINITY, -INFINITY, 1e301, -1e9, 0.25};
+    bool const is_release = letter->said.sums != NULL;
+    uint32_t const at = below(w, (uint32_t)(is_release ? TACIT_GLM_PRIVATE_SUMS(d) : d));
+    switch (below(w, 4)) {
+    case 0:
+        damage_word(w, &letter->said);
+        break;
+    case 1: /* what belongs there is missing */
+        if (is_release)
+            letter->said.sums = NULL;
+        else if (below(w, 2) == 0)
+            letter->said.theta = NULL;
+        else
+            letter->said.matrix = NULL;
+        break;
+    default:
+        if (is_release)
+            letter->sums[at] = sums[below(w, 6)];
+        else if (below(w, 2) == 0)
+            letter->theta[at] = one_of(w, numbers, 6);
+        else
+            letter->matrix[at * TACIT_LINALG_STRIDE(d) + at] = one_of(w, numbers, 6);
+    }
+}
+
+static void deliver_damaged(struct world *w)
+{
+    if (w->letter_count == 0)
+        return;
+    struct letter letter = {.sums = {0}};
+    write_letter(w, &letter, &w->letters[below(w, w->letter_count)].said);
+    uint32_t const node = letter.said.to == TACIT_HUB ? hub_of(w) : below(w, hub_of(w));
+    damage_letter(w, &letter);
+    void *const sound = malloc(size_of(w, node));
+    memcpy(sound, w->state[node], size_of(w, node));
+    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                                  .as.message = &letter.said};
+    enum tacit_status status;
+    (void)step(w, node, &event, NULL, &status);
+    memcpy(w->state[node], sound, size_of(w, node));
+    free(sound);
+}
+
+/* ---- Decisions, rewards and the clock ---- */
+
+/* Longer than one, too, and one in a while is none. */
+static void any_context(struct world *w, double *x)
+{
+    uint32_t const d = w->rule.model.dimension;
+    for (uint32_t i = 0; i < d; i++)
+        x[i] = 0.6 * tacit_rng_normal(&w->rng);
+    if (below(w, 60) == 0)
+        x[below(w, d)] = INFINITY;
+    if (below(w, 60) == 0)
+        x[below(w, d)] = NAN;
+    x[d] = NAN;
+}
+
+static void offer(struct world *w, uint32_t client)
+{
+    double contexts[ARMS * DIMENSION_MAX + 1];
+    uint32_t const arms = 1 + below(w, ARMS);
+    uint32_t const d = w->rule.model.dimension;
+    for (uint32_t k = 0; k < arms; k++)
+        any_context(w, contexts + k * d);
+    uint32_t const told = below(w, 30) == 0 ? below(w, 2) * (TACIT_GLM_ARMS_MAX + 1) : arms;
+    uint32_t const told_dimension = d + (below(w, 30) == 0 ? 1 : 0);
+    run(w, client,
+        &(struct tacit_glm_private_event){.kind = TACIT_EVENT_OFFER,
+                                          .as.offer = {told, told_dimension, contexts}});
+}
+
+static void reward(struct world *w, uint32_t client)
+{
+    double const edges[] = {-1, -0.5, 0, 0.5, 1, 1.5, -1.5, NAN, INFINITY, 0.3};
+    double x[DIMENSION_MAX + 1];
+    any_context(w, x);
+    double const y = one_of(w, edges, 10);
+    run(w, client,
+        &(struct tacit_glm_private_event){.kind = TACIT_EVENT_REWARD, .as.reward = {x, y, 0, 0}});
+}
+
+/* Mostly the next batch, or one that was closed, or is not due. */
+static void ring(struct world *w, uint32_t client)
+{
+    struct tacit_glm_private_client_view view;
+    tacit_glm_private_client_look(w->state[client], &view);
+    uint32_t const chance = below(w, 8);
+    uint64_t const batch = view.batch + (chance == 0 ? 2 : chance == 1 ? 0 : 1);
+    run(w, client,
+        &(struct tacit_glm_private_event){.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch});
+}
+
+static void turn(struct world *w)
+{
+    uint32_t const client = below(w, hub_of(w));
+    uint32_t const chance = below(w, 100);
+    enum tacit_event_kind const kinds[] = {TACIT_EVENT_START, TACIT_EVENT_EXPLOITED};
+    struct tacit_glm_private_event const unasked = {.kind = kinds[below(w, 2)]};
+    if (chance < 12)
+        offer(w, client);
+    else if (chance < 40)
+        reward(w, client);
+    else if (chance < 55)
+        ring(w, client);
+    else if (chance < 80)
+        deliver_any(w);
+    else if (chance < 92)
+        deliver_damaged(w);
+    else
+        run(w, chance < 96 ? client : hub_of(w), &unasked);
+}
+
+static void disorder_leaves_the_steps_that_it_always_left(void **state)
+{
+    (void)state;
+    uint64_t models = 0;
+    for (uint32_t kind = 0; kind < 60; kind++) {
+        struct world w;
+        open_world(&w, kind);
+        for (uint32_t i = 0; i < TURNS; i++)
+            turn(&w);
+        struct tacit_glm_private_hub_view view;
+        tacit_glm_private_hub_look(w.state[hub_of(&w)], &view);
+        models += view.model_count;
+        close_world(&w);
+    }
+    assert_true(models > 100);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(disorder_leaves_the_steps_that_it_always_left),
+    };
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+}
