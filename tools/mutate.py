@@ -181,6 +181,11 @@ class Scratch:
         self.change_nothing()
         if not self.call(together("mutate/librooms.so")):
             sys.exit("the library of all rooms cannot be linked")
+        modules = self.mirror / "programs"  # programs look for theirs beside themselves
+        modules.mkdir(exist_ok=True)
+        for module in (self.build / "programs").glob("*.so"):
+            (modules / module.name).unlink(missing_ok=True)
+            (modules / module.name).symlink_to(module)
 
     def link(self, program):
         """Is there a program that takes changes? It is linked when it is first asked for."""
