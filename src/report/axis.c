@@ -46,6 +46,7 @@ struct report_axis report_axis_linear(double lo, double hi)
 
 struct report_axis report_axis_log(double lo, double hi)
 {
+    TACIT_ASSERT(lo > 0 && lo <= hi && isfinite(hi));
     struct report_axis axis = {.lo = lo, .hi = hi, .log = true};
     if (hi / lo < 1.0 + 1e-9) {
         axis.lo = lo / 2.0;

@@ -158,7 +158,8 @@ static void widen_by(const struct tacit_report_figure *figure,
             continue;
         widen(x, series->x[point]);
         widen(y, series->y[point]);
-        widen(y, top_of(series, point));
+        if (is_drawn(figure, series->x[point], top_of(series, point)))
+            widen(y, top_of(series, point));
         if (series->lo != NULL && is_drawn(figure, series->x[point], series->lo[point]))
             widen(y, series->lo[point]);
     }
@@ -178,7 +179,8 @@ static void fit_axes(struct frame *frame)
     }
     if (y.lo > y.hi)
         y = all;
-    widen(&y, fmax(y.hi, fmin(all.hi, ABOVE_MAX * y.hi)));
+    if (y.lo <= y.hi)
+        widen(&y, fmax(y.hi, fmin(all.hi, ABOVE_MAX * y.hi)));
     frame->x = fit_axis(x, figure->x_is_log, has_points ? 1.2 : 1);
     frame->y = fit_axis(y, figure->y_is_log, 1.15);
 }

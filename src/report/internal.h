@@ -212,8 +212,8 @@ bool report_is_drawable(double value);
 /* Requires: both drawable, lo <= hi. Ensures: ends on ticks; a single value gets room above it. */
 struct report_axis report_axis_linear(double lo, double hi);
 
-/* Requires: both drawable, 1e-12 <= lo <= hi. Ensures: ticks at powers of ten; 2 and 5 between them
- * if the axis is short. */
+/* Requires: both drawable, 0 < lo <= hi. Ensures: ticks at powers of ten from 1e-12 on; 2 and 5
+ * between them if the axis is short. */
 struct report_axis report_axis_log(double lo, double hi);
 
 /* Where a value lies on the axis: 0 at lo, 1 at hi; never outside. */

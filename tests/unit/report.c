@@ -1319,6 +1319,44 @@ static uint32_t expect_texts_fit(const char *svg)
 
 /* Points wherever they may be, with names of any length, and labels that are too long: no text of
  * the figure is cut. */
+/* Where no point can be drawn, axes are from 1 to 10; an end that cannot be drawn moves none. */
+static void figure_without_a_point_has_axes(void **state)
+{
+    static const double x[] = {1, 2};
+    static const double none[] = {-1, 0};
+    static const double one[] = {2, 3};
+    static const double endless[] = {INFINITY, 3};
+    (void)state;
+    for (uint32_t way = 0; way < 4; way++) {
+        struct tacit_report_series const series = {.label = "s", .count = 2, .x = x, .y = none};
+        struct tacit_report_figure const figure = {.id = "f",
+                                                   .title = "t",
+                                                   .x_label = "x",
+                                                   .y_label = "y",
+                                                   .x_is_log = way % 2 == 1,
+                                                   .y_is_log = way / 2 == 1,
+                                                   .series = &series,
+                                                   .series_count = way / 2};
+        char *const text = drawn(&figure);
+        expect_has(text, ">10</text>");
+        expect_lacks(text, "nan");
+        expect_lacks(text, "inf");
+        free(text);
+    }
+    struct tacit_report_series const series = {
+        .label = "s", .count = 2, .x = x, .y = one, .hi = endless};
+    struct tacit_report_figure const figure = {.id = "f",
+                                               .title = "t",
+                                               .x_label = "x",
+                                               .y_label = "y",
+                                               .y_is_log = true,
+                                               .series = &series,
+                                               .series_count = 1};
+    char *const text = drawn(&figure);
+    expect_has(text, ">3</text>");
+    free(text);
+}
+
 static void texts_of_figures_fit(void **state)
 {
     static const double scales[] = {0.00125, 1, 1250, -0.00075, 125000};
@@ -1408,6 +1446,7 @@ int main(void)
         cmocka_unit_test(share_is_within_the_interval_of_wilson),
         cmocka_unit_test(percent_is_not_rounded_to_all_or_none),
         cmocka_unit_test(reference_leaves_the_figure_at_its_top),
+        cmocka_unit_test(figure_without_a_point_has_axes),
         cmocka_unit_test(texts_of_figures_fit),
         cmocka_unit_test(page_has_every_setting),
         cmocka_unit_test(page_holds_copies_of_small_files_only),
