@@ -68,6 +68,8 @@ static struct surroundings look_around(const struct graph *graph, const struct v
 {
     TACIT_ASSERT(graph->m >= 1);
     struct surroundings here = {.minimum_count = 0};
+    if (graph->is_vanilla) /* every exchange leads to a neighbour */
+        return here;
     for (uint32_t list = 0; list < LISTS; list++) {
         uint32_t least = vertex->users[0];
         for (uint32_t i = 1; i < graph->m; i++)
@@ -273,9 +275,7 @@ static enum tacit_status wander(struct walk *walk, const struct tacit_select_ann
     TACIT_ASSERT(walk->graph.m < walk->graph.user_count);
     TACIT_ASSERT(top > 0);
     for (uint32_t j = 1; j <= annealing->iterations; j++) {
-        struct surroundings here = {.minimum_count = 0};
-        if (!annealing->is_vanilla)
-            here = look_around(&walk->graph, &walk->vertex);
+        struct surroundings const here = look_around(&walk->graph, &walk->vertex);
         uint64_t index;
         enum tacit_status status =
             tacit_entropy_below(entropy, neighbour_count(&walk->graph, &here), &index);

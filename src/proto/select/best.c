@@ -92,7 +92,7 @@ static uint32_t find_last(const double *ucb, const double *weight, uint32_t user
                           struct heap *heap)
 {
     TACIT_ASSERT(heap->count == 0);
-    uint32_t best = m - 1;
+    uint32_t best = user_count; /* none yet */
     double best_energy = -INFINITY;
     double sum = 0;
     for (uint32_t rank = 0; rank < user_count; rank++) {

@@ -500,6 +500,14 @@ static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32
            tacit_bits_has(parts->received, site);
 }
 
+/* Nothing more is wanted of this round from the site. */
+static void note_seen(const struct hub_parts *parts, uint32_t site, uint32_t round)
+{
+    TACIT_ASSERT(site < parts->head->fixed.agent_count);
+    if (round > parts->seen[site])
+        parts->seen[site] = round;
+}
+
 static enum tacit_status take_commit(const struct hub_parts *parts,
                                      const struct tacit_select_message *commit,
                                      struct tacit_select_update *update)
@@ -523,8 +531,8 @@ static enum tacit_status take_commit(const struct hub_parts *parts,
     }
     memcpy(answer.commit.commitment, commit->commit.commitment, TACIT_SHA256_BYTES);
     answer.closed = needs_no_update(parts, site, commit->round);
-    if (answer.closed && commit->round > parts->seen[site])
-        parts->seen[site] = commit->round;
+    if (answer.closed)
+        note_seen(parts, site, commit->round);
     update->persist = said == TACIT_COMMIT_GRANTED;
     (void)say(parts, site, answer, update);
     return TACIT_OK;
@@ -561,8 +569,7 @@ static enum tacit_status take_update(const struct hub_parts *parts,
     hear_spent(parts, message->from, message->spent_nano);
     if (needs_no_update(parts, message->from, message->round) ||
         memcmp(message->model, head->model, TACIT_SHA256_BYTES) != 0) {
-        if (message->round > parts->seen[message->from])
-            parts->seen[message->from] = message->round;
+        note_seen(parts, message->from, message->round);
         update->persist = true;
         say_order(parts, message->from, update);
         return TACIT_OK;
@@ -592,7 +599,7 @@ static enum tacit_status complete(const struct hub_parts *parts, struct slot *sl
     uint32_t const site = slot->agent;
     slot->state = SLOT_COMPLETE;
     parts->latencies[place_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
-    parts->seen[site] = head->round;
+    note_seen(parts, site, head->round);
     tacit_bits_add(parts->received, site);
     head->received_count++;
     update->persist = true;

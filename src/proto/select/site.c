@@ -209,14 +209,11 @@ static void ask_for_pieces(const struct site_parts *parts, struct tacit_select_u
 
 static void ask_for_grant(const struct site_head *head, struct tacit_select_update *update)
 {
-    (void)say(head,
-              (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT,
-                                            .round = head->draw_round,
-                                            .commit = {.commitment = {0}}},
-              update);
-    struct tacit_commit *const commit = &update->messages[update->message_count - 1].commit;
-    *commit = head->commit;
-    memset(commit->salt, 0, sizeof commit->salt); /* not before the grant */
+    struct tacit_select_message *const question = say(
+        head, (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT, .round = head->draw_round},
+        update);
+    question->commit = head->commit;
+    memset(question->commit.salt, 0, sizeof question->commit.salt); /* not before the grant */
 }
 
 struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site)

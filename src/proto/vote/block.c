@@ -132,6 +132,11 @@ bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max)
     return left_count == *block->left_count;
 }
 
+uint64_t vote_earlier(uint64_t a_us, uint64_t b_us)
+{
+    return a_us < b_us ? a_us : b_us;
+}
+
 uint64_t vote_block_tick(uint64_t now_us, uint64_t tick_us)
 {
     TACIT_ASSERT(tick_us > 0);

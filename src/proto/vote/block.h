@@ -49,6 +49,9 @@ enum tacit_status vote_block_release(const struct vote_block *block,
 /* Does what lay on a disk hang together? Each arm owes at most `each_max`. */
 bool vote_block_is_possible(const struct vote_block *block, uint64_t each_max);
 
+/* The earlier of two deadlines; TACIT_NEVER: there is none. */
+uint64_t vote_earlier(uint64_t a_us, uint64_t b_us);
+
 /* The first multiple of the tick after `now_us`: what leaves then says nothing by its hour. */
 uint64_t vote_block_tick(uint64_t now_us, uint64_t tick_us);
 

@@ -260,12 +260,14 @@ static enum tacit_status reset(struct tacit_vote_hub *hub, struct tacit_vote_hub
 static enum tacit_status flip_coin(struct tacit_vote_hub *hub, const struct tacit_entropy *entropy,
                                    struct tacit_vote_hub_update *update)
 {
-    uint64_t chance = 1;
+    uint64_t chance;
     if (hub->now_us < hub->coin_us)
         return TACIT_OK;
     hub->coin_us = hub->now_us + COIN_US;
     enum tacit_status const status = tacit_entropy_below(entropy, hub->reset_after_s, &chance);
-    return status == TACIT_OK && chance == 0 ? reset(hub, update) : status;
+    if (status != TACIT_OK)
+        return status;
+    return chance == 0 ? reset(hub, update) : TACIT_OK;
 }
 
 /* ---- Public functions ---- */

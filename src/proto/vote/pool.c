@@ -152,6 +152,12 @@ static uint32_t next_active(struct tacit_vote_pool *pool, uint32_t from)
     return tacit_bits_next(active_of(pool), arms_of(pool), from);
 }
 
+static double lower_of(struct tacit_vote_pool *pool, uint32_t arm, double level)
+{
+    struct tacit_bounds_sum const sum = sum_of(pool, arm);
+    return tacit_bounds_lower(&sum, pool->config.epsilon, level);
+}
+
 /* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
 static void look(struct tacit_vote_pool *pool)
 {
@@ -160,13 +166,11 @@ static void look(struct tacit_vote_pool *pool)
     struct tacit_vote_pool_config const *const config = &pool->config;
     double const level =
         tacit_bounds_level(config->arm_count, (uint32_t)++pool->look_count, config->failure);
-    uint32_t best = TACIT_NO_ARM;
-    double bar = -1;
-    for (uint32_t arm = next_active(pool, 0); arm < arms_of(pool);
-         arm = next_active(pool, arm + 1)) {
-        struct tacit_bounds_sum const sum = sum_of(pool, arm);
-        double const lower = tacit_bounds_lower(&sum, config->epsilon, level);
-        if (best == TACIT_NO_ARM || lower > bar) {
+    uint32_t best = next_active(pool, 0);
+    double bar = lower_of(pool, best, level);
+    for (uint32_t arm = best; arm < arms_of(pool); arm = next_active(pool, arm + 1)) {
+        double const lower = lower_of(pool, arm, level);
+        if (lower > bar) {
             best = arm;
             bar = lower;
         }
@@ -180,7 +184,6 @@ static void look(struct tacit_vote_pool *pool)
         tacit_bits_remove(active_of(pool), arm);
         pool->active_count--;
     }
-    TACIT_ASSERT(best != TACIT_NO_ARM);
     TACIT_ASSERT(pool->active_count >= 1);
     TACIT_ASSERT(pool->active_count == tacit_bits_count(active_of(pool), arms_of(pool)));
     pool->next_look = following_look(pool);

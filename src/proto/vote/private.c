@@ -9,7 +9,7 @@
 #define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
 
 enum phase {
-    PHASE_IDLE,      /* before START */
+    PHASE_IDLE,      /* before START: a state begins with zeros */
     PHASE_PULLING,   /* a plan is open */
     PHASE_RELEASING, /* all rewards are here; the noise is not drawn yet */
     PHASE_WAITING,   /* drawn, not granted: nothing may use it */
@@ -266,6 +266,13 @@ static struct tacit_bounds_sum suffix_of(struct tacit_vote_private *player, uint
     return sum;
 }
 
+static double lower_of(struct tacit_vote_private *player, uint32_t arm, double level,
+                       struct tacit_bounds_sum *releases)
+{
+    struct tacit_bounds_sum const sum = suffix_of(player, arm, level, releases);
+    return tacit_bounds_lower(&sum, epsilon_of(player), level);
+}
+
 /* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
 static uint32_t drop_beaten(struct tacit_vote_private *player)
 {
@@ -275,13 +282,11 @@ static uint32_t drop_beaten(struct tacit_vote_private *player)
         tacit_bounds_level(arms_of(player), (uint32_t)player->epoch, player->config.failure);
     struct tacit_bounds_sum releases[TACIT_BOUNDS_RELEASES_MAX];
     lay_ladder(player, releases);
-    double bar = -1;
-    uint32_t best = TACIT_NO_ARM;
-    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
-         arm = next_active(player, arm + 1)) {
-        struct tacit_bounds_sum const sum = suffix_of(player, arm, level, releases);
-        double const lower = tacit_bounds_lower(&sum, epsilon, level);
-        if (best == TACIT_NO_ARM || lower > bar) {
+    uint32_t best = next_active(player, 0);
+    double bar = lower_of(player, best, level, releases);
+    for (uint32_t arm = best; arm < arms_of(player); arm = next_active(player, arm + 1)) {
+        double const lower = lower_of(player, arm, level, releases);
+        if (lower > bar) {
             best = arm;
             bar = lower;
         }
@@ -499,7 +504,6 @@ enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
     player->ledger = tacit_ledger_init(config->budget_nano);
     player->vote_us = TACIT_NEVER;
     player->retry_us = TACIT_NEVER;
-    player->phase = PHASE_IDLE;
     tacit_bits_fill(active_of(player), config->arm_count);
     start_afresh(player);
     return TACIT_OK;
@@ -566,7 +570,7 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
     }
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         player->now_us = now_before;
-    update->deadline_us = player->vote_us < player->retry_us ? player->vote_us : player->retry_us;
+    update->deadline_us = vote_earlier(player->vote_us, player->retry_us);
     TACIT_IMPLIES(update->send, update->message.from == player->config.player_id);
     TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);
     TACIT_ASSERT((player->phase == PHASE_PULLING) == (player->left_count > 0));
@@ -589,14 +593,9 @@ int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32
 static uint32_t exploit_arm(struct tacit_vote_private *player)
 {
     uint32_t best = next_active(player, 0);
-    int64_t best_sum = 0;
-    for (uint32_t arm = best; arm < arms_of(player); arm = next_active(player, arm + 1)) {
-        int64_t const sum = tacit_vote_private_total(player, arm);
-        if (arm == best || sum > best_sum) {
+    for (uint32_t arm = best; arm < arms_of(player); arm = next_active(player, arm + 1))
+        if (tacit_vote_private_total(player, arm) > tacit_vote_private_total(player, best))
             best = arm;
-            best_sum = sum;
-        }
-    }
     TACIT_ASSERT(best < arms_of(player));
     return best;
 }
@@ -609,14 +608,14 @@ bool tacit_vote_private_is_decided(const struct tacit_vote_private *player)
 struct tacit_vote_private_glance tacit_vote_private_glance(const struct tacit_vote_private *player)
 {
     TACIT_ASSERT(player != NULL);
-    return (struct tacit_vote_private_glance){
-        .cell = player->cell,
-        .decided = player->active_count == 1,
-        .waiting = player->phase == PHASE_WAITING,
-        .halted = player->phase == PHASE_HALTED,
-        .pulling = player->phase == PHASE_PULLING,
-        .vote_us = player->vote_us,
-        .deadline_us = player->vote_us < player->retry_us ? player->vote_us : player->retry_us};
+    return (struct tacit_vote_private_glance){.cell = player->cell,
+                                              .decided = player->active_count == 1,
+                                              .waiting = player->phase == PHASE_WAITING,
+                                              .halted = player->phase == PHASE_HALTED,
+                                              .pulling = player->phase == PHASE_PULLING,
+                                              .vote_us = player->vote_us,
+                                              .deadline_us =
+                                                  vote_earlier(player->vote_us, player->retry_us)};
 }
 
 void tacit_vote_private_look(const struct tacit_vote_private *player,

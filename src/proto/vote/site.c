@@ -2,6 +2,7 @@
  * (LIVE-TRUST 1.1-1.5). Before the grant of a draw nothing uses it: the player reads no board, and
  * what comes meanwhile waits there. */
 #include "tacit/vote_hub.h"
+#include "block.h"
 #include <string.h>
 
 struct tacit_vote_site {
@@ -195,8 +196,8 @@ static void show_plan(const struct tacit_vote_site *site,
 
 static void void_plan(struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(update->plan_count == 0); /* who may not explore is shown none */
     update->replan = true;
-    update->plan_count = 0;
 }
 
 /* ---- The player's steps ---- */
@@ -450,8 +451,7 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
 static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     struct tacit_vote_private_glance const player = glance(site);
-    update->deadline_us =
-        player.deadline_us < site->resend_us ? player.deadline_us : site->resend_us;
+    update->deadline_us = vote_earlier(player.deadline_us, site->resend_us);
     update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.vote_us;
     TACIT_IMPLIES(update->on_tick, update->deadline_us != TACIT_NEVER);
 }

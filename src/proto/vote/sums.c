@@ -7,7 +7,7 @@
 #define BLOCK_MAX (UINT64_C(1) << 32)
 
 enum phase {
-    PHASE_IDLE,      /* before START */
+    PHASE_IDLE,      /* before START: a state begins with zeros */
     PHASE_PULLING,   /* a block is open */
     PHASE_RELEASING, /* all rewards are here; the noise is not drawn yet */
     PHASE_WAITING,   /* drawn, not granted: nothing may use it */
@@ -304,7 +304,6 @@ enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
     player->ledger = tacit_ledger_init(config->budget_nano);
     player->send_us = TACIT_NEVER;
     player->retry_us = TACIT_NEVER;
-    player->phase = PHASE_IDLE;
     player->active_count = config->arm_count;
     tacit_bits_fill(active_of(player), config->arm_count);
     return TACIT_OK;
@@ -372,7 +371,7 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
     }
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         player->now_us = now_before;
-    update->deadline_us = player->send_us < player->retry_us ? player->send_us : player->retry_us;
+    update->deadline_us = vote_earlier(player->send_us, player->retry_us);
     TACIT_IMPLIES(update->send, update->release.from == player->config.player_id);
     TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);
     TACIT_ASSERT((player->phase == PHASE_PULLING) == (player->left_count > 0));

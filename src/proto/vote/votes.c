@@ -49,17 +49,18 @@ static double log_mass(uint32_t count, double eta, uint32_t hits)
     return sum;
 }
 
-/* Sum of the masses from `hits` up. Terms fall beyond the mean. */
+/* Sum of the masses from `hits` up. Requires: hits is beyond the mean, from where on they fall. */
 static double sum_upwards(uint32_t count, double eta, uint32_t hits)
 {
     TACIT_ASSERT(hits <= count);
     TACIT_ASSERT(eta > 0);
+    TACIT_ASSERT((double)hits > (double)count * eta);
     double term = exp(log_mass(count, eta, hits));
     double sum = term;
     for (uint32_t i = hits; i < count; i++) {
         term *= (double)(count - i) / (double)(i + 1) * (eta / (1 - eta));
         sum += term;
-        if (term < sum * TERM_MIN && (double)i > (double)count * eta)
+        if (term < sum * TERM_MIN)
             break;
     }
     return sum;

@@ -1,0 +1,755 @@
+/* Players of votes without their hosts: plain, private, and such that publish sums. Whatever comes
+ * at any time (messages of others late, twice, with one member changed; rewards and grants that
+ * nobody asked for; ticks a moment too early; resets, deaths, entropy that ends in the middle of a
+ * step) is taken or leaves no trace; every state is one, and the digest knows all that happened. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/vote.h"
+#include "../support/damage.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x55df34663a744b9e)
+/* .. and of what the checks say of damaged states: damage.h. */
+#define VERDICTS UINT64_C(0x7263a6a374efb02d)
+
+#define PLAYERS 3u
+#define ARMS_MAX 70u
+#define WORDS 2u /* of a set of arms */
+#define RUN_ID UINT64_C(0x123456789)
+#define TABLES 60u
+#define EVENTS 500u
+#define SAID 8u /* messages that are remembered */
+
+/* A message, and what it points to. */
+struct said {
+    struct tacit_vote_message message;
+    uint64_t marks[WORDS];
+};
+
+struct seat {
+    void *player;
+    void *board; /* or a pool */
+    uint64_t now_us;
+    uint64_t deadline_us;
+    uint64_t left[ARMS_MAX]; /* of the plan */
+    uint64_t cell;
+};
+
+struct table {
+    uint32_t arms;
+    uint32_t best;
+    struct tacit_vote_board_config board;
+    struct tacit_vote_config plain[PLAYERS];
+    struct tacit_vote_private_config hidden[PLAYERS];
+    struct tacit_vote_sums_config sums[PLAYERS];
+    struct tacit_vote_pool_config pool;
+    struct seat seats[PLAYERS];
+    struct said said[SAID];
+    uint64_t released; /* numbers that the hub has given */
+    struct {
+        struct tacit_vote_release release;
+        uint64_t arms[WORDS];
+        int64_t sums[ARMS_MAX];
+    } releases[SAID];
+    uint32_t count; /* of messages or releases, for ever */
+    struct tacit_rng chance;
+    struct tacit_rng noise;
+    uint32_t fills_left; /* of the entropy, in this step */
+};
+
+/* What has happened at all tables: a storm that misses something is none. */
+static uint32_t statuses[16]; /* by their numbers, which are 0 and below */
+static uint32_t sent;
+static uint32_t decided;
+
+static uint32_t below(struct table *table, uint32_t bound)
+{
+    return (uint32_t)tacit_rng_below(&table->chance, bound);
+}
+
+static enum tacit_status fill(void *context, void *bytes, size_t size)
+{
+    struct table *const table = context;
+    struct tacit_entropy const whole = tacit_rng_entropy(&table->noise);
+    if (table->fills_left == 0)
+        return TACIT_ENTROPY;
+    table->fills_left--;
+    return whole.fill(whole.context, bytes, size);
+}
+
+static struct tacit_entropy entropy_of(struct table *table)
+{
+    table->fills_left = below(table, 4) == 0 ? below(table, 12) : UINT32_MAX;
+    return (struct tacit_entropy){.fill = fill, .context = table};
+}
+
+static size_t words_of(const struct table *table)
+{
+    return (table->arms + 63) / 64;
+}
+
+static void *room(size_t size)
+{
+    assert_true(size > 0);
+    void *const state = calloc(1, size);
+    assert_non_null(state);
+    return state;
+}
+
+/* ---- Tables ---- */
+
+static struct table *table_new(uint32_t seed)
+{
+    static const uint32_t arms[] = {1, 2, 3, 3, 5, ARMS_MAX};
+    struct table *const table = calloc(1, sizeof *table);
+    assert_non_null(table);
+    table->chance = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_REWARD);
+    table->noise = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
+    table->arms = arms[below(table, 6)];
+    table->best = below(table, table->arms);
+    table->board = (struct tacit_vote_board_config){.run_id = RUN_ID,
+                                                    .player_count = PLAYERS,
+                                                    .arm_count = table->arms,
+                                                    .votes_needed = 1 + below(table, PLAYERS + 1)};
+    for (uint32_t i = 0; i < PLAYERS; i++)
+        table->seats[i] = (struct seat){.now_us = 5000, .deadline_us = TACIT_NEVER};
+    return table;
+}
+
+static void table_free(struct table *table)
+{
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        free(table->seats[i].player);
+        free(table->seats[i].board);
+    }
+    free(table);
+}
+
+static void give_boards(struct table *table)
+{
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        table->seats[i].board = room(tacit_vote_board_size(&table->board));
+        assert_int_equal(tacit_vote_board_init(table->seats[i].board, &table->board), TACIT_OK);
+    }
+}
+
+static void digest_board(const struct table *table, const struct tacit_vote_board *board)
+{
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board, &view);
+    uint64_t const words[] = {view.reset, view.voted_count, view.mark_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.voted, words_of(table) * sizeof(uint64_t));
+    digest_bytes(view.counts, table->arms * sizeof *view.counts);
+}
+
+static bool is_board(const void *state, size_t size, void *config)
+{
+    return tacit_vote_board_check(state, size, config) == TACIT_OK;
+}
+
+/* ---- Messages ---- */
+
+static void remember(struct table *table, const struct tacit_vote_message *message)
+{
+    struct said *const said = &table->said[table->count++ % SAID];
+    uint64_t const words[] = {message->kind,   message->from,  message->to,
+                              message->run_id, message->reset, message->cell};
+    digest_bytes(words, sizeof words);
+    *said = (struct said){.message = *message};
+    memcpy(said->marks, message->marks, words_of(table) * sizeof(uint64_t));
+    digest_bytes(said->marks, sizeof said->marks);
+    sent++;
+}
+
+/* What another has said, a reset, a grant; sometimes with one member changed. */
+static struct said any_message(struct table *table, uint64_t cell)
+{
+    static const uint32_t others[] = {TACIT_HUB, TACIT_EVERYONE, 0, PLAYERS};
+    uint32_t const kind = below(table, 12);
+    uint32_t const which = below(table, table->count < SAID ? table->count + 1 : SAID);
+    struct said said = table->said[which];
+    if (kind == 0 || which >= table->count)
+        said.message = (struct tacit_vote_message){.kind = TACIT_VOTE_RESET,
+                                                   .from = TACIT_HUB,
+                                                   .run_id = RUN_ID,
+                                                   .reset = 1 + below(table, 5)};
+    if (kind > 6)
+        said.message = (struct tacit_vote_message){
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .cell = cell};
+    switch (below(table, 20)) {
+    case 0:
+        said.message.from = others[below(table, 4)];
+        break;
+    case 1:
+        said.message.run_id ^= UINT64_C(1) << 32;
+        break;
+    case 2:
+        said.message.reset += 1 - 2 * (uint64_t)below(table, 2);
+        break;
+    case 3:
+        said.message.cell += 1 - 2 * (uint64_t)below(table, 2);
+        break;
+    case 4:
+        tacit_bits_add(said.marks, below(table, table->arms + 1));
+        break;
+    case 5:
+        said.message.kind = TACIT_VOTE_MARKS;
+        break;
+    default:
+        break;
+    }
+    return said;
+}
+
+static struct tacit_reward any_reward(struct table *table, struct seat *seat, bool is_real)
+{
+    uint32_t arm = below(table, table->arms);
+    for (uint32_t i = 0; i < table->arms && seat->left[arm] == 0; i++)
+        arm = (arm + 1) % table->arms;
+    uint64_t const count = seat->left[arm] > 1 && below(table, 5) == 0
+                               ? 1 + below(table, (uint32_t)seat->left[arm])
+                               : seat->left[arm];
+    double const mean = arm == table->best ? 0.9 : 0.1 + 0.005 * arm;
+    struct tacit_reward reward = {.arm = arm, .count = count};
+    if (is_real)
+        reward.sum.real = tacit_rng_uniform(&table->chance) < mean ? 1 : 0;
+    else
+        reward.sum.steps = (int64_t)(mean * (double)count * (double)TACIT_STEPS);
+    uint32_t const what = below(table, 60);
+    if (what == 0)
+        reward.count = seat->left[arm] + 1;
+    else if (what == 1)
+        reward.count = 0;
+    else if (what == 2)
+        reward.arm = table->arms;
+    else if (what == 3 && is_real)
+        reward.sum.real = nextafter(1, 2);
+    else if (what == 3)
+        reward.sum.steps = (int64_t)count * TACIT_STEPS + 1;
+    else if (what == 4 && is_real)
+        reward.sum.real = -0x1p-1074;
+    else if (what == 4)
+        reward.sum.steps = -1;
+    return reward;
+}
+
+static void take_plan(struct seat *seat, const struct tacit_pull_block *plan, uint32_t count)
+{
+    memset(seat->left, 0, sizeof seat->left);
+    for (uint32_t i = 0; i < count; i++)
+        seat->left[plan[i].arm] = plan[i].count;
+}
+
+/* Time goes on: to the deadline, a moment before it, or somewhere. */
+static void pass(struct table *table, struct seat *seat)
+{
+    uint32_t const when = below(table, 4);
+    uint64_t const due = seat->deadline_us - (when == 0 ? 1 : 0);
+    if (when < 3 && seat->deadline_us != TACIT_NEVER && due > seat->now_us)
+        seat->now_us = due;
+    else
+        seat->now_us += below(table, 300);
+}
+
+static bool is_refused(enum tacit_status status)
+{
+    statuses[-(int)status]++;
+    return status == TACIT_MALFORMED || status == TACIT_STRANGER || status == TACIT_UNEXPECTED ||
+           status == TACIT_INVALID;
+}
+
+static void *copy_of(const void *state, size_t size)
+{
+    void *const copy = room(size);
+    memcpy(copy, state, size);
+    return copy;
+}
+
+/* ---- Private players ---- */
+
+static bool is_hidden(const void *state, size_t size, void *config)
+{
+    return tacit_vote_private_check(state, size, config) == TACIT_OK;
+}
+
+static void digest_hidden(const struct table *table, const struct tacit_vote_private *player)
+{
+    struct tacit_vote_private_view view;
+    tacit_vote_private_look(player, &view);
+    struct tacit_vote_private_glance const glance = tacit_vote_private_glance(player);
+    uint64_t const words[] = {
+        view.epoch,    view.cell,        view.decided,   view.active_count, view.waiting,
+        view.halted,   view.exploit_arm, glance.cell,    glance.decided,    glance.waiting,
+        glance.halted, glance.pulling,   glance.vote_us, glance.deadline_us};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.active, words_of(table) * sizeof(uint64_t));
+    digest_bytes(view.dropped, words_of(table) * sizeof(uint64_t));
+    digest_ledger(view.ledger);
+    for (uint32_t arm = 0; arm < table->arms; arm++)
+        digest_word((uint64_t)tacit_vote_private_total(player, arm));
+    if (view.waiting) {
+        uint8_t digest[TACIT_SHA256_BYTES];
+        tacit_vote_private_digest(player, digest);
+        digest_bytes(digest, sizeof digest);
+    }
+}
+
+static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_event event)
+{
+    struct seat *const seat = &table->seats[at];
+    size_t const size = tacit_vote_private_size(&table->hidden[at]);
+    size_t const board_size = tacit_vote_board_size(&table->board);
+    void *const before = copy_of(seat->player, size);
+    void *const board_before = copy_of(seat->board, board_size);
+    struct tacit_entropy const entropy = entropy_of(table);
+    struct tacit_vote_private_update update;
+    event.now_us = seat->now_us;
+    enum tacit_status const status =
+        tacit_vote_private_step(seat->player, seat->board, &event, &entropy, &update);
+    if (is_refused(status)) {
+        assert_memory_equal(before, seat->player, size);
+        assert_memory_equal(board_before, seat->board, board_size);
+        assert_true(!update.persist && !update.persist_board && !update.send && !update.replan);
+    }
+    free(before);
+    free(board_before);
+    digest_step(status,
+                update.persist | (uint64_t)update.persist_board << 1 |
+                    (uint64_t)update.commit << 2 | (uint64_t)update.send << 3 |
+                    (uint64_t)update.replan << 4 | (uint64_t)update.marks_new << 8,
+                update.deadline_us, update.plan, update.plan_count);
+    digest_word(update.cell);
+    digest_hidden(table, seat->player);
+    digest_board(table, seat->board);
+    damage_some(seat->player, size, is_hidden, &table->hidden[at]);
+    damage_some(seat->board, board_size, is_board, &table->board);
+    seat->deadline_us = update.deadline_us;
+    if (update.commit)
+        seat->cell = update.cell;
+    if (update.replan)
+        take_plan(seat, update.plan, update.plan_count);
+    if (update.send)
+        remember(table, &update.message);
+}
+
+static void seat_hidden(struct table *table)
+{
+    static const uint64_t halves[] = {1, 2, 1000, 1000, 1000}; /* of what a draw costs */
+    give_boards(table);
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        double const epsilon = below(table, 3) == 0 ? 1 : 8;
+        struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+        uint64_t const budget = halves[below(table, 5)] * (uint64_t)epsilon * TACIT_NANO / 2;
+        table->hidden[i] = (struct tacit_vote_private_config){.run_id = RUN_ID,
+                                                              .player_id = i,
+                                                              .player_count = PLAYERS,
+                                                              .arm_count = table->arms,
+                                                              .accuracy = 0.1,
+                                                              .failure = 0.5,
+                                                              .growth = 3,
+                                                              .budget_nano = budget,
+                                                              .tick_us = 900};
+        assert_int_equal(tacit_mechanism_init(&table->hidden[i].mechanism, &mechanism), TACIT_OK);
+        table->seats[i].player = room(tacit_vote_private_size(&table->hidden[i]));
+        assert_int_equal(tacit_vote_private_init(table->seats[i].player, &table->hidden[i]),
+                         TACIT_OK);
+    }
+}
+
+static void private_players_take_what_comes_or_nothing_of_it(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < TABLES; seed++) {
+        struct table *const table = table_new(seed);
+        seat_hidden(table);
+        for (uint32_t i = 0; i < EVENTS; i++) {
+            uint32_t const at = i < PLAYERS ? i : below(table, PLAYERS);
+            uint32_t const what = below(table, 100);
+            struct seat *const seat = &table->seats[at];
+            struct tacit_vote_event event = {.kind = TACIT_EVENT_REWARD};
+            struct said said;
+            if (i < PLAYERS || what < 4) {
+                event.kind = TACIT_EVENT_START;
+                seat->now_us = below(table, 4) == 0 ? below(table, 3000) : seat->now_us;
+            } else if (what < 40) {
+                said = any_message(table, seat->cell);
+                if (said.message.kind == TACIT_VOTE_MARKS)
+                    said.message.marks = said.marks;
+                event.kind = TACIT_EVENT_RECEIVE;
+                event.as.message = &said.message;
+            } else if (what < 52) {
+                event.kind = TACIT_EVENT_TIMEOUT;
+                pass(table, seat);
+            } else if (what < 56) {
+                event.kind = what < 54 ? TACIT_EVENT_OFFER : TACIT_EVENT_EXPLOITED;
+            } else {
+                event.as.reward = any_reward(table, seat, false);
+                seat->left[event.as.reward.arm % ARMS_MAX] -=
+                    event.as.reward.count <= seat->left[event.as.reward.arm % ARMS_MAX]
+                        ? event.as.reward.count
+                        : 0;
+            }
+            step_hidden(table, at, event);
+        }
+        for (uint32_t i = 0; i < PLAYERS; i++)
+            decided += tacit_vote_private_is_decided(table->seats[i].player) ? 1 : 0;
+        table_free(table);
+    }
+    assert_true(sent > 50 && decided > 50);
+}
+
+/* ---- Plain players ---- */
+
+static bool is_plain(const void *state, size_t size, void *config)
+{
+    return tacit_vote_player_check(state, size, config) == TACIT_OK;
+}
+
+static void digest_plain(const struct table *table, const struct tacit_vote_player *player)
+{
+    struct tacit_vote_player_view view;
+    tacit_vote_player_look(player, &view);
+    uint64_t const words[] = {view.reset,
+                              view.decided,
+                              view.is_open,
+                              view.is_open ? view.open_arm : 0,
+                              view.subroutine.remaining_count,
+                              view.subroutine.answer,
+                              view.subroutine.sample_count,
+                              view.subroutine.round_count,
+                              view.subroutine.epoch_count,
+                              view.subroutine.reset_count,
+                              tacit_vote_player_is_decided(player)};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.subroutine.remaining, words_of(table) * sizeof(uint64_t));
+    digest_bytes(view.subroutine.dropped, words_of(table) * sizeof(uint64_t));
+}
+
+static void step_plain(struct table *table, uint32_t at, struct tacit_vote_event event)
+{
+    struct seat *const seat = &table->seats[at];
+    size_t const size = tacit_vote_player_size(&table->plain[at]);
+    size_t const board_size = tacit_vote_board_size(&table->board);
+    void *const before = copy_of(seat->player, size);
+    void *const board_before = copy_of(seat->board, board_size);
+    struct tacit_entropy const entropy = entropy_of(table);
+    struct tacit_vote_update update;
+    event.now_us = seat->now_us;
+    enum tacit_status const status =
+        tacit_vote_player_step(seat->player, seat->board, &event, &entropy, &update);
+    if (is_refused(status)) {
+        assert_memory_equal(before, seat->player, size);
+        assert_memory_equal(board_before, seat->board, board_size);
+        assert_true(!update.persist && !update.persist_board && !update.send);
+    }
+    free(before);
+    free(board_before);
+    digest_step(status,
+                update.persist | (uint64_t)update.persist_board << 1 | (uint64_t)update.send << 3 |
+                    (uint64_t)update.marks_new << 8,
+                update.deadline_us, update.plan, update.plan_count);
+    digest_plain(table, seat->player);
+    digest_board(table, seat->board);
+    damage_some(seat->player, size, is_plain, &table->plain[at]);
+    if (update.plan_count > 0)
+        take_plan(seat, update.plan, update.plan_count);
+    if (update.send)
+        remember(table, &update.message);
+}
+
+static void seat_plain(struct table *table)
+{
+    give_boards(table);
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        table->plain[i] = (struct tacit_vote_config){
+            .run_id = RUN_ID,
+            .player_id = i,
+            .player_count = PLAYERS,
+            .sharing = below(table, 4) == 0 ? TACIT_VOTE_SHARING_NONE : TACIT_VOTE_SHARING_VOTES,
+            .subroutine = {.kind = (enum tacit_best_arm_kind)below(table, TACIT_BEST_ARM_KINDS),
+                           .arm_count = table->arms,
+                           .accuracy = 0.9,
+                           .failure = 0.9}};
+        table->seats[i].player = room(tacit_vote_player_size(&table->plain[i]));
+        assert_int_equal(tacit_vote_player_init(table->seats[i].player, &table->plain[i]),
+                         TACIT_OK);
+    }
+}
+
+static void plain_players_take_what_comes_or_nothing_of_it(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < TABLES; seed++) {
+        struct table *const table = table_new(1000 + seed);
+        seat_plain(table);
+        for (uint32_t i = 0; i < EVENTS; i++) {
+            uint32_t const at = below(table, PLAYERS);
+            uint32_t const what = below(table, 100);
+            struct seat *const seat = &table->seats[at];
+            struct tacit_vote_event event = {.kind = TACIT_EVENT_OFFER};
+            struct said said;
+            seat->now_us += below(table, 3);
+            if (what < 5) {
+                static const enum tacit_event_kind kinds[] = {
+                    TACIT_EVENT_START, TACIT_EVENT_EXPLOITED, TACIT_EVENT_TIMEOUT};
+                event.kind = kinds[what % 3];
+            } else if (what < 17) {
+                said = any_message(table, 1);
+                if (said.message.kind == TACIT_VOTE_MARKS)
+                    said.message.marks = said.marks;
+                event.kind = TACIT_EVENT_RECEIVE;
+                event.as.message = &said.message;
+            } else if (what < 60) {
+                event.kind = TACIT_EVENT_REWARD;
+                event.as.reward = any_reward(table, seat, true);
+                memset(seat->left, 0, sizeof seat->left);
+            }
+            step_plain(table, at, event);
+        }
+        table_free(table);
+    }
+}
+
+/* ---- Players that publish sums, and their pools ---- */
+
+static bool is_sums(const void *state, size_t size, void *config)
+{
+    return tacit_vote_sums_check(state, size, config) == TACIT_OK;
+}
+
+static bool is_pool(const void *state, size_t size, void *config)
+{
+    return tacit_vote_pool_check(state, size, config) == TACIT_OK;
+}
+
+static void digest_pool(const struct table *table, const struct tacit_vote_pool *pool)
+{
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(pool, &view);
+    uint64_t const words[] = {view.release_count, view.look_count, view.next_look,
+                              view.active_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.active, words_of(table) * sizeof(uint64_t));
+    digest_bytes(view.sums, table->arms * sizeof *view.sums);
+}
+
+/* Every pool of the table hears of it; now and then of another one, once more or of a false one. */
+static void publish(struct table *table, uint32_t which, bool is_changed)
+{
+    struct tacit_vote_release release = table->releases[which].release;
+    uint64_t arms[WORDS];
+    int64_t sums[ARMS_MAX];
+    memcpy(arms, table->releases[which].arms, sizeof arms);
+    memcpy(sums, table->releases[which].sums, sizeof sums);
+    release.arms = arms;
+    release.sums = sums;
+    switch (is_changed ? below(table, 8) : 8) {
+    case 0:
+        release.run_id++;
+        break;
+    case 1:
+        release.from = PLAYERS;
+        break;
+    case 2:
+        release.number += 1 - 2 * (uint64_t)below(table, 2);
+        break;
+    case 3:
+        arms[0] ^= 1;
+        break;
+    case 4:
+        tacit_bits_add(arms, table->arms);
+        break;
+    case 5:
+        sums[below(table, table->arms)] = (INT64_C(1) << 60) + 1;
+        break;
+    case 6:
+        sums[below(table, table->arms)] = -(INT64_C(1) << 60) - 1;
+        break;
+    case 7:
+        release.arms = NULL;
+        break;
+    default:
+        break;
+    }
+    size_t const size = tacit_vote_pool_size(&table->pool);
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        void *const before = copy_of(table->seats[i].board, size);
+        enum tacit_status const status = tacit_vote_pool_take(table->seats[i].board, &release);
+        if (is_refused(status))
+            assert_memory_equal(before, table->seats[i].board, size);
+        free(before);
+        digest_word((uint64_t)status);
+        digest_pool(table, table->seats[i].board);
+        damage_some(table->seats[i].board, size, is_pool, &table->pool);
+    }
+}
+
+static void digest_sums(const struct table *table, const struct tacit_vote_sums *player)
+{
+    struct tacit_vote_sums_view view;
+    tacit_vote_sums_look(player, &view);
+    uint64_t const words[] = {view.cell, view.decided, view.waiting, view.halted,
+                              view.active_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.active, words_of(table) * sizeof(uint64_t));
+    digest_ledger(view.ledger);
+}
+
+static void keep_release(struct table *table, const struct tacit_vote_release *release)
+{
+    uint32_t const which = table->count++ % SAID;
+    table->releases[which].release = *release;
+    memcpy(table->releases[which].arms, release->arms, words_of(table) * sizeof(uint64_t));
+    memcpy(table->releases[which].sums, release->sums, table->arms * sizeof *release->sums);
+    uint64_t const words[] = {release->run_id, release->from, release->number};
+    digest_bytes(words, sizeof words);
+    digest_bytes(release->arms, words_of(table) * sizeof(uint64_t));
+    digest_bytes(release->sums, table->arms * sizeof *release->sums);
+    publish(table, which, false);
+    sent++;
+}
+
+static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_event event)
+{
+    struct seat *const seat = &table->seats[at];
+    size_t const size = tacit_vote_sums_size(&table->sums[at]);
+    void *const before = copy_of(seat->player, size);
+    struct tacit_entropy const entropy = entropy_of(table);
+    struct tacit_vote_sums_update update;
+    event.now_us = seat->now_us;
+    enum tacit_status const status =
+        tacit_vote_sums_step(seat->player, seat->board, &event, &entropy, &update);
+    if (is_refused(status)) {
+        assert_memory_equal(before, seat->player, size);
+        assert_true(!update.persist && !update.commit && !update.send && !update.replan);
+    }
+    free(before);
+    digest_step(status,
+                update.persist | (uint64_t)update.commit << 1 | (uint64_t)update.send << 2 |
+                    (uint64_t)update.replan << 3 | update.cell << 8,
+                update.deadline_us, update.plan, update.plan_count);
+    digest_sums(table, seat->player);
+    damage_some(seat->player, size, is_sums, &table->sums[at]);
+    seat->deadline_us = update.deadline_us;
+    if (update.commit)
+        seat->cell = update.cell;
+    if (update.replan)
+        take_plan(seat, update.plan, update.plan_count);
+    if (update.send)
+        keep_release(table, &update.release);
+}
+
+static void seat_sums(struct table *table)
+{
+    static const uint64_t halves[] = {1, 2, 1000, 1000, 1000}; /* of what a draw costs */
+    uint64_t const block = 1 + below(table, 40);
+    table->pool = (struct tacit_vote_pool_config){.run_id = RUN_ID,
+                                                  .player_count = PLAYERS,
+                                                  .arm_count = table->arms,
+                                                  .accuracy = 0.25,
+                                                  .failure = 0.5,
+                                                  .epsilon = 8,
+                                                  .block = block,
+                                                  .growth = 1.25};
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, 8, 0, 1};
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        table->sums[i] = (struct tacit_vote_sums_config){.run_id = RUN_ID,
+                                                         .player_id = i,
+                                                         .player_count = PLAYERS,
+                                                         .arm_count = table->arms,
+                                                         .block = block,
+                                                         .tick_us = 900};
+        table->sums[i].budget_nano = halves[below(table, 5)] * 4 * TACIT_NANO;
+        assert_int_equal(tacit_mechanism_init(&table->sums[i].mechanism, &mechanism), TACIT_OK);
+        table->seats[i].player = room(tacit_vote_sums_size(&table->sums[i]));
+        assert_int_equal(tacit_vote_sums_init(table->seats[i].player, &table->sums[i]), TACIT_OK);
+        table->seats[i].board = room(tacit_vote_pool_size(&table->pool));
+        assert_int_equal(tacit_vote_pool_init(table->seats[i].board, &table->pool), TACIT_OK);
+    }
+}
+
+static struct tacit_vote_sums_event any_event(struct table *table, struct seat *seat)
+{
+    struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_REWARD};
+    uint32_t const what = below(table, 100);
+    if (what < 4) {
+        event.kind = what < 3 ? TACIT_EVENT_START : TACIT_EVENT_EXPLOITED;
+    } else if (what < 24) {
+        event.kind = TACIT_EVENT_RECEIVE;
+        event.as.grant.cell = seat->cell;
+        event.as.grant.number = table->released;
+        if (what > 20)
+            event.as.grant.cell += 1 - 2 * (uint64_t)below(table, 2);
+    } else if (what < 44) {
+        event.kind = TACIT_EVENT_TIMEOUT;
+        pass(table, seat);
+    } else if (what < 56) {
+        event.kind = TACIT_EVENT_OFFER;
+    } else {
+        event.as.reward = any_reward(table, seat, false);
+        uint64_t *const left = &seat->left[event.as.reward.arm % ARMS_MAX];
+        *left -= event.as.reward.count <= *left ? event.as.reward.count : 0;
+    }
+    return event;
+}
+
+static void publishers_take_what_comes_or_nothing_of_it(void **state)
+{
+    (void)state;
+    uint32_t pools_decided = 0;
+    for (uint32_t seed = 0; seed < TABLES; seed++) {
+        struct table *const table = table_new(2000 + seed);
+        seat_sums(table);
+        for (uint32_t i = 0; i < 2 * EVENTS; i++) {
+            uint32_t const at = i < PLAYERS ? i : below(table, PLAYERS);
+            struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
+            if (i >= PLAYERS)
+                event = any_event(table, &table->seats[at]);
+            struct tacit_vote_sums_view view;
+            tacit_vote_sums_look(table->seats[at].player, &view);
+            bool const is_new = event.kind == TACIT_EVENT_RECEIVE && view.waiting &&
+                                event.as.grant.cell == view.cell;
+            step_sums(table, at, event);
+            table->released += is_new ? 1 : 0;
+            if (below(table, 30) == 0 && table->count > 0)
+                publish(table, below(table, table->count < SAID ? table->count : SAID), true);
+        }
+        struct tacit_vote_pool_view view;
+        tacit_vote_pool_look(table->seats[0].board, &view);
+        pools_decided += view.active_count == 1 && table->arms > 1 ? 1 : 0;
+        table_free(table);
+    }
+    assert_true(pools_decided > 5);
+}
+
+static void the_storm_has_missed_nothing(void **state)
+{
+    (void)state;
+    static const enum tacit_status expected[] = {TACIT_OK,         TACIT_MALFORMED, TACIT_STRANGER,
+                                                 TACIT_UNEXPECTED, TACIT_ENTROPY,   TACIT_INVALID,
+                                                 TACIT_BUDGET};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_true(statuses[-(int)expected[i]] > 15);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(private_players_take_what_comes_or_nothing_of_it),
+        cmocka_unit_test(plain_players_take_what_comes_or_nothing_of_it),
+        cmocka_unit_test(publishers_take_what_comes_or_nothing_of_it),
+        cmocka_unit_test(the_storm_has_missed_nothing),
+    };
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
+    return damage_end(argc, failed, VERDICTS);
+}
