@@ -117,8 +117,9 @@ static void digest_phased_message(const struct tacit_phased_message *message)
     unsigned char *const memory = calloc(1, size);
     if (memory == NULL)
         abort();
-    uint64_t const words[] = {message->kind,        message->from,  message->to,   message->run_id,
-                              message->round,       message->seen,  message->last, message->leader,
+    uint64_t const words[] = {message->kind,        message->from,  message->to,
+                              message->run_id,      message->term,  message->round,
+                              message->seen,        message->last,  message->leader,
                               message->block_count, message->closed};
     (void)tacit_phased_message_copy(message, memory);
     digest_bytes(words, sizeof words);

@@ -98,10 +98,11 @@ void digest_elim_hub_view(const struct tacit_elim_hub_view *view, uint32_t arm_c
 void digest_phased_agent_view(const struct tacit_phased_agent_view *view)
 {
     uint64_t const words[] = {
-        view->round,      view->waiting,       view->last,        view->finished,
-        view->halted,     view->releasing,     view->committed,   view->blocked,
-        view->reported,   view->pull_count,    view->leader,      view->exploit_arm,
-        view->draw_round, view->release_round, view->block_count, view->noised != NULL};
+        view->round,      view->waiting,       view->last,          view->finished,
+        view->halted,     view->releasing,     view->committed,     view->blocked,
+        view->reported,   view->pull_count,    view->leader,        view->exploit_arm,
+        view->draw_round, view->release_round, view->block_count,   view->noised != NULL,
+        view->term,       view->draw_number,   view->release_number};
     digest_bytes(words, sizeof words);
     digest_head(view->head);
     digest_bytes(view->blocks, view->block_count * sizeof *view->blocks);
@@ -131,6 +132,7 @@ void digest_phased_hub_view(const struct tacit_phased_hub_view *view, uint32_t a
     digest_word(view->reports_missing);
     digest_word(view->report_count);
     digest_word(view->overdue);
+    digest_word(view->term);
     digest_set(view->received, agent_count);
     digest_set(view->flagged, agent_count);
     for (uint32_t agent = 0; agent < agent_count; agent++)

@@ -14,9 +14,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x7b9db4d6eba973ca)
+#define DIGEST UINT64_C(0x627140826a86e700)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x7c48ee2ebc2900c8)
+#define VERDICTS UINT64_C(0x501e54a050efeb80)
 
 #define ARMS 5u
 
@@ -654,6 +654,26 @@ static void check_refuses_most_damaged_judges_and_survives_the_others(void **sta
 
 /* ---- Damaged states ---- */
 
+/* Of means that are far apart, or of anything that may be. */
+static void report_some(struct phased_core *hub, struct tacit_rng *chance, bool is_apart)
+{
+    struct tacit_phased_hub_view const view = phased_hub_view(hub);
+    uint32_t const agent = (uint32_t)tacit_rng_below(chance, hub->setup->schedule.agent_count);
+    int64_t sums[ARMS];
+    if (view.judge.finished || tacit_bits_has(view.received, agent))
+        return;
+    for (uint32_t i = 0; i < view.judge.plan_count; i++) {
+        uint64_t const count = view.judge.plan[i].count;
+        double const mean = means[view.judge.plan[i].arm];
+        sums[i] = is_apart ? (int64_t)(mean * (double)count * TACIT_STEPS) +
+                                 (int64_t)tacit_rng_below(chance, TACIT_STEPS)
+                           : (int64_t)tacit_rng_below(chance, count * TACIT_STEPS + 1);
+    }
+    struct tacit_phased_message const report =
+        report_of(agent, view.judge.round, sums, view.judge.plan_count);
+    assert_int_equal(phased_step(hub, phased_receive(&report)), TACIT_OK);
+}
+
 /* Steps a core whose state passed its check: it may refuse, it may not stumble. */
 static void prod(struct phased_core *core)
 {
@@ -675,7 +695,17 @@ static void prod(struct phased_core *core)
     }
 }
 
-static void damage_each_bit(struct phased_core *core, double refused_min)
+static bool is_hub_state(const void *state, size_t size, void *config)
+{
+    return tacit_phased_hub_check(state, size, config) == TACIT_OK;
+}
+
+static bool is_agent_state(const void *state, size_t size, void *config)
+{
+    return tacit_phased_agent_check(state, size, config) == TACIT_OK;
+}
+
+static void damage_each_byte(struct phased_core *core, double refused_min)
 {
     unsigned char *const before = malloc(core->size);
     struct tacit_phased_hub_config hub_config;
@@ -684,9 +714,13 @@ static void damage_each_bit(struct phased_core *core, double refused_min)
     memcpy(before, core->state, core->size);
     hub_config = phased_hub_config(core->setup);
     agent_config = phased_agent_config(core->setup, 0);
-    for (size_t bit = 0; bit < 8 * core->size; bit++) {
+    if (core->is_hub)
+        damage_all(core->state, core->size, is_hub_state, &hub_config);
+    else
+        damage_all(core->state, core->size, is_agent_state, &agent_config);
+    for (size_t byte = 0; byte < core->size; byte++) {
         memcpy(core->state, before, core->size);
-        ((unsigned char *)core->state)[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+        ((unsigned char *)core->state)[byte] ^= (unsigned char)(1u << byte * 5 % 8);
         enum tacit_status const status =
             core->is_hub ? tacit_phased_hub_check(core->state, core->size, &hub_config)
                          : tacit_phased_agent_check(core->state, core->size, &agent_config);
@@ -695,7 +729,7 @@ static void damage_each_bit(struct phased_core *core, double refused_min)
         else
             refused++;
     }
-    assert_true(refused > refused_min * 8 * (double)core->size);
+    assert_true(refused > refused_min * (double)core->size);
     free(before);
     phased_free(core);
 }
@@ -706,28 +740,42 @@ static void damaged_states_are_refused_or_go_on_without_stumbling(void **state)
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *core = pulling_agent(&setup);
     assert_int_equal(phased_step(core, phased_reward(1, 3, TACIT_STEPS)), TACIT_OK);
-    damage_each_bit(core, 0.4);
+    damage_each_byte(core, 0.4);
     core = pulling_agent(&setup);
     assert_int_equal(phased_play(core), TACIT_OK);
-    damage_each_bit(core, 0.4);
+    damage_each_byte(core, 0.4);
     core = pulling_agent(&setup);
     core->entropy_fails = true;
     assert_int_equal(phased_play(core), TACIT_ENTROPY);
-    damage_each_bit(core, 0.4);
+    damage_each_byte(core, 0.4);
     core = phased_agent_new(&setup, 0);
-    damage_each_bit(core, 0.4);
+    damage_each_byte(core, 0.4);
     core = collecting_hub(&setup);
     int64_t const sums[ARMS] = {0, TACIT_STEPS, 0, 0, -5};
     struct tacit_phased_message const report = report_of(0, 1, sums, ARMS);
     assert_int_equal(phased_step(core, phased_receive(&report)), TACIT_OK);
-    damage_each_bit(core, 0.4);
+    damage_each_byte(core, 0.4);
     struct phased_setup less = setup_of(2, 100000, 0);
     struct tacit_phased_update update;
     less.schedule.first_count = ARMS - 1;
     core = phased_hub_new(&less);
     assert_int_equal(phased_step(core, phased_start()), TACIT_OK);
     assert_int_equal(tacit_phased_hub_retire(core->state, 1, core->now_us, &update), TACIT_OK);
-    damage_each_bit(core, 0.3);
+    damage_each_byte(core, 0.3);
+    for (uint32_t kind = 0; kind < 4;
+         kind++) { /* after some rounds, guarded and eliminating, too */
+        struct phased_setup other = setup_of(1, 20000, kind < 2 ? 0 : 0.9);
+        struct tacit_rng chance = tacit_rng_stream(29, kind, 0, TACIT_PURPOSE_FAULT);
+        other.schedule.rule = kind % 2 == 0 ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION;
+        other.schedule.guard_loss = kind == 2 ? 0.4 : 0;
+        core = phased_hub_new(&other);
+        assert_int_equal(phased_step(core, phased_start()), TACIT_OK);
+        for (uint32_t round = 0; round < 6; round++)
+            report_some(core, &chance, true);
+        struct tacit_phased_hub_config config = phased_hub_config(&other);
+        damage_all(core->state, core->size, is_hub_state, &config);
+        phased_free(core);
+    }
 }
 
 /* ---- Arms that come and go ---- */
@@ -777,35 +825,49 @@ static void a_change_that_cannot_be_leaves_every_byte_as_it_was(void **state)
     phased_free(hub);
 }
 
-#define CHANGED_RUNS 300u
+#define CHANGED_RUNS 150u
 
 /* An arm is added or taken out, by an operator who may know how much was played. */
 static void change_some(struct phased_core *hub, struct tacit_rng *chance)
 {
     struct tacit_phased_hub_config const config = phased_hub_config(hub->setup);
-    struct tacit_phased_update update;
+    struct tacit_phased_update *const update = &hub->update;
     uint32_t const arm = (uint32_t)tacit_rng_below(chance, ARMS);
     bool const is_added = tacit_rng_below(chance, 2) == 0;
     enum tacit_status const status =
-        is_added ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
-                 : tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update);
+        is_added ? tacit_phased_hub_add(hub->state, arm, hub->now_us, update)
+                 : tacit_phased_hub_retire(hub->state, arm, hub->now_us, update);
     assert_true(status == TACIT_OK || status == TACIT_INVALID);
     assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
-    digest_phased(status, &update);
+    digest_phased(status, update);
 }
 
-static void report_some(struct phased_core *hub, struct tacit_rng *chance)
+static void greet_some(struct phased_core *hub, struct tacit_rng *chance)
 {
-    struct tacit_phased_hub_view const view = phased_hub_view(hub);
     uint32_t const agent = (uint32_t)tacit_rng_below(chance, hub->setup->schedule.agent_count);
-    int64_t sums[ARMS];
-    if (view.judge.finished || tacit_bits_has(view.received, agent))
-        return;
-    for (uint32_t i = 0; i < view.judge.plan_count; i++)
-        sums[i] = (int64_t)tacit_rng_below(chance, view.judge.plan[i].count * TACIT_STEPS + 1);
-    struct tacit_phased_message const report =
-        report_of(agent, view.judge.round, sums, view.judge.plan_count);
-    assert_int_equal(phased_step(hub, phased_receive(&report)), TACIT_OK);
+    uint32_t const round = (uint32_t)tacit_rng_below(chance, phased_hub_view(hub).judge.round + 2);
+    struct tacit_phased_message const hello = hello_of(agent, round);
+    enum tacit_status const status = phased_step(hub, phased_receive(&hello));
+    assert_true(status == TACIT_OK || status == TACIT_UNEXPECTED);
+}
+
+/* All kinds of runs: rules, confidence, guards, ladders, quorums, deadlines. */
+static struct phased_setup changed_setup(uint32_t run, struct tacit_rng *chance)
+{
+    struct phased_setup setup =
+        setup_of(1 + run % 4, 50 + tacit_rng_below(chance, 40000), run % 3 == 0 ? 0.9 : 0);
+    setup.schedule.rule = run % 2 == 0 ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION;
+    setup.schedule.first_count = 1 + (uint32_t)tacit_rng_below(chance, ARMS);
+    setup.schedule.growth = 1.5 + 0.5 * (run % 3);
+    setup.schedule.arms_per_round = 2 + (uint32_t)tacit_rng_below(chance, 4);
+    if (run % 6 == 0) {
+        setup.schedule.guard_loss = run % 4 == 0 ? 0.1 : 0.4;
+        setup.schedule.guard_arm = (uint32_t)tacit_rng_below(chance, setup.schedule.first_count);
+    }
+    setup.quorum = (uint32_t)tacit_rng_below(chance, setup.schedule.agent_count + 1);
+    setup.round_timeout_us = run % 5 == 0 ? 0 : 900;
+    setup.answers_all = run % 7 < 3;
+    return setup;
 }
 
 /* Each state is one, and each arm that was there from the first plan on has a release once a round
@@ -816,19 +878,20 @@ static void arms_that_come_and_go_at_any_time_leave_a_state(void **state)
     uint64_t rounds = 0;
     for (uint32_t run = 0; run < CHANGED_RUNS; run++) {
         struct tacit_rng chance = tacit_rng_stream(23, run, 0, TACIT_PURPOSE_FAULT);
-        struct phased_setup setup =
-            setup_of(2, 50 + tacit_rng_below(&chance, 20000), run % 3 == 0 ? 0.9 : 0);
-        setup.schedule.rule = run % 2 == 0 ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION;
-        setup.schedule.first_count = 1 + (uint32_t)tacit_rng_below(&chance, ARMS);
-        if (run % 8 == 0)
-            setup.schedule.guard_loss = 0.1;
+        struct phased_setup const setup = changed_setup(run, &chance);
+        uint64_t const changes = 4 + 12 * (run / 4 % 2);
         struct phased_core *const hub = phased_hub_new(&setup);
         assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
         for (uint32_t turn = 0; turn < 60; turn++) {
-            if (tacit_rng_below(&chance, 4) == 0)
+            hub->now_us += tacit_rng_below(&chance, 200);
+            if (hub->now_us >= hub->update.deadline_us || turn % 8 == 7)
+                assert_int_equal(phased_step(hub, phased_timeout()), TACIT_OK);
+            else if (tacit_rng_below(&chance, changes) == 0)
                 change_some(hub, &chance);
+            else if (turn % 8 == 3)
+                greet_some(hub, &chance);
             else
-                report_some(hub, &chance);
+                report_some(hub, &chance, run / 2 % 2 == 0);
         }
         rounds += phased_hub_view(hub).judge.round_count;
         phased_free(hub);

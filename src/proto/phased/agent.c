@@ -484,7 +484,7 @@ static enum tacit_status on_start(struct tacit_phased_agent *agent, uint64_t ter
         agent->unplaced = false;
         agent->last = true; /* 5.7: nothing to learn and nothing to say */
         agent->leader = 0;
-        plan_rest(agent, NULL, 0);
+        add_block(agent, agent->leader, agent->config.horizon - agent->pull_count);
         open_plan(agent, update);
         update->persist = true;
     }

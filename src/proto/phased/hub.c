@@ -646,9 +646,7 @@ static void walk_hub(struct core_walk *walk, struct tacit_phased_hub *hub)
     core_walk_same(walk, hub->config.quorum);
     core_walk_same(walk, hub->config.round_timeout_us);
     core_walk_number(walk, &phase);
-    walk->failed = walk->failed || phase > PHASE_FINISHED;
-    if (!walk->failed)
-        hub->phase = (enum phase)phase;
+    hub->phase = (enum phase)phase; /* the check knows which there are */
     phased_judge_walk(walk, judge_of(hub));
 }
 

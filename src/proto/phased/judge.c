@@ -80,6 +80,7 @@ static uint64_t *standings_of(struct tacit_phased_judge *judge)
 /* Is it there, and not dropped? */
 static bool is_in(struct tacit_phased_judge *judge, uint32_t arm)
 {
+    TACIT_ASSERT(arm < judge->schedule.arm_count);
     return standings_of(judge)[arm] == TACIT_PHASED_PRESENT && eliminated_of(judge)[arm] == 0;
 }
 
@@ -125,14 +126,12 @@ size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
 
 /* ---- Plans ---- */
 
-/* n of an arm's next release; 0 where the ladder ends. */
+/* n of an arm's next release. There is one: the ladder's last rung is beyond T. */
 static uint64_t next_pulls(struct tacit_phased_judge *judge, uint32_t arm)
 {
     TACIT_ASSERT(arm < judge->schedule.arm_count);
-    TACIT_ASSERT(releases_of(judge)[arm] <= judge->rung_count);
+    TACIT_ASSERT(releases_of(judge)[arm] < judge->rung_count);
     uint64_t const e = releases_of(judge)[arm];
-    if (e >= judge->rung_count)
-        return 0;
     return rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1]);
 }
 
@@ -169,10 +168,7 @@ static void issue(struct tacit_phased_judge *judge)
     TACIT_ASSERT(judge->plan_count <= judge->schedule.arm_count);
     TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
     uint64_t const total = plan_slots(judge);
-    bool fits = judge->round < TACIT_PHASED_ROUNDS_MAX;
-    for (uint32_t i = 0; i < judge->plan_count; i++)
-        fits = fits && plan_of(judge)[i].count > 0;
-    if (!fits || total > judge->schedule.horizon - judge->slots) {
+    if (judge->round == TACIT_PHASED_ROUNDS_MAX || total > judge->schedule.horizon - judge->slots) {
         finish(judge);
         return;
     }
@@ -282,8 +278,7 @@ static bool guard_allows(struct tacit_phased_judge *judge)
         told += pulls;
         for (uint32_t i = 0; i < judge->plan_count; i++)
             pulls += plan_of(judge)[i].arm == arm ? plan_of(judge)[i].count : 0;
-        if (pulls > 0)
-            loss += (double)pulls * loss_of(judge, arm);
+        loss += (double)pulls * loss_of(judge, arm);
     }
     TACIT_ASSERT(told <= judge->slots);
     loss += (double)(judge->slots - told);
@@ -802,7 +797,7 @@ static void walk_releases(struct core_walk *walk, struct tacit_phased_judge *jud
     uint64_t const agents = judge->schedule.agent_count;
     core_walk_words(walk, releases_of(judge), arms);
     for (uint32_t arm = 0; arm < arms; arm++)
-        walk->failed = walk->failed || releases_of(judge)[arm] > judge->rung_count;
+        walk->failed = walk->failed || releases_of(judge)[arm] >= judge->rung_count;
     for (uint32_t arm = 0; arm < arms && !walk->failed; arm++)
         for (uint64_t e = 0; e < releases_of(judge)[arm]; e++) {
             struct tacit_bounds_sum *const sum = &sums_of(judge, arm)[e];
@@ -848,8 +843,7 @@ static bool plan_is_possible(struct tacit_phased_judge *judge)
     for (uint32_t i = 0; i < judge->plan_count; i++) {
         struct tacit_pull_block const *const block = &plan_of(judge)[i];
         if (block->arm >= arms || (i > 0 && block->arm <= block[-1].arm) ||
-            !is_in(judge, block->arm) || block->count != next_pulls(judge, block->arm) ||
-            block->count == 0)
+            !is_in(judge, block->arm) || block->count != next_pulls(judge, block->arm))
             return false;
     }
     return true;
@@ -861,7 +855,7 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
     uint64_t pulls = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
         uint64_t const count = releases_of(judge)[arm];
-        if (count > judge->rung_count)
+        if (count >= judge->rung_count)
             return false;
         for (uint32_t e = 0; e < judge->rung_count; e++) {
             struct tacit_bounds_sum const *const sum = &sums_of(judge, arm)[e];
@@ -883,6 +877,17 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
     return pulls == judge->pull_count;
 }
 
+/* What was told, and what is planned, are slots that were given; there are no more than T. */
+static bool slots_are_possible(struct tacit_phased_judge *judge)
+{
+    uint64_t total = plan_slots(judge);
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        uint64_t const e = releases_of(judge)[arm];
+        total += e == 0 ? 0 : rungs_of(judge)[e - 1];
+    }
+    return total <= judge->slots && judge->slots <= judge->schedule.horizon;
+}
+
 static bool numbers_are_possible(struct tacit_phased_judge *judge)
 {
     double const *const values = means_of(judge);
@@ -892,8 +897,7 @@ static bool numbers_are_possible(struct tacit_phased_judge *judge)
     bool const has_leader = count_in(judge, true) > 0 || judge->schedule.arm_count == 1;
     bool const is_named = judge->leader == TACIT_NO_ARM && judge->finished &&
                           judge->played < judge->schedule.arm_count && is_in(judge, judge->played);
-    return judge->slots <= judge->schedule.horizon && judge->round_count <= judge->round &&
-           judge->round <= TACIT_PHASED_ROUNDS_MAX &&
+    return judge->round_count <= judge->round && judge->round <= TACIT_PHASED_ROUNDS_MAX &&
            (has_leader ? judge->leader < judge->schedule.arm_count && is_in(judge, judge->leader)
                        : judge->leader == TACIT_NO_ARM) &&
            (judge->played == judge->leader || is_named ||
@@ -934,9 +938,9 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
     if (memcmp(&judge->schedule, &copy, sizeof copy) != 0 || judge->rung_count != rung_count ||
         memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;
-    bool const is_possible = phased_flag_is_possible(&judge->finished) &&
-                             phased_flag_is_possible(&judge->decided) &&
-                             releases_are_possible(judge) && plan_is_possible(judge) &&
-                             numbers_are_possible(judge) && eliminated_are_possible(judge);
+    bool const is_possible =
+        phased_flag_is_possible(&judge->finished) && phased_flag_is_possible(&judge->decided) &&
+        releases_are_possible(judge) && plan_is_possible(judge) && slots_are_possible(judge) &&
+        numbers_are_possible(judge) && eliminated_are_possible(judge);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
