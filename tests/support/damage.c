@@ -86,8 +86,7 @@ void damage_all(const void *state, size_t size, damage_verdict *accepts, void *c
     free(copy.bytes);
 }
 
-/* Drives may be long: of n steps some 256 log n. */
-static bool is_looked_at(uint64_t number)
+bool damage_is_due(uint64_t number)
 {
     return number % (1 + number / STEPS_IN_FULL) == 0;
 }
@@ -95,13 +94,33 @@ static bool is_looked_at(uint64_t number)
 void damage_some(const void *state, size_t size, damage_verdict *accepts, void *context)
 {
     size_t const words = size / sizeof(uint64_t);
-    if (digest_is_paused() || !is_looked_at(step++))
+    if (digest_is_paused() || !damage_is_due(step++))
         return;
     struct damaged const copy = copy_of(state, size, accepts, context);
     try_word(&copy, turn % (words < HEAD_WORDS ? words : HEAD_WORDS));
     try_word(&copy, turn * 7 % words);
     turn++;
     free(copy.bytes);
+}
+
+/* A word that a real number between 2^-255 and 2^256 would be is taken for one: an integer is not
+ * so large, and bytes of digests lose nothing that counts. */
+static uint64_t rounded(uint64_t word)
+{
+    uint64_t const exponent = word >> 52 & 0x7ff;
+    uint64_t const half = UINT64_C(1) << 27;
+    return exponent < 0x300 || exponent > 0x4ff ? word : (word + half) & ~(2 * half - 1);
+}
+
+void damage_words(const void *state, size_t size)
+{
+    const unsigned char *const bytes = state;
+    assert_int_equal(size % sizeof(uint64_t), 0);
+    for (size_t at = 0; at < size && !digest_is_paused(); at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + at, sizeof word);
+        verdicts = digest_mix(verdicts, rounded(word));
+    }
 }
 
 static bool has_known_layout(void)

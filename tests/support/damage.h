@@ -21,6 +21,15 @@ void damage_all(const void *state, size_t size, damage_verdict *accepts, void *c
  * little. Nothing while digest.h is paused: then states are damaged otherwise. */
 void damage_some(const void *state, size_t size, damage_verdict *accepts, void *context);
 
+/* Drives may be long, and what is tried beside each step costs time: true for some 256 log n of the
+ * first n. */
+bool damage_is_due(uint64_t number);
+
+/* Adds all words of a state as they stand: what a state keeps and shows to nobody. Real numbers are
+ * rounded to 24 bits, for the mathematics of another processor. Nothing while digest.h is paused.
+ * Requires: size is a multiple of 8, and no byte between members is left as it was found. */
+void damage_words(const void *state, size_t size);
+
 /* For the end of main, around digest_end or the tests: like digest_end. */
 int damage_end(int argc, int failed, uint64_t known);
 #endif

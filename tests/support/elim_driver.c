@@ -211,6 +211,7 @@ static bool is_state(const void *state, size_t size, void *context)
 static void digest_update(struct driver_core *core, enum tacit_status status)
 {
     digest_elim(status, &core->update, core->arm_count, core->agent_count);
+    damage_words(core->state, core->size);
     damage_some(core->state, core->size, is_state, core);
     if (core->is_hub) {
         struct tacit_elim_hub_view const view = driver_hub_view(core);
@@ -221,13 +222,73 @@ static void digest_update(struct driver_core *core, enum tacit_status status)
     }
 }
 
-enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event)
+/* What a core may be asked to do: one of three. */
+struct request {
+    struct tacit_elim_event event; /* a step, unless one of the others is asked for */
+    const struct tacit_elim_change *wanted;
+    uint32_t *number; /* of the change */
+    bool refuses;
+    uint32_t arm; /* that is refused */
+};
+
+static enum tacit_status ask(struct driver_core *core, const struct request *request)
 {
     struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
+    struct tacit_elim_update *const update = &core->update;
+    if (request->wanted != NULL)
+        return tacit_elim_hub_change(core->state, request->wanted, core->now_us, &entropy, update,
+                                     request->number);
+    if (request->refuses)
+        return tacit_elim_agent_refuse(core->state, request->arm, &request->event, &entropy,
+                                       update);
+    return core->is_hub ? tacit_elim_hub_step(core->state, &request->event, &entropy, update)
+                        : tacit_elim_agent_step(core->state, &request->event, &entropy, update);
+}
+
+/* What is asked once with entropy that fails at this draw, and at the next timeout, and once more.
+ */
+static void fail_draw(const struct driver_core *before, const struct request *asked, uint64_t draw)
+{
+    struct driver_core copy = driver_copy(before);
+    struct request request = *asked;
+    uint32_t number = 0;
+    request.number = &number;
+    copy.entropy.fail_from = before->entropy.fill_count + draw;
+    copy.entropy.fail_count = 1;
+    for (int turn = 0; turn < 3; turn++) {
+        struct request const timeout = {
+            .event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = request.event.now_us}};
+        enum tacit_status const status = ask(&copy, turn == 1 ? &timeout : &request);
+        assert_int_equal(driver_check(&copy), TACIT_OK);
+        digest_update(&copy, status);
+        digest_word(number);
+    }
+    driver_close(&copy);
+}
+
+/* What a core did, it is asked to do in a copy of what it was, with entropy that fails at the first
+ * draws and at the last. */
+static enum tacit_status ask_also_without_entropy(struct driver_core *core,
+                                                  const struct request *request)
+{
+    static uint64_t step;
+    struct driver_core before = driver_copy(core);
+    enum tacit_status const status = ask(core, request);
+    uint64_t const draws = core->entropy.fill_count - before.entropy.fill_count;
+    bool const is_due =
+        status == TACIT_OK && draws > 0 && !digest_is_paused() && damage_is_due(step++);
+    for (uint64_t draw = 0; is_due && draw < draws; draw++)
+        if (draw < 2 || draw == draws - 1)
+            fail_draw(&before, request, draw);
+    driver_close(&before);
+    return status;
+}
+
+enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event)
+{
     event.now_us = core->now_us;
     enum tacit_status const status =
-        core->is_hub ? tacit_elim_hub_step(core->state, &event, &entropy, &core->update)
-                     : tacit_elim_agent_step(core->state, &event, &entropy, &core->update);
+        ask_also_without_entropy(core, &(struct request){.event = event});
     assert_int_equal(driver_check(core), TACIT_OK);
     digest_update(core, status);
     if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
@@ -238,12 +299,12 @@ enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event 
 enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_kind kind,
                                 uint32_t subject, uint64_t value, uint32_t *number)
 {
-    struct tacit_entropy const entropy = {countdown_fill, &hub->entropy};
     struct tacit_elim_change const wanted = {
         .kind = kind, .subject = subject, .value = value, .made_unix_s = 1700000000};
     void *const before = copy_state(hub);
-    enum tacit_status const status =
-        tacit_elim_hub_change(hub->state, &wanted, hub->now_us, &entropy, &hub->update, number);
+    struct request const request = {
+        .event = {.now_us = hub->now_us}, .wanted = &wanted, .number = number};
+    enum tacit_status const status = ask_also_without_entropy(hub, &request);
     assert_int_equal(driver_check(hub), TACIT_OK);
     if (!hub->update.persist) /* refused, or said before */
         assert_memory_equal(hub->state, before, hub->size);
@@ -254,10 +315,10 @@ enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_
 
 enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm)
 {
-    struct tacit_entropy const entropy = {countdown_fill, &agent->entropy};
-    struct tacit_elim_event const now = {.kind = TACIT_EVENT_TIMEOUT, .now_us = agent->now_us};
-    enum tacit_status const status =
-        tacit_elim_agent_refuse(agent->state, arm, &now, &entropy, &agent->update);
+    struct request const request = {.event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = agent->now_us},
+                                    .refuses = true,
+                                    .arm = arm};
+    enum tacit_status const status = ask_also_without_entropy(agent, &request);
     assert_int_equal(driver_check(agent), TACIT_OK);
     digest_update(agent, status);
     return status;

@@ -158,30 +158,82 @@ static bool is_table(const void *table, size_t size, void *context)
     return tacit_elim_peer_check(core->state, core->size, table, size, &config) == TACIT_OK;
 }
 
-/* Both are one story: each is damaged beside the other. */
-static void look_at(struct peer_core *core)
+/* State and table are one story: each is damaged beside the other. */
+static void look_at(struct peer_core *core, enum tacit_status status)
 {
-    struct tacit_elim_peer_view const view = peer_view(core);
-    digest_elim_peer_view(&view, core->config.agent.arm_count, core->config.agent.agent_count);
-    if (core->table_size == 0)
-        return;
-    damage_some(core->state, core->size, is_state, core);
-    damage_some(core->table, core->table_size, is_table, core);
-}
-
-enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event event)
-{
-    struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
-    struct tacit_entropy const keys = tacit_rng_entropy(&core->keys);
-    event.now_us = core->now_us;
-    event.keys = core->config.agent.has_grants ? &keys : NULL;
-    enum tacit_status const status =
-        tacit_elim_peer_step(core->state, core->table, &event, &entropy, &core->update);
     if (core->table_size > 0)
         assert_int_equal(peer_check(core), TACIT_OK);
     digest_elim(status, &core->update, core->config.agent.arm_count,
                 core->config.agent.agent_count);
-    look_at(core);
+    struct tacit_elim_peer_view const view = peer_view(core);
+    digest_elim_peer_view(&view, core->config.agent.arm_count, core->config.agent.agent_count);
+    damage_words(core->state, core->size);
+    if (core->table_size == 0)
+        return;
+    damage_words(core->table, core->table_size);
+    damage_some(core->state, core->size, is_state, core);
+    damage_some(core->table, core->table_size, is_table, core);
+}
+
+static enum tacit_status no_fill(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    (void)bytes;
+    (void)size;
+    return TACIT_ENTROPY;
+}
+
+static enum tacit_status ask(struct peer_core *core, struct tacit_elim_event event, bool has_keys)
+{
+    struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
+    struct tacit_entropy const keys = tacit_rng_entropy(&core->keys);
+    struct tacit_entropy const no_keys = {no_fill, NULL};
+    event.keys = !core->config.agent.has_grants ? NULL : has_keys ? &keys : &no_keys;
+    return tacit_elim_peer_step(core->state, core->table, &event, &entropy, &core->update);
+}
+
+/* The step without keys for salts, or with entropy that fails at this draw; at the next timeout,
+ * and once more, with all. */
+static void fail_draw(const struct peer_core *before, struct tacit_elim_event event, uint64_t draw,
+                      bool has_keys)
+{
+    struct peer_core copy = peer_copy(before);
+    struct tacit_elim_event const timeout = {.kind = TACIT_EVENT_TIMEOUT, .now_us = event.now_us};
+    copy.entropy.fail_from = before->entropy.fill_count + draw;
+    copy.entropy.fail_count = has_keys ? 1 : 0;
+    for (int turn = 0; turn < 3; turn++) {
+        enum tacit_status const status =
+            ask(&copy, turn == 1 ? timeout : event, has_keys || turn > 0);
+        look_at(&copy, status);
+    }
+    peer_close(&copy);
+}
+
+/* A peer with a table of its own takes the step also in a copy of what it was, with entropy that
+ * fails at the first draws and at the last, and without keys. */
+static enum tacit_status ask_also_without_entropy(struct peer_core *core,
+                                                  struct tacit_elim_event event)
+{
+    static uint64_t step;
+    struct peer_core before = peer_copy(core);
+    enum tacit_status const status = ask(core, event, true);
+    uint64_t const draws = core->entropy.fill_count - before.entropy.fill_count;
+    bool const is_due = core->table_size > 0 && status == TACIT_OK && draws > 0 &&
+                        !digest_is_paused() && damage_is_due(step++);
+    for (uint64_t draw = 0; is_due && draw < draws; draw++)
+        if (draw < 2 || draw == draws - 1)
+            fail_draw(&before, event, draw, true);
+    if (is_due && core->config.agent.has_grants)
+        fail_draw(&before, event, 0, false);
+    peer_close(&before);
+    return status;
+}
+
+enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event event)
+{
+    event.now_us = core->now_us;
+    enum tacit_status const status = ask_also_without_entropy(core, event);
+    look_at(core, status);
     if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
     return status;

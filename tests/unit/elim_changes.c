@@ -14,9 +14,9 @@
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x1a3b410e4173d578)
+#define DIGEST UINT64_C(0x96c75fd3fe99694c)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x928410c34069e26c)
+#define VERDICTS UINT64_C(0x8aac0080fd771430)
 
 #define ARMS 4u
 #define AGENTS 3u

@@ -15,9 +15,9 @@
 #include "../support/peer_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xb77cb45b6315c81f)
+#define DIGEST UINT64_C(0x7d64527abf461bbe)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x8e99b53eab410948)
+#define VERDICTS UINT64_C(0x0debcccc135ef54c)
 
 #define NANO TACIT_NANO
 #define ARMS 3u

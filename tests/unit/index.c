@@ -14,9 +14,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x9f12b2affc227236)
+#define DIGEST UINT64_C(0xb90c2def87467a00)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xb5e10374c607bea9)
+#define VERDICTS UINT64_C(0xb43b16e64146d47e)
 
 #define ARMS 6u
 #define HORIZON 2000u
@@ -81,17 +81,42 @@ static void digest_view(const struct core *core)
     digest_bytes(words, sizeof words);
 }
 
-static enum tacit_status step(struct core *core, struct tacit_index_event event)
+static enum tacit_status ask(struct core *core, const struct tacit_index_event *event)
 {
-    event.now_us = core->now_us++;
     enum tacit_status const status =
-        tacit_index_agent_step(core->agent, &event, &core->entropy, &core->update);
+        tacit_index_agent_step(core->agent, event, &core->entropy, &core->update);
     assert_int_equal(tacit_index_agent_check(core->agent, core->size, &core->config), TACIT_OK);
     digest_step(status, core->update.persist, core->update.deadline_us, core->update.plan,
                 core->update.plan_count);
     digest_view(core);
+    damage_words(core->agent, core->size);
     damage_some(core->agent, core->size, is_state, &core->config);
     return status;
+}
+
+/* The same in a copy without entropy, at the next timeout, and once more. */
+static void ask_without_entropy(const struct core *core, const struct tacit_index_event *event)
+{
+    struct core copy = *core;
+    struct tacit_index_event const timeout = {.kind = TACIT_EVENT_TIMEOUT, .now_us = event->now_us};
+    copy.agent = malloc(core->size);
+    memcpy(copy.agent, core->agent, core->size);
+    copy.entropy.context = &copy.source;
+    copy.source.fails = true;
+    (void)ask(&copy, event);
+    copy.source.fails = core->source.fails;
+    (void)ask(&copy, &timeout);
+    (void)ask(&copy, event);
+    free(copy.agent);
+}
+
+static enum tacit_status step(struct core *core, struct tacit_index_event event)
+{
+    static uint64_t number;
+    event.now_us = core->now_us++;
+    if (!digest_is_paused() && damage_is_due(number++))
+        ask_without_entropy(core, &event);
+    return ask(core, &event);
 }
 
 static struct tacit_index_event start(void)
