@@ -168,7 +168,8 @@ static void look(struct tacit_vote_pool *pool)
         tacit_bounds_level(config->arm_count, (uint32_t)++pool->look_count, config->failure);
     uint32_t best = next_active(pool, 0);
     double bar = lower_of(pool, best, level);
-    for (uint32_t arm = best; arm < arms_of(pool); arm = next_active(pool, arm + 1)) {
+    for (uint32_t arm = next_active(pool, best + 1); arm < arms_of(pool);
+         arm = next_active(pool, arm + 1)) {
         double const lower = lower_of(pool, arm, level);
         if (lower > bar) {
             best = arm;

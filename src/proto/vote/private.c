@@ -284,7 +284,8 @@ static uint32_t drop_beaten(struct tacit_vote_private *player)
     lay_ladder(player, releases);
     uint32_t best = next_active(player, 0);
     double bar = lower_of(player, best, level, releases);
-    for (uint32_t arm = best; arm < arms_of(player); arm = next_active(player, arm + 1)) {
+    for (uint32_t arm = next_active(player, best + 1); arm < arms_of(player);
+         arm = next_active(player, arm + 1)) {
         double const lower = lower_of(player, arm, level, releases);
         if (lower > bar) {
             best = arm;
