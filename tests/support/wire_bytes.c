@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "digest.h"
 
 struct wire_bytes wire_bytes_new(size_t size)
 {
@@ -43,6 +44,63 @@ void wire_bytes_expect_length(struct wire_bytes found, uint8_t unknown_tag,
     expect_refused(longer, found.size + 2);
 }
 
+/* ---- Memory that is looked at ---- */
+
+#define GUARD_BYTES 8u
+enum { GUARD = 0xa5, FRESH = 0x5a };
+
+/* Before what was asked for. */
+union block {
+    size_t size;
+    max_align_t aligned;
+};
+
+static struct {
+    size_t held; /* blocks */
+    size_t requests;
+    size_t fails_at; /* 0: never */
+} memory;
+
+static void *memory_take(void *context, size_t size)
+{
+    (void)context;
+    digest_word(size);
+    assert_true(size > 0);
+    if (++memory.requests == memory.fails_at)
+        return NULL;
+    union block *const block = malloc(sizeof *block + size + GUARD_BYTES);
+    assert_non_null(block);
+    block->size = size;
+    memset(block + 1, FRESH, size);
+    memset((uint8_t *)(block + 1) + size, GUARD, GUARD_BYTES);
+    memory.held++;
+    return block + 1;
+}
+
+static void memory_give(void *context, void *content)
+{
+    union block *const block = (union block *)content - 1;
+    (void)context;
+    for (size_t i = 0; i < GUARD_BYTES; i++)
+        assert_int_equal(((uint8_t *)content)[block->size + i], GUARD);
+    assert_true(memory.held > 0);
+    memset(content, FRESH, block->size);
+    memory.held--;
+    free(block);
+}
+
+const struct tacit_wire_allocator *wire_bytes_memory(void)
+{
+    static const struct tacit_wire_allocator looked_at = {memory_take, memory_give, NULL};
+    return &looked_at;
+}
+
+void wire_bytes_give(const void *block)
+{
+    if (block != NULL)
+        memory_give(NULL, (void *)(uintptr_t)block);
+}
+
 /* ---- Damage ---- */
 
 struct damage {
@@ -55,7 +113,19 @@ static void show(const struct damage *damage, const uint8_t *bytes, size_t size)
 {
     uint8_t *const exact = wire_bytes_exact(bytes, size);
     damage->look(exact, size, damage->context);
+    assert_int_equal(memory.held, 0);
     free(exact);
+}
+
+/* The word itself, with memory that ends at each request; then without end. */
+static void show_without_memory(const struct damage *damage)
+{
+    do {
+        memory.fails_at++;
+        memory.requests = 0;
+        show(damage, damage->word.bytes, damage->word.size);
+    } while (memory.requests >= memory.fails_at);
+    memory.fails_at = 0;
 }
 
 /* The word with these `width` bytes at `at`. */
@@ -129,7 +199,7 @@ void wire_bytes_damage(struct wire_bytes word, wire_bytes_look *look, const void
 {
     static const size_t widths[] = {1, 2, 5, 9, 10, 34};
     struct damage const damage = {word, look, context};
-    show(&damage, word.bytes, word.size);
+    show_without_memory(&damage);
     for (size_t at = 0; at < word.size; at++) {
         show(&damage, word.bytes, at);
         change_byte(&damage, at);

@@ -4,6 +4,7 @@
 #define TACIT_TESTS_WIRE_BYTES_H
 #include <stddef.h>
 #include <stdint.h>
+#include "tacit/wire.h"
 
 /* In a block of exactly their size, to be given to free(). */
 struct wire_bytes {
@@ -24,6 +25,14 @@ void wire_bytes_expect(struct wire_bytes found, const char *golden);
  * bytes at the end. At most 254 bytes. */
 void wire_bytes_expect_length(struct wire_bytes found, uint8_t unknown_tag,
                               void (*expect_refused)(const uint8_t *bytes, size_t size));
+
+/* Memory that is looked at, for codecs: each block is as long as was asked for, and holds no zeros
+ * before it is written; who writes behind it is told when it is given back; how much was asked for
+ * goes into the digest (digest.h), on machines of 64 bits alike. wire_bytes_damage lets each
+ * request fail once, and wants all back after each look: `look` decodes with it, and gives what it
+ * was handed to wire_bytes_give. NULL is nothing. */
+const struct tacit_wire_allocator *wire_bytes_memory(void);
+void wire_bytes_give(const void *block);
 
 /* Shows a decoder these bytes: `look` puts what it says of them into the digest (digest.h), its
  * status and, if it takes them, all that it found. context: what wire_bytes_damage was given. */

@@ -464,7 +464,8 @@ static void digest_text(const char *text)
 static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_wire_announcement *found = NULL;
-    enum tacit_status const status = tacit_wire_announcement_decode(bytes, size, &found);
+    enum tacit_status const status =
+        tacit_wire_announcement_decode_with(bytes, size, &found, wire_bytes_memory());
     (void)context;
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
@@ -483,7 +484,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
         digest_text(agreement->arms[arm]);
     digest_bytes(agreement->parameters, agreement->parameters_size);
     digest_bytes(found->place, found->place_size);
-    free(found);
+    wire_bytes_give(found);
 }
 
 static void damaged_announcements_are_judged_as_they_were(void **state)
@@ -588,5 +589,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xfc9c46ae01dd51f5));
+                      UINT64_C(0x9029b1159b7aa1ab));
 }

@@ -85,10 +85,11 @@ static uint8_t *exact(const uint8_t *bytes, size_t size)
 }
 
 /* With the parameters and the place of these bytes. */
-static enum tacit_status decode_both(const struct tacit_wire_elim_run *run,
+static enum tacit_status decode_with(const struct tacit_wire_elim_run *run,
                                      const uint8_t *parameters, size_t parameters_size,
                                      const uint8_t *place, size_t place_size,
-                                     struct tacit_wire_elim_run *found)
+                                     struct tacit_wire_elim_run *found,
+                                     const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_announcement announcement = announce(run);
     uint8_t *const first = exact(parameters, parameters_size);
@@ -97,10 +98,20 @@ static enum tacit_status decode_both(const struct tacit_wire_elim_run *run,
     announcement.agreement.parameters_size = parameters_size;
     announcement.place = second;
     announcement.place_size = place_size;
-    enum tacit_status const status = tacit_wire_elim_run_decode(&announcement, found);
+    enum tacit_status const status =
+        tacit_wire_elim_run_decode_with(&announcement, found, allocator);
     free(first);
     free(second);
     return status;
+}
+
+static enum tacit_status decode_both(const struct tacit_wire_elim_run *run,
+                                     const uint8_t *parameters, size_t parameters_size,
+                                     const uint8_t *place, size_t place_size,
+                                     struct tacit_wire_elim_run *found)
+{
+    return decode_with(run, parameters, parameters_size, place, place_size, found,
+                       tacit_wire_heap());
 }
 
 static void expect_parameters_refused(const struct tacit_wire_elim_run *run, const uint8_t *bytes,
@@ -795,14 +806,15 @@ static void digest_run(enum tacit_status status, struct tacit_wire_elim_run *run
     digest_word(run->network != NULL);
     if (run->network != NULL)
         digest_network(run);
-    free_network(run);
+    wire_bytes_give(run->network);
 }
 
 static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
 {
     struct place const *const place = context;
     struct tacit_wire_elim_run found;
-    digest_run(decode_both(&place->run, bytes, size, place->bytes.data, place->bytes.size, &found),
+    digest_run(decode_with(&place->run, bytes, size, place->bytes.data, place->bytes.size, &found,
+                           wire_bytes_memory()),
                &found);
 }
 
@@ -812,7 +824,9 @@ static void look_at_place(const uint8_t *bytes, size_t size, const void *context
     struct tacit_wire_elim_run found;
     uint8_t parameters[PARAMETERS];
     tacit_wire_elim_parameters_encode(&place->run, parameters);
-    digest_run(decode_both(&place->run, parameters, PARAMETERS, bytes, size, &found), &found);
+    digest_run(
+        decode_with(&place->run, parameters, PARAMETERS, bytes, size, &found, wire_bytes_memory()),
+        &found);
 }
 
 static void damage(const struct tacit_wire_elim_run *run)
@@ -889,5 +903,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x6fb00876c3ec0b6f));
+                      UINT64_C(0x4a541b491bea2887));
 }

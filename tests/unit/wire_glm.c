@@ -346,8 +346,8 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     struct place const *const place = context;
     uint32_t const d = place->dimension;
     struct tacit_glm_message *found = NULL;
-    enum tacit_status const status =
-        tacit_wire_glm_decode(bytes, size, d, place->client_count, 3, &found);
+    enum tacit_status const status = tacit_wire_glm_decode_with(bytes, size, d, place->client_count,
+                                                                3, &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
@@ -368,7 +368,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     digest_word(found->participants != NULL);
     if (found->participants != NULL)
         digest_bytes(found->participants, TACIT_BITS_WORDS(place->client_count) * sizeof(uint64_t));
-    free(found);
+    wire_bytes_give(found);
 }
 
 /* Numbers that no mathematics made, which would be other ones elsewhere. */
@@ -415,7 +415,8 @@ static void look_at_private(const uint8_t *bytes, size_t size, const void *conte
 {
     uint32_t const d = *(const uint32_t *)context;
     struct tacit_glm_private_message *found = NULL;
-    enum tacit_status const status = tacit_wire_glm_private_decode(bytes, size, d, 2, &found);
+    enum tacit_status const status =
+        tacit_wire_glm_private_decode_with(bytes, size, d, 2, &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
@@ -428,7 +429,7 @@ static void look_at_private(const uint8_t *bytes, size_t size, const void *conte
     for (uint32_t i = 0; i < d; i++)
         digest_numbers(
             found->matrix == NULL ? NULL : found->matrix + i * TACIT_LINALG_STRIDE((size_t)d), d);
-    free(found);
+    wire_bytes_give(found);
 }
 
 static void damaged_private_messages_are_judged_as_they_were(void **state)
@@ -464,7 +465,8 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     struct tacit_wire_glm_run *run = NULL;
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = size;
-    enum tacit_status const status = tacit_wire_glm_run_decode(&announcement, &run);
+    enum tacit_status const status =
+        tacit_wire_glm_run_decode_with(&announcement, &run, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
@@ -482,7 +484,7 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     digest_bytes(numbers, sizeof numbers);
     for (uint32_t i = 0; i < model->dimension; i++)
         digest_bytes(run->features[i], strlen(run->features[i]));
-    free(run);
+    wire_bytes_give(run);
 }
 
 static void damaged_parameters_are_judged_as_they_were(void **state)
@@ -524,5 +526,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_parameters_are_judged_as_they_were)};
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x5c37d4b86826ad3d));
+                      UINT64_C(0x28e27e1b2ab1c8c6));
 }

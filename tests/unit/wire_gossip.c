@@ -456,7 +456,8 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     uint32_t const arms = *(const uint32_t *)context;
     struct tacit_gossip_message *message = NULL;
-    enum tacit_status const status = decode(bytes, size, arms, &message);
+    enum tacit_status const status =
+        tacit_wire_gossip_decode_with(bytes, size, arms, AGENTS, 2, &message, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
@@ -473,7 +474,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     digest_row(message->theta, arms);
     digest_row(message->shift, arms);
     digest_row(message->flow, arms);
-    free(message);
+    wire_bytes_give(message);
 }
 
 static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
@@ -481,7 +482,8 @@ static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
     struct tacit_wire_gossip_told told = {0};
     double row[3] = {0};
     (void)context;
-    digest_word((uint64_t)tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &told, row));
+    digest_word((uint64_t)tacit_wire_gossip_told_decode_with(bytes, size, 3, AGENTS, &told, row,
+                                                             wire_bytes_memory()));
     uint64_t const words[] = {told.from, told.run_id, told.pull_count, told.finished,
                               told.theta == row};
     digest_bytes(words, sizeof words);
@@ -540,7 +542,8 @@ static void look_at_both(const struct seat *seat, struct wire_bytes parameters,
         .place = place.bytes,
         .place_size = place.size};
     tacit_wire_run(seat->run.run_id, announcement.agreement.run);
-    digest_word((uint64_t)tacit_wire_gossip_run_decode(&announcement, &found));
+    digest_word(
+        (uint64_t)tacit_wire_gossip_run_decode_with(&announcement, &found, wire_bytes_memory()));
     uint64_t const words[] = {found.run_id,         found.agent,   found.agent_count,
                               found.arm_count,      found.horizon, found.epsilon_nano,
                               found.exchange_us,    found.pull_us, found.log_base_10,
@@ -550,7 +553,7 @@ static void look_at_both(const struct seat *seat, struct wire_bytes parameters,
         digest_word(found.neighbours[i].agent);
         digest_bytes(found.neighbours[i].site, strlen(found.neighbours[i].site));
     }
-    free((void *)(uintptr_t)found.neighbours);
+    wire_bytes_give(found.neighbours);
 }
 
 static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
@@ -624,5 +627,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x3e10ed2c17d3f39d));
+                      UINT64_C(0x2816f5e019ec7a73));
 }
