@@ -11,7 +11,7 @@
 #include "../support/digest.h"
 
 /* Of all rounds below: digest.h. */
-#define DIGEST UINT64_C(0x7973600a0652d051)
+#define DIGEST UINT64_C(0x2a7ccb7ee2d6cdad)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0x9bde43e2020c7d1a)
 
@@ -378,9 +378,10 @@ static void configurations_out_of_their_limits_have_no_size(void **state)
     (void)state;
     struct tacit_select_config const good = usual_config();
     static const double nan_given[] = {NAN};
-    struct tacit_select_config bad[16];
+    static const double zero_given[] = {0};
+    struct tacit_select_config bad[17];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < 16; i++)
+    for (uint32_t i = 0; i < 17; i++)
         bad[i] = good;
     bad[count++].user_count = 0;
     bad[count++].user_count = TACIT_SELECT_USERS_MAX + 1;
@@ -399,7 +400,9 @@ static void configurations_out_of_their_limits_have_no_size(void **state)
     bad[count++].budget.eta = 2.5;
     bad[count++].budget = (struct tacit_select_budget){
         .kind = TACIT_SELECT_GIVEN, .total = 1, .participations = 1, .given = nan_given};
-    assert_int_equal(count, 16);
+    bad[count++].budget = (struct tacit_select_budget){
+        .kind = TACIT_SELECT_GIVEN, .total = 1, .participations = 1, .given = zero_given};
+    assert_int_equal(count, 17);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(tacit_select_size(&bad[i]), 0);
     assert_true(tacit_select_size(&good) > 0);
@@ -555,6 +558,54 @@ static void without_entropy_nothing_is_chosen(void **state)
     selection_free(&selection);
 }
 
+/* A hundred million sets at most, whether few are left out or few are taken. */
+static void brute_force_counts_its_sets_before_it_begins(void **state)
+{
+    (void)state;
+    double values[64];
+    uint32_t users[64];
+    double energy;
+    static const struct {
+        uint32_t user_count;
+        uint32_t m;
+        enum tacit_status status;
+    } cases[] = {{20, 10, TACIT_OK},      {30, 28, TACIT_OK},      {64, 1, TACIT_OK},
+                 {64, 63, TACIT_OK},      {64, 64, TACIT_OK},      {30, 15, TACIT_INVALID},
+                 {40, 20, TACIT_INVALID}, {60, 52, TACIT_INVALID}, {60, 8, TACIT_INVALID}};
+    for (uint32_t i = 0; i < 64; i++)
+        values[i] = (double)(i * 7 % 64);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        enum tacit_status const status =
+            tacit_select_brute(values, values, cases[i].user_count, cases[i].m, users, &energy);
+        assert_int_equal(status, cases[i].status);
+        if (status == TACIT_OK)
+            digest_bytes(users, cases[i].m * sizeof *users);
+    }
+}
+
+static void sizes_of_data_sets_have_a_limit(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.user_count = 2;
+    config.users_per_round = 1;
+    uint64_t sizes[2] = {UINT64_C(1) << 32, UINT64_C(1) << 32};
+    struct selection selection = selection_new(&config, sizes);
+    struct tacit_select_view view;
+    tacit_select_look(selection.select, &view);
+    uint64_t *const kept = (uint64_t *)(uintptr_t)view.sizes;
+    assert_int_equal(tacit_select_check(selection.select, selection.size, &config), TACIT_OK);
+    kept[0]++; /* and the sum is the same */
+    kept[1]--;
+    assert_int_equal(tacit_select_check(selection.select, selection.size, &config),
+                     TACIT_MALFORMED);
+    sizes[0]++;
+    assert_int_equal(tacit_select_init(selection.select, &config, sizes), TACIT_INVALID);
+    sizes[0] = 0;
+    assert_int_equal(tacit_select_init(selection.select, &config, sizes), TACIT_INVALID);
+    selection_free(&selection);
+}
+
 static void brute_force_keeps_the_first_of_equals(void **state)
 {
     (void)state;
@@ -616,6 +667,8 @@ static void reports_follow_uniform_and_given_lists(void **state)
     struct selection given = selection_new(&config, NULL);
     tacit_select_report(given.select, 1, UINT64_C(3000000000));
     assert_true(tacit_select_next_budget(given.select, 1) == 2);
+    tacit_select_report(given.select, 1, UINT64_C(3000000001)); /* into the second one */
+    assert_true(tacit_select_next_budget(given.select, 1) == 1);
     tacit_select_report(given.select, 1, UINT64_C(5000000000));
     assert_true(tacit_select_next_budget(given.select, 1) == 1);
     tacit_select_report(given.select, 1, UINT64_C(6000000000));
@@ -719,6 +772,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_plays),
         cmocka_unit_test(brute_force_keeps_the_first_of_equals),
+        cmocka_unit_test(brute_force_counts_its_sets_before_it_begins),
+        cmocka_unit_test(sizes_of_data_sets_have_a_limit),
         cmocka_unit_test(decay_is_the_table_s),
         cmocka_unit_test(
             geometric_budget_is_refused_at_participation_342_and_never_above_its_total),

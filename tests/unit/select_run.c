@@ -778,12 +778,12 @@ static void a_hub_begins_with_the_model_it_is_given(void **state)
     enum { DIMENSION = 5 };
     struct world *const world = world_of(3, DIMENSION);
     struct node *const hub = &world->nodes[SITES];
-    float initial[DIMENSION] = {0.5f, -2, 3, 0, 1e-3f};
+    float initial[DIMENSION + 1] = {0.5f, -2, 3, 0, 1e-3f, NAN}; /* and what is behind it */
     struct tacit_select_hub_view view;
     assert_int_equal(tacit_select_hub_init(hub->state, &world->hub_config, NULL, initial),
                      TACIT_OK);
     tacit_select_hub_look(hub->state, &view);
-    assert_memory_equal(view.model, initial, sizeof initial);
+    assert_memory_equal(view.model, initial, DIMENSION * sizeof *initial);
     for (uint32_t i = 0; i < DIMENSION; i++) {
         float wrong[DIMENSION];
         memcpy(wrong, initial, sizeof wrong);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../../src/proto/select/budget.h"
 #include "../../src/proto/select/piece.h"
 
 /* Of all steps below: digest.h. */
@@ -615,6 +616,12 @@ static void a_configuration_that_is_refused_has_no_states(void **state)
     assert_int_equal(tacit_select_hub_init(hub, &wrong, NULL, NULL), TACIT_INVALID);
     assert_int_equal(tacit_select_hub_check(hub, 0, &wrong), TACIT_MALFORMED);
     assert_int_equal(tacit_select_hub_check(hub, 1, &wrong), TACIT_MALFORMED);
+    for (size_t i = 0; i < 2; i++) { /* nor are more or fewer of a good one */
+        size_t const by = 16 * i;
+        assert_false(is_hub(hub, world->nodes[world->sites].size - 8 + by, &world->hub_config));
+        assert_false(
+            is_site(world->nodes[0].state, world->nodes[0].size - 8 + by, &world->site_configs[0]));
+    }
     assert_int_equal(tacit_select_check(hub, 0, &(struct tacit_select_config){.alpha = 1}),
                      TACIT_MALFORMED);
     struct tacit_select_site_config wrong_site = world->site_configs[0];
@@ -702,6 +709,99 @@ static void a_site_takes_part_as_often_as_it_may_and_no_more(void **state)
     free(site);
 }
 
+/* The price of the next one stands in the state once; if it is more than is left, nothing is paid.
+ */
+static void a_site_whose_price_is_more_than_is_left_pays_nothing(void **state)
+{
+    (void)state;
+    struct tacit_select_site_config const config = {
+        .run_id = RUN_ID,
+        .agent_count = 1,
+        .dimension = 1,
+        .round_count = 30,
+        .clip = 1,
+        .budget = {.kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 3, .eta = 0.1},
+        .resend_after_us = 1000};
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    size_t const size = tacit_select_site_size(&config);
+    uint64_t *const words = malloc(size);
+    assert_non_null(words);
+    struct tacit_select_site *const site = (void *)words;
+    assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
+    assert_true(take_part(site, 1, &entropy));
+    struct tacit_select_site_view view;
+    tacit_select_site_look(site, &view);
+    struct select_prices const prices = select_prices_of(&config.budget);
+    uint64_t const next = select_price_after(&prices, view.price_nano);
+    uint64_t const left = prices.total_nano - view.spent_nano;
+    size_t at = 0;
+    while (words[at] != next)
+        at++;
+    words[at] = left;
+    tacit_select_site_look(site, &view);
+    assert_false(view.is_exhausted);
+    words[at] = left + 1;
+    tacit_select_site_look(site, &view);
+    assert_true(view.is_exhausted);
+    assert_false(take_part(site, 2, &entropy));
+    free(words);
+}
+
+/* The block of a hub, part by part: as it grows from the smallest one on. */
+static size_t bytes_of_parts(uint32_t sites, uint32_t slots, uint32_t numbers)
+{
+    struct tacit_select_config select = {
+        .user_count = sites,
+        .users_per_round = 1,
+        .beta = 1,
+        .zeta = 1,
+        .latency_min = 1,
+        .budget = {.kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 1, .eta = 1}};
+    size_t const steps = tacit_select_piece_count(numbers, TACIT_SELECT_STEPS);
+    size_t const models = tacit_select_piece_count(numbers, TACIT_SELECT_MODEL);
+    size_t const set = 8 * ((sites + 63) / 64);
+    size_t const of_numbers = 8 * (size_t)numbers + 8 * (((size_t)numbers + 1) / 2) + 32 * models;
+    size_t const of_sites = 4 * set + 8 * (size_t)sites + sites * sizeof(struct tacit_commit_head) +
+                            8 * (((size_t)sites + 1) / 2) + tacit_select_size(&select) +
+                            8 * ((tacit_select_choice_size(sites) + 7) / 8);
+    size_t const a_slot = 8 + 8 * (size_t)numbers + 8 + 8 * ((steps + 63) / 64) + 56 + 32 * steps;
+    return of_numbers + of_sites + slots * a_slot + 8 * (((size_t)slots + 1) / 2);
+}
+
+static void a_hub_has_room_for_all_of_its_parts(void **state)
+{
+    (void)state;
+    static const uint32_t numbers[] = {1, 2, 7, 6144, 6145, 12288, 12289, 400000};
+    struct tacit_select_hub_config config = {.select = {.user_count = 1,
+                                                        .users_per_round = 1,
+                                                        .beta = 1,
+                                                        .zeta = 1,
+                                                        .latency_min = 1,
+                                                        .budget = {.kind = TACIT_SELECT_GEOMETRIC,
+                                                                   .is_exact = true,
+                                                                   .total = 1,
+                                                                   .eta = 1}},
+                                             .annealing = {.kappa = 1, .iterations = 1},
+                                             .dimension = 1,
+                                             .round_count = 1,
+                                             .quorum = 1,
+                                             .round_timeout_us = 1,
+                                             .clip = 1};
+    size_t const head = tacit_select_hub_size(&config) - bytes_of_parts(1, 1, 1);
+    assert_in_range(head, 100, 300);
+    for (uint32_t sites = 1; sites <= 130; sites += sites < 4 ? 1 : 21)
+        for (uint32_t slots = 1; slots <= sites; slots += 1 + slots / 2)
+            for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
+                config.select.user_count = sites;
+                config.select.users_per_round = slots;
+                config.dimension = numbers[n];
+                size_t const bytes = head + bytes_of_parts(sites, slots, numbers[n]);
+                assert_int_equal(tacit_select_hub_size(&config),
+                                 bytes > (size_t)1 << 28 ? 0 : bytes);
+            }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -713,6 +813,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(vectors_are_cut_into_whole_pieces_and_a_rest),
         cmocka_unit_test(a_configuration_that_is_refused_has_no_states),
         cmocka_unit_test(a_site_takes_part_as_often_as_it_may_and_no_more),
+        cmocka_unit_test(a_site_whose_price_is_more_than_is_left_pays_nothing),
+        cmocka_unit_test(a_hub_has_room_for_all_of_its_parts),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
     return damage_end(argc, failed, VERDICTS);

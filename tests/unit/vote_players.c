@@ -10,14 +10,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tacit/bounds.h"
 #include "tacit/vote.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x55df34663a744b9e)
+#define DIGEST UINT64_C(0x587b37afff1d3f4c)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x7263a6a374efb02d)
+#define VERDICTS UINT64_C(0x14c89057c867b5e5)
 
 #define PLAYERS 3u
 #define ARMS_MAX 70u
@@ -45,6 +46,7 @@ struct seat {
 struct table {
     uint32_t arms;
     uint32_t best;
+    double gap;
     struct tacit_vote_board_config board;
     struct tacit_vote_config plain[PLAYERS];
     struct tacit_vote_private_config hidden[PLAYERS];
@@ -113,7 +115,9 @@ static struct table *table_new(uint32_t seed)
     table->chance = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_REWARD);
     table->noise = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
     table->arms = arms[below(table, 6)];
+    static const double gaps[] = {0.6, 0.2, 0.1};
     table->best = below(table, table->arms);
+    table->gap = gaps[below(table, 3)];
     table->board = (struct tacit_vote_board_config){.run_id = RUN_ID,
                                                     .player_count = PLAYERS,
                                                     .arm_count = table->arms,
@@ -217,7 +221,7 @@ static struct tacit_reward any_reward(struct table *table, struct seat *seat, bo
     uint64_t const count = seat->left[arm] > 1 && below(table, 5) == 0
                                ? 1 + below(table, (uint32_t)seat->left[arm])
                                : seat->left[arm];
-    double const mean = arm == table->best ? 0.9 : 0.1 + 0.005 * arm;
+    double const mean = 0.3 + (arm == table->best ? table->gap : 0.001 * arm);
     struct tacit_reward reward = {.arm = arm, .count = count};
     if (is_real)
         reward.sum.real = tacit_rng_uniform(&table->chance) < mean ? 1 : 0;
@@ -352,7 +356,7 @@ static void seat_hidden(struct table *table)
                                                               .player_id = i,
                                                               .player_count = PLAYERS,
                                                               .arm_count = table->arms,
-                                                              .accuracy = 0.1,
+                                                              .accuracy = 0.05,
                                                               .failure = 0.5,
                                                               .growth = 3,
                                                               .budget_nano = budget,
@@ -404,6 +408,76 @@ static void private_players_take_what_comes_or_nothing_of_it(void **state)
         table_free(table);
     }
     assert_true(sent > 50 && decided > 50);
+}
+
+/* Two arms that nothing tells apart, without noise, until no rung is left. Returns the pulls of
+ * each; the view is that of the end. */
+static uint64_t climb(double growth, double failure, struct tacit_vote_private_view *view)
+{
+    struct tacit_vote_board_config const board = {
+        .run_id = RUN_ID, .player_count = 1, .arm_count = 2, .votes_needed = 1};
+    struct tacit_vote_private_config config = {.run_id = RUN_ID,
+                                               .player_count = 1,
+                                               .arm_count = 2,
+                                               .accuracy = 1e-12,
+                                               .failure = failure,
+                                               .growth = growth,
+                                               .tick_us = 900};
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, INFINITY, 0, 1};
+    assert_int_equal(tacit_mechanism_init(&config.mechanism, &mechanism), TACIT_OK);
+    size_t const size = tacit_vote_private_size(&config);
+    struct tacit_vote_private *const player = room(size);
+    struct tacit_vote_board *const said = room(tacit_vote_board_size(&board));
+    assert_int_equal(tacit_vote_private_init(player, &config), TACIT_OK);
+    assert_int_equal(tacit_vote_board_init(said, &board), TACIT_OK);
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_vote_private_update update;
+    struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
+    uint64_t pulls = 0;
+    for (uint32_t i = 0; i < 400; i++) {
+        assert_int_equal(tacit_vote_private_step(player, said, &event, &entropy, &update),
+                         TACIT_OK);
+        assert_int_equal(tacit_vote_private_check(player, size, &config), TACIT_OK);
+        uint64_t const each = update.replan && update.plan_count > 0 ? update.plan[0].count : 0;
+        if (each == 0)
+            break;
+        pulls += each;
+        event = (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD};
+        for (uint32_t arm = 0; arm < 2; arm++) {
+            event.as.reward = (struct tacit_reward){
+                .arm = arm, .count = each, .sum.steps = (int64_t)each * (TACIT_STEPS / 2)};
+            assert_int_equal(tacit_vote_private_step(player, said, &event, &entropy, &update),
+                             TACIT_OK);
+        }
+        assert_true(update.commit);
+        struct tacit_vote_message const grant = {
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .cell = update.cell};
+        event = (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE};
+        event.as.message = &grant;
+        assert_int_equal(tacit_vote_private_step(player, said, &event, &entropy, &update),
+                         TACIT_OK);
+        event = (struct tacit_vote_event){.kind = TACIT_EVENT_START}; /* shows the plan again */
+    }
+    tacit_vote_private_look(player, view);
+    assert_int_equal(tacit_vote_private_check(player, size, &config), TACIT_OK);
+    free(said);
+    free(player);
+    return pulls;
+}
+
+static void a_ladder_ends_at_its_last_rung(void **state)
+{
+    (void)state;
+    struct tacit_vote_private_view view;
+    (void)climb(1.05, 0.5, &view);
+    assert_true(view.halted);
+    assert_int_equal(view.epoch, TACIT_BOUNDS_RELEASES_MAX);
+    assert_int_equal(view.cell, TACIT_BOUNDS_RELEASES_MAX);
+    /* from 64 pulls in steps of 4 to a quarter of the horizon, which is the last */
+    assert_int_equal(climb(4, 0.00282, &view), TACIT_HORIZON_MAX / 4);
+    assert_true(view.halted);
+    assert_int_equal(view.epoch, 17);
 }
 
 /* ---- Plain players ---- */
@@ -746,6 +820,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(private_players_take_what_comes_or_nothing_of_it),
+        cmocka_unit_test(a_ladder_ends_at_its_last_rung),
         cmocka_unit_test(plain_players_take_what_comes_or_nothing_of_it),
         cmocka_unit_test(publishers_take_what_comes_or_nothing_of_it),
         cmocka_unit_test(the_storm_has_missed_nothing),

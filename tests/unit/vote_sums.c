@@ -14,7 +14,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xb30ae0e8542c1740)
+#define DIGEST UINT64_C(0x90484ad3c794a8cd)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0xba98e0b96d596c11)
 
@@ -208,6 +208,49 @@ static void hostile_releases_change_nothing(void **state)
     assert_int_equal(take(pool, 1, sums, 31), TACIT_MALFORMED);
     assert_memory_equal(before, pool, size);
     free(before);
+    free(pool);
+}
+
+/* Two sums of 2^60 fill an arm; not one step more, up or down. */
+static void a_sum_has_room_for_what_it_may_hold_and_no_more(void **state)
+{
+    (void)state;
+    int64_t const most = INT64_C(1) << 60;
+    struct tacit_vote_pool_config const config = pool_config(1);
+    for (int64_t sign = -1; sign <= 1; sign += 2) {
+        struct tacit_vote_pool *const pool = new_pool(&config);
+        int64_t sums[ARMS] = {0, 0, sign * (most + 1), 0, 0};
+        assert_int_equal(take(pool, 0, sums, 31), TACIT_MALFORMED);
+        sums[2] = sign * most;
+        assert_int_equal(take(pool, 0, sums, 31), TACIT_OK);
+        assert_int_equal(take(pool, 1, sums, 31), TACIT_OK);
+        assert_int_equal(take(pool, 2, sums, 31), TACIT_MALFORMED);
+        sums[2] = sign;
+        assert_int_equal(take(pool, 2, sums, 31), TACIT_MALFORMED);
+        sums[2] = 0;
+        assert_int_equal(take(pool, 2, sums, 31), TACIT_OK);
+        sums[2] = -sign;
+        assert_int_equal(take(pool, 3, sums, 31), TACIT_OK);
+        sums[2] = sign;
+        assert_int_equal(take(pool, 4, sums, 31), TACIT_OK);
+        assert_true(pool_view(pool).sums[2] == 2 * sign * most);
+        free(pool);
+    }
+}
+
+/* Of arms that nothing tells apart the first one is left. */
+static void of_equal_arms_the_first_stays(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config const config = pool_config(INFINITY);
+    struct tacit_vote_pool *const pool = new_pool(&config);
+    int64_t const sums[ARMS] = {0, BLOCK * TACIT_STEPS, BLOCK * TACIT_STEPS, 0,
+                                BLOCK * TACIT_STEPS};
+    for (uint64_t number = 0; pool_view(pool).active_count > 1; number++) {
+        assert_true(number < 10000);
+        assert_int_equal(take(pool, number, sums, 31), TACIT_OK);
+    }
+    assert_int_equal(pool_view(pool).active[0], 2);
     free(pool);
 }
 
@@ -707,6 +750,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_pool_judges_as_a_naive_reading_of_all_releases),
         cmocka_unit_test(looks_do_not_depend_on_what_was_released),
         cmocka_unit_test(hostile_releases_change_nothing),
+        cmocka_unit_test(a_sum_has_room_for_what_it_may_hold_and_no_more),
+        cmocka_unit_test(of_equal_arms_the_first_stays),
         cmocka_unit_test(the_last_release_but_one_closes_a_pool),
         cmocka_unit_test(a_pool_that_cannot_be_is_refused),
         cmocka_unit_test(the_block_grows_with_the_noise_and_shrinks_with_the_players),

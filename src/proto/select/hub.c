@@ -371,7 +371,7 @@ static enum tacit_status begin(const struct hub_parts *parts, uint64_t now_us,
     if (able < head->fixed.quorum)
         return TACIT_OK;
     enum tacit_status const status = choose(parts, entropy, &count);
-    if (status == TACIT_OK && count > 0)
+    if (status == TACIT_OK)
         open_round(parts, count, now_us, update);
     return status;
 }
