@@ -238,6 +238,9 @@ static void what_a_start_would_refuse_is_refused(void **state)
     expect_refused(TACIT_INVALID, STORE_FILE);
     assert_int_equal(unlink(path), 0);
     expect_refused(TACIT_MALFORMED, "is missing, but its log is there");
+    temp_path(path, store_directory, STORE_LOG);
+    assert_int_equal(truncate(path, 0), 0); /* one of no bytes, too */
+    expect_refused(TACIT_MALFORMED, "is missing, but its log is there");
     store_image_free(&image);
 }
 
@@ -267,6 +270,24 @@ static void a_log_that_is_missing_is_noticed(void **state)
     temp_path(path, store_directory, STORE_LOG);
     assert_int_equal(unlink(path), 0);
     expect_refused(TACIT_MALFORMED, "-wal is missing");
+}
+
+/* Batches are gone of which something was said. */
+static void a_log_that_is_an_older_one_is_noticed(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    assert_int_equal(store_model_batches(store, 1, 2), 2);
+    struct store_image older = store_image_read(store_directory);
+    assert_int_equal(store_model_batches(store, 3, 7), 7);
+    store->is_broken = true; /* killed */
+    live_store_close(store);
+    assert_int_equal(look().batch, 9);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, store_directory, STORE_LOG);
+    assert_int_equal(truncate(path, (off_t)older.log_size), 0);
+    expect_refused(TACIT_MALFORMED, "an older one");
+    store_image_free(&older);
 }
 
 static void another_configuration_is_seen_when_the_run_has_ended(void **state)
@@ -528,6 +549,7 @@ int main(void)
         CASE(what_a_start_would_refuse_is_refused),
         CASE(a_row_that_is_damaged_is_refused),
         CASE(a_log_that_is_missing_is_noticed),
+        CASE(a_log_that_is_an_older_one_is_noticed),
         CASE(another_configuration_is_seen_when_the_run_has_ended),
         CASE(of_a_state_in_use_the_words_are_compared),
         CASE(the_words_name_each_key_that_differs),

@@ -61,6 +61,14 @@ struct live_store *store_model_open(const char *directory)
     return store;
 }
 
+enum tacit_status store_model_try_open(struct live_store **store, struct tacit_error *error)
+{
+    struct live_store_identity const identity = store_model_identity();
+    *error = (struct tacit_error){.text = ""};
+    *store = NULL;
+    return live_store_open(store, store_directory, &identity, error);
+}
+
 void store_model_expect_error(const struct tacit_error *error, const char *path, const char *words)
 {
     if (strstr(error->text, words) == NULL || strstr(error->text, path) == NULL)
@@ -259,6 +267,22 @@ uint64_t store_model_check(struct live_store *store)
     check.next = 0;
     assert_int_equal(live_store_units(store, check_unit, &check), TACIT_OK);
     assert_int_equal(check.next, batch < UNITS ? batch : UNITS);
+    return batch;
+}
+
+uint64_t store_model_batches(struct live_store *store, uint64_t from, uint64_t count)
+{
+    uint64_t reported = 0;
+    while (reported < count && store_model_batch(store, from + reported) == TACIT_OK)
+        reported++;
+    return reported;
+}
+
+uint64_t store_model_on_disk(void)
+{
+    struct live_store *const store = store_model_open(store_directory);
+    uint64_t const batch = store_model_check(store);
+    live_store_close(store);
     return batch;
 }
 

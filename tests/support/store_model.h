@@ -20,6 +20,9 @@ struct live_store_identity store_model_identity(void);
 /* Opens with that identity and expects it to work. */
 struct live_store *store_model_open(const char *directory);
 
+/* .. at store_directory, and may be refused: then *store is NULL. */
+enum tacit_status store_model_try_open(struct live_store **store, struct tacit_error *error);
+
 /* Every so many batches end with live_store_erase_past; 0, as it is before: none. */
 void store_model_erase_every(uint64_t batches);
 
@@ -35,6 +38,12 @@ enum tacit_status store_model_batch(struct live_store *store, uint64_t batch);
 /* Which batch the store stands at (0: none); fails the test unless it holds exactly what belongs
  * there. */
 uint64_t store_model_check(struct live_store *store);
+
+/* Batches from..: how many commit reported until one failed. */
+uint64_t store_model_batches(struct live_store *store, uint64_t from, uint64_t count);
+
+/* Which batch a store at store_directory stands at, when it is opened anew and closed. */
+uint64_t store_model_on_disk(void);
 
 /* All bytes of a state directory: state.db and its log. */
 struct store_image {

@@ -335,10 +335,9 @@ enum tacit_status store_piles_begin(struct live_store *store)
 enum tacit_status store_piles_commit(struct live_store *store)
 {
     struct store_piles *const piles = &store->piles;
-    for (size_t i = 0; i < piles->doomed_count; i++)
-        if (store_pile_drop(&piles->place, piles->doomed[i]) != TACIT_OK)
+    while (piles->doomed_count > 0)
+        if (store_pile_drop(&piles->place, piles->doomed[--piles->doomed_count]) != TACIT_OK)
             return store_break(store, TACIT_IO, "cannot remove a pile that is forgotten");
-    piles->doomed_count = 0;
     return TACIT_OK;
 }
 
