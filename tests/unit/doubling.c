@@ -12,15 +12,17 @@
 #include "tacit/doubling.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../support/variants.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xf1dd883949005b88)
+#define DIGEST UINT64_C(0x1be9ed2bab8ee0c0)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x0a8c47cce389f928)
+#define VERDICTS UINT64_C(0xf04034fad4c69628)
 
 #define ARMS 3u
 #define AGENTS 3u
 #define CELLS (AGENTS * ARMS)
+#define VARIANTS_OFTEN 24u
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 struct bench {
@@ -43,15 +45,21 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
     return entropy.fill(entropy.context, bytes, size);
 }
 
-static void digest_said(const struct tacit_doubling_message *message)
+static size_t cells_of(const struct bench *bench)
 {
-    uint64_t const words[] = {message->kind, message->to,   message->life_number,
-                              message->life, message->more, message->entry_count};
+    return (size_t)bench->config.schedule.agent_count * bench->config.schedule.arm_count;
+}
+
+static void digest_said(const struct tacit_doubling_message *message, size_t cells)
+{
+    uint64_t const words[] = {message->kind,   message->from,        message->to,
+                              message->run_id, message->life_number, message->life,
+                              message->more,   message->entry_count};
     digest_bytes(words, sizeof words);
     if (message->entry_count > 0)
         digest_bytes(message->entries, message->entry_count * sizeof *message->entries);
     if (message->known != NULL)
-        digest_bytes(message->known, CELLS);
+        digest_bytes(message->known, cells);
 }
 
 static bool is_state(const void *state, size_t size, void *config)
@@ -59,33 +67,144 @@ static bool is_state(const void *state, size_t size, void *config)
     return tacit_doubling_check(state, size, config) == TACIT_OK;
 }
 
-static void look_at(struct bench *bench)
+static void digest_stepped(const struct bench *bench, enum tacit_status status)
 {
+    struct tacit_doubling_update const *const update = &bench->update;
     struct tacit_doubling_view view;
+    digest_step(status, update->persist | (uint64_t)update->send << 1, update->deadline_us,
+                update->plan, update->plan_count);
+    if (update->send)
+        digest_said(&update->message, cells_of(bench));
     tacit_doubling_look(bench->agent, &view);
     uint64_t const words[] = {
         view.waiting,     view.resting,      view.finished,      view.halted,         view.forced,
         view.pull_count,  view.forced_count, view.release_count, view.conflict_count, view.leader,
         view.exploit_arm, view.plan_count,   view.life_number};
     digest_bytes(words, sizeof words);
-    digest_bytes(view.known, CELLS);
-    digest_bytes(view.steps, CELLS * view.rung_count * sizeof *view.steps);
-    digest_reals(view.means, ARMS);
+    digest_bytes(view.known, cells_of(bench));
+    digest_bytes(view.steps, cells_of(bench) * view.rung_count * sizeof *view.steps);
+    digest_reals(view.means, bench->config.schedule.arm_count);
     digest_ledger(view.ledger);
-    damage_some(bench->agent, bench->size, is_state, &bench->config);
+}
+
+/* ---- Events that are a little other: tests/support/variants.h ---- */
+
+struct other {
+    const struct bench *bench;
+    struct tacit_doubling_event event;
+    struct tacit_doubling_message message;
+    uint32_t draws;
+};
+
+static void step_copy(void *context)
+{
+    struct other *const other = context;
+    struct bench copy = *other->bench;
+    size_t const memory_size = tacit_doubling_memory_size(&copy.config);
+    struct tacit_entropy const entropy = {fill, &copy};
+    copy.agent = malloc(copy.size);
+    copy.memory = malloc(memory_size);
+    assert_true(copy.agent != NULL && copy.memory != NULL);
+    memcpy(copy.agent, other->bench->agent, copy.size);
+    memcpy(copy.memory, other->bench->memory, memory_size);
+    copy.draws_left = other->draws;
+    enum tacit_status const status =
+        tacit_doubling_step(copy.agent, copy.memory, &other->event, &entropy, &copy.update);
+    digest_stepped(&copy, status);
+    assert_true(is_state(copy.agent, copy.size, &copy.config));
+    if (status != TACIT_OK && !copy.update.persist)
+        assert_memory_equal(copy.agent, other->bench->agent, copy.size);
+    free(copy.agent);
+    free(copy.memory);
+}
+
+static void try_other_entries(struct other *other, struct tacit_doubling_entry *entries)
+{
+    static const struct variant_field fields[] = {VARIANT_ANY(struct tacit_doubling_entry, agent),
+                                                  VARIANT_ANY(struct tacit_doubling_entry, arm),
+                                                  VARIANT_ANY(struct tacit_doubling_entry, block),
+                                                  VARIANT_ANY(struct tacit_doubling_entry, spare),
+                                                  VARIANT_ANY(struct tacit_doubling_entry, steps)};
+    for (uint32_t i = 0; i < other->message.entry_count; i += i + 1)
+        variants_of(&entries[i], fields, COUNT(fields), step_copy, other);
+}
+
+static void try_other_words(struct other *other)
+{
+    struct tacit_doubling_message const *const said = other->event.as.message;
+    size_t const cells = cells_of(other->bench);
+    struct variant_field const fields[] = {
+        VARIANT(struct tacit_doubling_message, kind, 0, TACIT_DOUBLING_REFUSE),
+        VARIANT_ANY(struct tacit_doubling_message, from),
+        VARIANT_ANY(struct tacit_doubling_message, to),
+        VARIANT_ANY(struct tacit_doubling_message, run_id),
+        VARIANT_ANY(struct tacit_doubling_message, life_number),
+        VARIANT_ANY(struct tacit_doubling_message, life),
+        VARIANT(struct tacit_doubling_message, more, 0, 1),
+        VARIANT(struct tacit_doubling_message, entry_count, 0, said->entry_count)};
+    static const struct variant_field byte[] = {{0, 1, 0, UINT8_MAX, false}};
+    void *const memory = malloc(tacit_doubling_message_size(said, cells));
+    assert_non_null(memory);
+    other->message = *tacit_doubling_message_copy(said, cells, memory);
+    other->event.as.message = &other->message;
+    variants_of(&other->message, fields, COUNT(fields), step_copy, other);
+    if (other->message.entries != NULL)
+        try_other_entries(other, (void *)(uintptr_t)other->message.entries);
+    for (size_t cell = 0; other->message.known != NULL && cell < cells; cell += 1 + cell)
+        variants_of((void *)(uintptr_t)&other->message.known[cell], byte, 1, step_copy, other);
+    free(memory);
+}
+
+static void try_other_kinds(struct other *other)
+{
+    static const struct variant_field count[] = {
+        VARIANT_ANY(struct tacit_doubling_event, as.exploited_count)};
+    struct tacit_doubling_view view;
+    tacit_doubling_look(other->bench->agent, &view);
+    other->event =
+        (struct tacit_doubling_event){.now_us = other->event.now_us, .kind = TACIT_EVENT_TIMEOUT};
+    step_copy(other);
+    other->event.now_us += 10;
+    step_copy(other);
+    other->event.kind = TACIT_EVENT_OFFER;
+    step_copy(other);
+    other->event.kind = TACIT_EVENT_EXPLOITED;
+    other->event.as.exploited_count = other->bench->config.schedule.horizon - view.pull_count;
+    step_copy(other);
+    variants_of(&other->event, count, 1, step_copy, other);
+    other->event.kind = TACIT_EVENT_REWARD;
+    other->event.as.reward = (struct tacit_reward){0, 1, {.steps = 1}};
+    step_copy(other);
+}
+
+/* All that may come in this state in the place of the event that comes. */
+static void try_others(const struct bench *bench, const struct tacit_doubling_event *event)
+{
+    struct other other = {.bench = bench, .event = *event};
+    struct variant_field const fields[] = {
+        VARIANT(struct tacit_doubling_event, now_us, event->now_us, UINT64_MAX / 4),
+        VARIANT_ANY(struct tacit_doubling_event, as.reward.arm),
+        VARIANT_ANY(struct tacit_doubling_event, as.reward.count),
+        VARIANT_ANY(struct tacit_doubling_event, as.reward.sum)};
+    for (; other.draws < 3; other.draws++)
+        step_copy(&other);
+    other.draws = UINT32_MAX;
+    variants_of(&other.event, fields, event->kind == TACIT_EVENT_REWARD ? 4 : 1, step_copy, &other);
+    if (event->kind == TACIT_EVENT_RECEIVE)
+        try_other_words(&other);
+    if (event->kind != TACIT_EVENT_START) /* its memory is new */
+        try_other_kinds(&other);
 }
 
 static enum tacit_status step(struct bench *bench, struct tacit_doubling_event event)
 {
     struct tacit_entropy const entropy = {fill, bench};
-    struct tacit_doubling_update const *const update = &bench->update;
+    if (variants_are_due(VARIANTS_OFTEN))
+        try_others(bench, &event);
     enum tacit_status const status =
         tacit_doubling_step(bench->agent, bench->memory, &event, &entropy, &bench->update);
-    digest_step(status, update->persist | (uint64_t)update->send << 1, update->deadline_us,
-                update->plan, update->plan_count);
-    if (update->send)
-        digest_said(&update->message);
-    look_at(bench);
+    digest_stepped(bench, status);
+    damage_some(bench->agent, bench->size, is_state, &bench->config);
     return status;
 }
 
@@ -253,6 +372,7 @@ static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void
     double squares = 0;
     uint32_t count = 0;
     for (uint32_t run = 0; run < 2000; run++) {
+        digest_pause(run > 50); /* the same again */
         open_bench(&bench, 1, 100000);
         bench.rng = tacit_rng_stream(78, run, 0, TACIT_PURPOSE_NOISE);
         play_plan(&bench);
@@ -266,6 +386,7 @@ static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void
         }
         close_bench(&bench);
     }
+    digest_pause(false);
     /* Variance 2, of whose estimate the standard deviation is sqrt(20/6000) = 0.058: five of them
      */
     assert_true(fabs(squares / count - 2) < 0.29);
@@ -489,9 +610,92 @@ static void rung_that_nobody_can_have_climbed_forces_no_arm(void **state)
     assert_true(view_of(&bench).rungs[0] > 2);
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_int_equal(view_of(&bench).known[0], 0); /* one pull may have been */
-    event.now_us = 1000 * view_of(&bench).rungs[0];
+    event.now_us = 1000 * (view_of(&bench).rungs[0] - 1) - 1;
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(view_of(&bench).known[0], 0); /* one pull less than it took */
+    event.now_us++;
     assert_int_equal(step(&bench, event), TACIT_OK);
     assert_int_equal(view_of(&bench).known[0], 1);
+    close_bench(&bench);
+}
+
+/* Blocks of agents 0 and 2, six of each arm: more than a message takes. */
+#define MANY_ARMS 64u
+#define MANY_BLOCKS 6u
+
+static void hear_many(struct bench *bench, uint32_t agent, uint64_t now_us)
+{
+    struct tacit_doubling_entry entries[MANY_ARMS * MANY_BLOCKS];
+    for (uint32_t i = 0; i < MANY_ARMS * MANY_BLOCKS; i++)
+        entries[i] = (struct tacit_doubling_entry){agent, i / MANY_BLOCKS, i % MANY_BLOCKS, 0, i};
+    struct tacit_doubling_message const word = news(entries, MANY_ARMS * MANY_BLOCKS);
+    struct tacit_doubling_event const event = {
+        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
+    assert_int_equal(step(bench, event), TACIT_OK);
+}
+
+static void news_that_does_not_fit_in_one_message_goes_on_in_the_next(void **state)
+{
+    (void)state;
+    struct bench bench;
+    uint8_t known[AGENTS * MANY_ARMS] = {0};
+    uint32_t const rest = 2 * MANY_ARMS * MANY_BLOCKS - TACIT_DOUBLING_ENTRIES_MAX;
+    open_bench(&bench, (double)INFINITY, 100000);
+    close_bench(&bench);
+    bench.config.schedule.arm_count = MANY_ARMS;
+    bench.size = tacit_doubling_size(&bench.config);
+    bench.agent = malloc(bench.size);
+    bench.memory = malloc(tacit_doubling_memory_size(&bench.config));
+    assert_true(bench.size > 0 && bench.agent != NULL && bench.memory != NULL);
+    assert_int_equal(tacit_doubling_init(bench.agent, &bench.config), TACIT_OK);
+    restart(&bench);
+    hear_many(&bench, 0, 0);
+    hear_many(&bench, 2, 0);
+    struct tacit_doubling_event event = {.now_us = 10, .kind = TACIT_EVENT_TIMEOUT};
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(bench.update.message.entry_count, TACIT_DOUBLING_ENTRIES_MAX);
+    assert_true(bench.update.message.more && bench.update.deadline_us == 20);
+    event.now_us = 20;
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(bench.update.message.entry_count, rest);
+    assert_true(!bench.update.message.more && bench.update.deadline_us == TACIT_NEVER);
+    for (uint32_t knows = 0; knows < 2; knows++) { /* who asks is told so, too */
+        memset(known, knows ? MANY_BLOCKS - 1 : 0, sizeof known);
+        struct tacit_doubling_message const have = {.kind = TACIT_DOUBLING_HAVE,
+                                                    .from = 2,
+                                                    .to = 1,
+                                                    .run_id = 9,
+                                                    .life_number = 3,
+                                                    .life = 7,
+                                                    .known = known};
+        event = (struct tacit_doubling_event){
+            .now_us = 20, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
+        assert_int_equal(step(&bench, event), TACIT_OK);
+        assert_int_equal(bench.update.message.entry_count,
+                         knows ? 2 * MANY_ARMS : TACIT_DOUBLING_ENTRIES_MAX);
+        assert_true(bench.update.message.more == (knows == 0));
+    }
+    struct tacit_doubling_entry const one = {0, 0, 0, 0, 0};
+    struct tacit_doubling_message cut = news(&one, 1);
+    cut.more = true;
+    cut.to = 1; /* an answer that was cut: asked again */
+    event.as.message = &cut;
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_true(bench.update.send && bench.update.message.kind == TACIT_DOUBLING_HAVE);
+    close_bench(&bench);
+}
+
+static void rung_beyond_T_is_nobodys(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, (double)INFINITY, 1000);
+    uint32_t const rungs = view_of(&bench).rung_count;
+    for (uint32_t block = 0; block < rungs; block++) {
+        struct tacit_doubling_entry const entry = {0, 0, block, 0, 0};
+        assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
+    }
+    assert_int_equal(view_of(&bench).known[0], rungs - 1);
     close_bench(&bench);
 }
 
@@ -546,6 +750,7 @@ static void damaged_states_are_seen_or_do_no_harm(void **state)
     struct tacit_doubling_config other = bench.config;
     other.run_id = 10;
     assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &other), TACIT_MALFORMED);
+    damage_all(bench.agent, bench.size, is_state, &bench.config);
     unsigned char *const good = malloc(bench.size);
     memcpy(good, bench.agent, bench.size);
     for (size_t byte = 0; byte < bench.size; byte++) {
@@ -594,6 +799,8 @@ static void configurations_that_cannot_be_are_refused(void **state)
 /* ---- Three agents on a path that loses words, and that die at any time -------------------------
  */
 
+#define ARMS_MOST 5u
+#define AGENTS_MOST 4u
 #define DRIVES 60u
 #define DRIVE_TURNS 20000u
 #define WORDS_MAX 64u
@@ -604,12 +811,13 @@ struct word {
 };
 
 struct drive {
-    struct bench benches[AGENTS];
-    void *disks[AGENTS];
+    struct bench benches[AGENTS_MOST];
+    void *disks[AGENTS_MOST];
+    uint32_t agents; /* in a row */
     uint64_t now_us;
     struct tacit_rng chance;
-    struct tacit_pull_block open[AGENTS][ARMS]; /* what is left of the plans */
-    uint32_t open_count[AGENTS];
+    struct tacit_pull_block open[AGENTS_MOST][ARMS_MOST]; /* what is left of the plans */
+    uint32_t open_count[AGENTS_MOST];
     struct word words[WORDS_MAX]; /* on their way, in no order */
     uint32_t word_count;
 };
@@ -623,9 +831,10 @@ static void send_to(struct drive *drive, const struct tacit_doubling_message *me
 {
     if (happens(drive, 8) || drive->word_count == WORDS_MAX)
         return;
-    void *const memory = malloc(tacit_doubling_message_size(message, CELLS));
+    size_t const cells = cells_of(&drive->benches[0]);
+    void *const memory = malloc(tacit_doubling_message_size(message, cells));
     assert_non_null(memory);
-    (void)tacit_doubling_message_copy(message, CELLS, memory);
+    (void)tacit_doubling_message_copy(message, cells, memory);
     drive->words[drive->word_count++] = (struct word){memory, to};
 }
 
@@ -647,7 +856,7 @@ static enum tacit_status drive_step(struct drive *drive, uint32_t i,
         memcpy(drive->open[i], update->plan, update->plan_count * sizeof update->plan[0]);
     }
     struct tacit_doubling_message const *const message = &update->message;
-    for (uint32_t to = 0; update->send && to < AGENTS; to++)
+    for (uint32_t to = 0; update->send && to < drive->agents; to++)
         if (message->to == to || (message->to == TACIT_NEIGHBOURS && (to + 1 == i || to == i + 1)))
             send_to(drive, message, to);
     return status;
@@ -707,19 +916,35 @@ static void pull(struct drive *drive, uint32_t i)
     (void)drive_step(drive, i, event);
 }
 
+/* Agents in a row, as many and with as many arms as the number says. */
+static struct tacit_doubling_config drive_config(uint32_t number, uint32_t agents, uint32_t i,
+                                                 uint64_t horizon)
+{
+    static const uint32_t beside[AGENTS_MOST][2] = {{1}, {0, 2}, {1, 3}, {2}};
+    struct tacit_doubling_config config =
+        config_of(number % 3 == 0 ? (double)INFINITY : 1, horizon);
+    bool const has_both = i > 0 && i + 1 < agents;
+    config.schedule.agent_count = agents;
+    config.schedule.arm_count = 1 + (number + 2) % ARMS_MOST;
+    config.schedule.arms_per_round = 2 + number % 4;
+    config.schedule.growth = 1.5 + 0.5 * (number / 2 % 3);
+    config.agent_id = i;
+    config.neighbours = beside[i];
+    config.neighbour_count = agents == 1 ? 0 : has_both ? 2 : 1;
+    config.quorum = number % 2 == 0 ? 0 : (agents + 1) / 2;
+    config.pull_us = number / 3 % 2;
+    config.guards_lives = number % 4 != 3;
+    return config;
+}
+
 static void open_drive(struct drive *drive, uint32_t number)
 {
-    static const uint32_t middle = 1;
     *drive = (struct drive){.chance = tacit_rng_stream(41, number, 0, TACIT_PURPOSE_INSTANCE)};
     uint64_t const horizon = 1 + tacit_rng_below(&drive->chance, 3000);
-    for (uint32_t i = 0; i < AGENTS; i++) {
+    drive->agents = 1 + (number + 2) / 2 % AGENTS_MOST;
+    for (uint32_t i = 0; i < drive->agents; i++) {
         struct bench *const bench = &drive->benches[i];
-        bench->config = config_of(number % 3 == 0 ? (double)INFINITY : 1, horizon);
-        bench->config.agent_id = i;
-        bench->config.neighbours = i == middle ? neighbours : &middle;
-        bench->config.neighbour_count = i == middle ? 2 : 1;
-        bench->config.quorum = number % 2 == 0 ? 0 : 2;
-        bench->config.schedule.arms_per_round = 2 + number % 2;
+        bench->config = drive_config(number, drive->agents, i, horizon);
         bench->rng = tacit_rng_stream(41, number, i, TACIT_PURPOSE_NOISE);
         bench->size = tacit_doubling_size(&bench->config);
         bench->agent = malloc(bench->size);
@@ -729,13 +954,13 @@ static void open_drive(struct drive *drive, uint32_t number)
         assert_non_null(drive->disks[i]);
         assert_int_equal(tacit_doubling_init(drive->disks[i], &bench->config), TACIT_OK);
     }
-    for (uint32_t i = 0; i < AGENTS; i++)
+    for (uint32_t i = 0; i < drive->agents; i++)
         start_again(drive, i);
 }
 
 static void close_drive(struct drive *drive)
 {
-    for (uint32_t i = 0; i < AGENTS; i++) {
+    for (uint32_t i = 0; i < drive->agents; i++) {
         close_bench(&drive->benches[i]);
         free(drive->disks[i]);
     }
@@ -745,7 +970,7 @@ static void close_drive(struct drive *drive)
 
 static bool is_over(const struct drive *drive)
 {
-    for (uint32_t i = 0; i < AGENTS; i++)
+    for (uint32_t i = 0; i < drive->agents; i++)
         if (!view_of(&drive->benches[i]).finished)
             return false;
     return true;
@@ -754,11 +979,12 @@ static bool is_over(const struct drive *drive)
 /* Nobody believes of a block what its owner does not. */
 static void assert_agreement(const struct drive *drive)
 {
-    for (uint32_t i = 0; i < AGENTS; i++) {
+    for (uint32_t i = 0; i < drive->agents; i++) {
         struct tacit_doubling_view const view = view_of(&drive->benches[i]);
         assert_true(view.conflict_count == 0 && !view.halted);
-        for (uint32_t cell = 0; cell < CELLS; cell++) {
-            struct tacit_doubling_view const its = view_of(&drive->benches[cell / ARMS]);
+        uint32_t const arms = drive->benches[i].config.schedule.arm_count;
+        for (uint32_t cell = 0; cell < drive->agents * arms; cell++) {
+            struct tacit_doubling_view const its = view_of(&drive->benches[cell / arms]);
             assert_true(view.known[cell] <= its.known[cell]);
             for (uint32_t block = 0; block < view.known[cell]; block++)
                 assert_true(view.steps[cell * view.rung_count + block] ==
@@ -775,7 +1001,7 @@ static void lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreemen
         uint32_t turn = 0;
         open_drive(&drive, number);
         for (; turn < DRIVE_TURNS && !is_over(&drive); turn++) {
-            uint32_t const i = (uint32_t)tacit_rng_below(&drive.chance, AGENTS);
+            uint32_t const i = (uint32_t)tacit_rng_below(&drive.chance, drive.agents);
             drive.now_us += tacit_rng_below(&drive.chance, 30);
             if (happens(&drive, 40))
                 start_again(&drive, i);
@@ -788,6 +1014,9 @@ static void lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreemen
                 pull(&drive, i);
         }
         assert_true(turn < DRIVE_TURNS);
+        if (number < 4)
+            damage_all(drive.benches[0].agent, drive.benches[0].size, is_state,
+                       &drive.benches[0].config);
         assert_agreement(&drive);
         close_drive(&drive);
     }
@@ -809,6 +1038,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
         cmocka_unit_test(block_with_another_sum_is_counted_and_not_taken),
         cmocka_unit_test(rung_that_nobody_can_have_climbed_forces_no_arm),
+        cmocka_unit_test(rung_beyond_T_is_nobodys),
+        cmocka_unit_test(news_that_does_not_fit_in_one_message_goes_on_in_the_next),
         cmocka_unit_test(old_copies_and_second_lives_halt),
         cmocka_unit_test(damaged_states_are_seen_or_do_no_harm),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),

@@ -632,6 +632,17 @@ static void limits_of_releases_that_double(void **state)
     LIMIT(config, tacit_doubling_size, schedule.epsilon_per_reward, 1, above(1));
     LIMIT(config, tacit_doubling_size, mechanism, mechanism_of(TACIT_PRIVACY_SOUND),
           mechanism_of(TACIT_PRIVACY_PAPER));
+    static const uint32_t far[] = {0, 9};
+    static const uint32_t beyond[] = {0, 10};
+    static const uint32_t twice[] = {2, 2};
+    LIMIT(config, tacit_doubling_size, neighbours, far, beyond);
+    LIMIT(config, tacit_doubling_size, neighbours, far, twice);
+    size_t const rungs = tacit_phases_climb(&config.schedule, NULL);
+    size_t const agents = config.schedule.agent_count;
+    assert_int_equal(GROWTH(config, tacit_doubling_size, neighbour_count, 1, 2), 3);
+    assert_int_equal(GROWTH(config, tacit_doubling_size, schedule.arm_count, 8, 16),
+                     8 * 3 + 8 * agents * rungs + 2 * agents);
+    assert_int_equal(GROWTH(config, tacit_doubling_memory_size, schedule.arm_count, 8, 16), 8 * 4);
 }
 
 /* ---- Selection ---- */
