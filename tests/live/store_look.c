@@ -244,7 +244,7 @@ static void what_a_start_would_refuse_is_refused(void **state)
     store_image_free(&image);
 }
 
-static void a_row_that_is_damaged_is_refused(void **state)
+static void damaged_rows_and_other_tables_are_refused(void **state)
 {
     (void)state;
     store_model_make(2);
@@ -256,6 +256,10 @@ static void a_row_that_is_damaged_is_refused(void **state)
                      SQLITE_OK);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "a row is damaged (units)");
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, "CREATE TABLE more(x)", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(database), SQLITE_OK);
+    expect_refused(TACIT_MALFORMED, "count(*)");
 }
 
 static void a_log_that_is_missing_is_noticed(void **state)
@@ -547,7 +551,7 @@ int main(void)
         CASE(the_log_of_a_killed_process_is_read_and_stays),
         CASE(nothing_can_be_put_into_what_is_looked_at),
         CASE(what_a_start_would_refuse_is_refused),
-        CASE(a_row_that_is_damaged_is_refused),
+        CASE(damaged_rows_and_other_tables_are_refused),
         CASE(a_log_that_is_missing_is_noticed),
         CASE(a_log_that_is_an_older_one_is_noticed),
         CASE(another_configuration_is_seen_when_the_run_has_ended),

@@ -322,18 +322,32 @@ static void expect_rows(uint64_t promised)
     live_store_close(store);
 }
 
+/* The reason of the fault that is planned; 0: none. */
+static int planned_reason;
+
+/* What is said of it: a full disk is named as one. */
+static void expect_reason(const char *text)
+{
+    if (planned_reason != 0)
+        assert_int_equal(strstr(text, "full") != NULL, planned_reason == ENOSPC);
+}
+
 static bool run_steps(uint64_t steps, uint64_t *promised)
 {
     struct live_store *store;
     struct tacit_error error;
-    if (try_open(&store, &error) != TACIT_OK)
+    if (try_open(&store, &error) != TACIT_OK) {
+        expect_reason(error.text);
         return false;
+    }
     store->log_pages_max = 16;
     bool is_whole = true;
     for (uint64_t step = 0; is_whole && step < steps; step++)
         is_whole = fault_step(store, step, promised);
-    if (!is_whole)
+    if (!is_whole) {
         assert_true(live_store_is_broken(store));
+        expect_reason(live_store_trouble(store));
+    }
     live_store_close(store);
     return is_whole;
 }
@@ -358,7 +372,9 @@ static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
         fresh_directory();
         fault_vfs_arm((struct fault_plan){
             .calls = calls, .countdown = runs, .reason = reason, .is_for_ever = is_for_ever});
+        planned_reason = reason;
         (void)run_steps(6, &promised);
+        planned_reason = 0;
         has_fired = fault_vfs_has_fired();
         fault_vfs_disarm();
         live_store_use_vfs(NULL);
@@ -503,6 +519,30 @@ static void piles_of_one_size_and_time_are_made_one(void **state)
     assert_int_equal(piles_after(one, (uint64_t[]){90000, 91000, 90000, 89000}), 1);
     assert_int_equal(piles_after(one, (uint64_t[]){90000, 91001, 90000, 90000}), 4);
     assert_int_equal(piles_after(one, (uint64_t[]){90000, 90000, 90000, 88999}), 4);
+}
+
+/* For each pile that is handed over one merge begins, though two are due: whoever hands over waits
+ * for one at most. */
+static void one_merge_begins_for_each_pile_that_comes(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    for (uint64_t i = 0; i < 8; i++)
+        add_pile(store, 1 + i, 1, 90000 + 1001 * i); /* too far apart */
+    put_batch(store, false);
+    assert_int_equal(store->piles.count, 8);
+    add_pile(store, 9, 16, 90000);
+    live_store_remember_until(store, 1, 80000);
+    for (unsigned i = 0; i < 4; i++)
+        put_batch(store, false);
+    assert_int_equal(store->piles.count, 6);
+    add_pile(store, 25, 16, 90000);
+    for (unsigned i = 0; i < 4; i++)
+        put_batch(store, false);
+    assert_int_equal(store->piles.count, 4);
+    assert_int_equal(files_there(), 4);
+    live_store_close(store);
 }
 
 /* Piles of so many rows, as the database tells it: a million at most become one. */
@@ -774,6 +814,7 @@ int main(int argc, char **argv)
         CASE(a_power_failure_loses_nothing_remembered),
         CASE(what_is_over_is_forgotten_at_its_millisecond),
         CASE(piles_of_one_size_and_time_are_made_one),
+        CASE(one_merge_begins_for_each_pile_that_comes),
         CASE(piles_that_are_large_stay_as_they_are),
         CASE(the_version_that_knows_more_is_told),
         CASE(a_key_of_254_bytes_is_the_longest),
