@@ -14,9 +14,10 @@
 #include "tacit/vote.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../../src/proto/vote/block.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x587b37afff1d3f4c)
+#define DIGEST UINT64_C(0x22a70e3d29a47b09)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0x14c89057c867b5e5)
 
@@ -804,6 +805,149 @@ static void publishers_take_what_comes_or_nothing_of_it(void **state)
     assert_true(pools_decided > 5);
 }
 
+/* ---- Blocks ---- */
+
+#define ARMS 4u
+
+/* A block with its parts where a test can look at them. */
+struct laid {
+    uint64_t active;
+    uint64_t left[ARMS];
+    uint64_t left_count;
+    union tacit_sum exact[ARMS];
+    int64_t noised[2 * ARMS]; /* a stride of two: between them nothing is written */
+    struct vote_block block;
+    struct tacit_mechanism mechanism;
+};
+
+static void lay(struct laid *laid, uint64_t active, double epsilon)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    memset(laid, 0x55, sizeof *laid);
+    assert_int_equal(tacit_mechanism_init(&laid->mechanism, &mechanism), TACIT_OK);
+    laid->active = active;
+    laid->block = (struct vote_block){.arm_count = ARMS,
+                                      .active = &laid->active,
+                                      .left = laid->left,
+                                      .left_count = &laid->left_count,
+                                      .exact = laid->exact};
+}
+
+static void expect_block(const struct laid *laid, const uint64_t *left, const int64_t *exact)
+{
+    uint64_t sum = 0;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        assert_int_equal(laid->left[arm], left[arm]);
+        assert_int_equal(laid->exact[arm].steps, exact[arm]);
+        sum += left[arm];
+    }
+    assert_int_equal(laid->left_count, sum);
+}
+
+static enum tacit_status bring(struct laid *laid, uint32_t arm, uint64_t count, int64_t steps)
+{
+    return vote_block_take(&laid->block, &laid->mechanism.scale,
+                           &(struct tacit_reward){.arm = arm, .count = count, .sum.steps = steps});
+}
+
+static void a_block_holds_what_is_owed_and_brought(void **state)
+{
+    (void)state;
+    static const int64_t nothing[ARMS];
+    struct laid laid;
+    struct tacit_pull_block plan[ARMS];
+    lay(&laid, 4, INFINITY);
+    assert_false(vote_block_open(&laid.block, 10)); /* one arm: nothing to find out */
+    expect_block(&laid, (uint64_t[]){0, 0, 0, 0}, nothing);
+    assert_int_equal(vote_block_plan(&laid.block, plan), 0);
+    laid.active = 13;
+    assert_true(vote_block_open(&laid.block, 10));
+    expect_block(&laid, (uint64_t[]){10, 0, 10, 10}, nothing);
+    assert_int_equal(bring(&laid, 0, 0, 0), TACIT_INVALID);
+    assert_int_equal(bring(&laid, 1, 1, 0), TACIT_INVALID);
+    assert_int_equal(bring(&laid, ARMS, 1, 0), TACIT_INVALID);
+    assert_int_equal(bring(&laid, 0, 11, 0), TACIT_INVALID);
+    assert_int_equal(bring(&laid, 0, 2, -1), TACIT_INVALID);
+    assert_int_equal(bring(&laid, 0, 2, 2 * TACIT_STEPS + 1), TACIT_INVALID);
+    expect_block(&laid, (uint64_t[]){10, 0, 10, 10}, nothing);
+    assert_int_equal(bring(&laid, 0, 2, 2 * TACIT_STEPS), TACIT_OK);
+    assert_int_equal(bring(&laid, 2, 10, 0), TACIT_OK);
+    assert_int_equal(bring(&laid, 3, 1, 7), TACIT_OK);
+    assert_int_equal(bring(&laid, 3, 1, 8), TACIT_OK);
+    expect_block(&laid, (uint64_t[]){8, 0, 0, 8}, (int64_t[]){2 * TACIT_STEPS, 0, 0, 15});
+    assert_int_equal(vote_block_plan(&laid.block, plan), 2);
+    assert_true(plan[0].arm == 0 && plan[0].count == 8 && plan[1].arm == 3 && plan[1].count == 8);
+    assert_true(vote_block_is_possible(&laid.block, 8));
+    assert_false(vote_block_is_possible(&laid.block, 7));
+    laid.active = 12; /* arm 0 has left: its pulls and its sum are gone */
+    assert_false(vote_block_is_possible(&laid.block, 8));
+    vote_block_leave(&laid.block);
+    expect_block(&laid, (uint64_t[]){0, 0, 0, 8}, (int64_t[]){0, 0, 0, 15});
+    assert_true(vote_block_is_possible(&laid.block, 8));
+    laid.left_count++;
+    assert_false(vote_block_is_possible(&laid.block, 8));
+}
+
+static enum tacit_status release_of(struct laid *laid, struct tacit_ledger *ledger, uint64_t *cell,
+                                    uint32_t words)
+{
+    struct table table = {.noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE),
+                          .fills_left = words};
+    struct tacit_entropy const entropy = {.fill = fill, .context = &table};
+    return vote_block_release(&laid->block, &laid->mechanism, &entropy, ledger, cell,
+                              (struct vote_block_noised){laid->noised, 2});
+}
+
+static void a_release_is_all_or_nothing(void **state)
+{
+    (void)state;
+    static const int64_t nothing[ARMS];
+    static const uint64_t none[ARMS];
+    int64_t const brought[ARMS] = {5, 0, 6, 7};
+    struct laid laid;
+    uint64_t cell = 0;
+    struct tacit_ledger poor = tacit_ledger_init(TACIT_NANO / 2);
+    struct tacit_ledger rich = tacit_ledger_init(TACIT_NANO);
+    lay(&laid, 13, 1);
+    (void)vote_block_open(&laid.block, 1);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        if (brought[arm] > 0)
+            assert_int_equal(bring(&laid, arm, 1, brought[arm]), TACIT_OK);
+    enum tacit_status status = TACIT_ENTROPY;
+    uint32_t words = 0;
+    for (; (status = release_of(&laid, &rich, &cell, words)) == TACIT_ENTROPY; words++) {
+        expect_block(&laid, none, brought);
+        assert_true(cell == 0 && rich.release_count == 0 && rich.gross_nano == 0);
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            assert_true(arm == 1 || laid.noised[2 * arm] == 0);
+    }
+    assert_true(status == TACIT_OK && words >= 3);
+    expect_block(&laid, none, nothing);
+    assert_true(cell == 1 && rich.release_count == 1 && rich.gross_nano == TACIT_NANO);
+    int64_t untouched;
+    memset(&untouched, 0x55, sizeof untouched);
+    for (uint32_t i = 0; i < 2 * ARMS; i++) {
+        bool const is_noised = i % 2 == 0 && i != 2;
+        assert_true(is_noised == (laid.noised[i] != untouched));
+        digest_word((uint64_t)laid.noised[i]);
+    }
+    cell = 0;
+    laid.exact[3].steps = 9;
+    assert_int_equal(release_of(&laid, &poor, &cell, UINT32_MAX), TACIT_BUDGET);
+    expect_block(&laid, none, nothing);
+    assert_true(cell == 0 && poor.release_count == 0);
+}
+
+static void ticks_are_multiples_that_lie_ahead(void **state)
+{
+    (void)state;
+    assert_int_equal(vote_block_tick(0, 10), 10);
+    assert_int_equal(vote_block_tick(9, 10), 10);
+    assert_int_equal(vote_block_tick(10, 10), 20);
+    assert_int_equal(vote_earlier(3, 4), 3);
+    assert_int_equal(vote_earlier(TACIT_NEVER, 4), 4);
+}
+
 static void the_storm_has_missed_nothing(void **state)
 {
     (void)state;
@@ -824,6 +968,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(plain_players_take_what_comes_or_nothing_of_it),
         cmocka_unit_test(publishers_take_what_comes_or_nothing_of_it),
         cmocka_unit_test(the_storm_has_missed_nothing),
+        cmocka_unit_test(a_block_holds_what_is_owed_and_brought),
+        cmocka_unit_test(a_release_is_all_or_nothing),
+        cmocka_unit_test(ticks_are_multiples_that_lie_ahead),
     };
     int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
     return damage_end(argc, failed, VERDICTS);
