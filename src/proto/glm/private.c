@@ -179,7 +179,8 @@ uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule
     double const alone = rule->shift / sqrt((double)rule->model.client_count);
     double const root = alone * rule->model.dimension / (double)horizon;
     double const clients = ceil(root * root);
-    return clients < 1 ? 1 : clients > 1e18 ? (uint64_t)1e18 : (uint64_t)clients;
+    TACIT_ASSERT(clients >= 1);
+    return clients < 1e18 ? (uint64_t)clients : (uint64_t)1e18;
 }
 
 static uint64_t nano(double value)
