@@ -316,9 +316,10 @@ static void answer_copies(struct other *other)
                                           .term = view.term,
                                           .round = view.round,
                                           .leader = TACIT_NO_ARM};
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 24; i++) {
         answer.kind = i & 1 ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL;
         answer.closed = (i & 2) != 0;
+        answer.round = view.round + i / 8 - 1;
         answer.commit =
             i & 4 && view.committed ? tacit_phased_agent_draw(other->core->state).commit : &nothing;
         hear_copy(other, &answer);

@@ -7,7 +7,10 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
+#include "tacit/doubling.h"
 #include "tacit/glm.h"
+#include "tacit/gossip.h"
+#include "tacit/phased.h"
 #include "tacit/select.h"
 #include "tacit/vote_hub.h"
 
@@ -362,6 +365,186 @@ static void linear_bandits_belong_to_one(void **state)
     free(made);
 }
 
+/* ---- Play in phases ---- */
+
+static struct tacit_phases phases(void)
+{
+    return (struct tacit_phases){.arm_count = ARMS,
+                                 .first_count = ARMS - 1,
+                                 .agent_count = PLAYERS,
+                                 .horizon = 10000,
+                                 .epsilon_per_reward = 1,
+                                 .growth = 2,
+                                 .arms_per_round = 2};
+}
+
+/* Others of the same size. */
+#define OTHER_PHASES(check, state, bytes, base)                                                    \
+    do {                                                                                           \
+        OTHER(check, state, bytes, base, schedule.first_count, ARMS);                              \
+        OTHER(check, state, bytes, base, schedule.horizon, 10001);                                 \
+        OTHER(check, state, bytes, base, schedule.epsilon_per_reward, 0.999);                      \
+        OTHER(check, state, bytes, base, schedule.growth, 2.001);                                  \
+        OTHER(check, state, bytes, base, schedule.arms_per_round, 3);                              \
+    } while (0)
+
+#define OTHER_MECHANISMS(check, state, bytes, base, member)                                        \
+    do {                                                                                           \
+        OTHER(check, state, bytes, base, member, mechanism_of(2));                                 \
+        OTHER(check, state, bytes, base, member.noisy, false);                                     \
+        OTHER(check, state, bytes, base, member.epsilon_nano, TACIT_NANO + 1);                     \
+        OTHER(check, state, bytes, base, member.scale.lo, -1);                                     \
+        OTHER(check, state, bytes, base, member.scale.hi, 2);                                      \
+        OTHER(check, state, bytes, base, member.laplace_scale, 3);                                 \
+        OTHER(check, state, bytes, base, member.scale_t, 3);                                       \
+        OTHER(check, state, bytes, base, member.scale_s, 3);                                       \
+    } while (0)
+
+static void sites_that_play_in_phases_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_phased_agent_config config = {.run_id = 3,
+                                               .agent_id = 1,
+                                               .agent_count = PLAYERS,
+                                               .arm_count = ARMS,
+                                               .horizon = 10000,
+                                               .mechanism = mechanism_of(1),
+                                               .budget_nano = TACIT_NANO,
+                                               .resend_after_us = 50};
+    size_t const size = tacit_phased_agent_size(&config);
+    struct tacit_phased_agent *const agent = room(size);
+    for (uint32_t has_grants = 0; has_grants < 2; has_grants++) {
+        config.has_grants = has_grants;
+        assert_int_equal(tacit_phased_agent_init(agent, &config), TACIT_OK);
+        OWN(tacit_phased_agent_check, agent, size, config);
+        OTHER(tacit_phased_agent_check, agent, size, config, run_id, 4);
+        OTHER(tacit_phased_agent_check, agent, size, config, agent_id, 2);
+        OTHER(tacit_phased_agent_check, agent, size, config, agent_count, PLAYERS + 1);
+        OTHER(tacit_phased_agent_check, agent, size, config, horizon, 10001);
+        OTHER_MECHANISMS(tacit_phased_agent_check, agent, size, config, mechanism);
+        OTHER(tacit_phased_agent_check, agent, size, config, budget_nano, TACIT_NANO + 1);
+        OTHER(tacit_phased_agent_check, agent, size, config, resend_after_us, 51);
+        OTHER(tacit_phased_agent_check, agent, size, config, round_max, 1);
+        OTHER(tacit_phased_agent_check, agent, size, config, pulls_min, 1);
+        OTHER(tacit_phased_agent_check, agent, size, config, has_grants, !has_grants);
+        OTHER(tacit_phased_agent_check, agent, size, config, domain[0], 1);
+        OTHER(tacit_phased_agent_check, agent, size, config, domain[TACIT_SHA256_BYTES - 1], 1);
+    }
+    free(agent);
+}
+
+static void hubs_of_play_in_phases_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_phased_hub_config config = {.run_id = 3,
+                                             .schedule = phases(),
+                                             .mechanism = mechanism_of(1),
+                                             .quorum = 2,
+                                             .round_timeout_us = 50};
+    size_t const size = tacit_phased_hub_size(&config);
+    struct tacit_phased_hub *const hub = room(size);
+    assert_int_equal(tacit_phased_hub_init(hub, &config), TACIT_OK);
+    OWN(tacit_phased_hub_check, hub, size, config);
+    OTHER(tacit_phased_hub_check, hub, size, config, run_id, 4);
+    OTHER_PHASES(tacit_phased_hub_check, hub, size, config);
+    OTHER(tacit_phased_hub_check, hub, size, config, schedule.rule, TACIT_PHASES_ELIMINATION);
+    OTHER(tacit_phased_hub_check, hub, size, config, schedule.confidence, 0.9);
+    OTHER(tacit_phased_hub_check, hub, size, config, schedule.guard_loss, 0.5);
+    OTHER_MECHANISMS(tacit_phased_hub_check, hub, size, config, mechanism);
+    OTHER(tacit_phased_hub_check, hub, size, config, quorum, 3);
+    OTHER(tacit_phased_hub_check, hub, size, config, round_timeout_us, 51);
+    OTHER(tacit_phased_hub_check, hub, size, config, answers_all, true);
+    OTHER(tacit_phased_hub_check, hub, size, config, domain[0], 1);
+    OTHER(tacit_phased_hub_check, hub, size, config, domain[TACIT_SHA256_BYTES - 1], 1);
+    config.schedule.guard_loss = 0.5;
+    assert_int_equal(tacit_phased_hub_init(hub, &config), TACIT_OK);
+    OWN(tacit_phased_hub_check, hub, size, config);
+    OTHER(tacit_phased_hub_check, hub, size, config, schedule.guard_arm, 1);
+    free(hub);
+}
+
+/* ---- Gossip ---- */
+
+static uint32_t const beside[] = {0, 2};
+static uint32_t const first_moved[] = {3, 4};
+static uint32_t const last_moved[] = {0, 3};
+
+static void gossiping_agents_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_gossip_config const run = {.agent_count = PLAYERS,
+                                            .arm_count = ARMS,
+                                            .horizon = 1000,
+                                            .mechanism = {TACIT_PRIVACY_SOUND, 1, 0, 1},
+                                            .width = 1};
+    struct tacit_gossip_agent_config config = {.run_id = 3,
+                                               .agent_id = 1,
+                                               .neighbours = beside,
+                                               .neighbour_count = 2,
+                                               .weight = 1,
+                                               .slot_us = 20,
+                                               .exchange_us = 50,
+                                               .pull_us = 5};
+    assert_int_equal(tacit_gossip_rule_init(&config.rule, &run), TACIT_OK);
+    size_t const size = tacit_gossip_agent_size(&config);
+    struct tacit_gossip_agent *const agent = room(size);
+    assert_int_equal(tacit_gossip_agent_init(agent, &config), TACIT_OK);
+    OWN(tacit_gossip_agent_check, agent, size, config);
+    OTHER(tacit_gossip_agent_check, agent, size, config, run_id, 4);
+    OTHER(tacit_gossip_agent_check, agent, size, config, agent_id, 3);
+    OTHER(tacit_gossip_agent_check, agent, size, config, neighbours, first_moved);
+    OTHER(tacit_gossip_agent_check, agent, size, config, neighbours, last_moved);
+    OTHER(tacit_gossip_agent_check, agent, size, config, weight, 2);
+    OTHER(tacit_gossip_agent_check, agent, size, config, slot_us, 21);
+    OTHER(tacit_gossip_agent_check, agent, size, config, exchange_us, 51);
+    OTHER(tacit_gossip_agent_check, agent, size, config, pull_us, 6);
+    OTHER(tacit_gossip_agent_check, agent, size, config, guards_lives, true);
+    OTHER_MECHANISMS(tacit_gossip_agent_check, agent, size, config, rule.tree.node);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.leaf_max, 1002);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.level_count, 9);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.share_count, 9);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.cost_nano, 9);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.agent_count, PLAYERS + 1);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.horizon, 1001);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.width, 2);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.alpha, 2);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.near_factor, 2);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.far_factor, 2);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.noisy, false);
+    OTHER(tacit_gossip_agent_check, agent, size, config, rule.sound, false);
+    free(agent);
+}
+
+static void agents_in_doubling_blocks_belong_to_one(void **state)
+{
+    (void)state;
+    struct tacit_doubling_config config = {.schedule = phases(),
+                                           .mechanism = mechanism_of(1),
+                                           .run_id = 3,
+                                           .agent_id = 1,
+                                           .neighbours = beside,
+                                           .neighbour_count = 2,
+                                           .quorum = 2,
+                                           .hop_us = 10,
+                                           .ask_us = 20};
+    size_t const size = tacit_doubling_size(&config);
+    struct tacit_doubling_agent *const agent = room(size);
+    assert_int_equal(tacit_doubling_init(agent, &config), TACIT_OK);
+    OWN(tacit_doubling_check, agent, size, config);
+    OTHER_PHASES(tacit_doubling_check, agent, size, config);
+    OTHER(tacit_doubling_check, agent, size, config, mechanism, mechanism_of(2));
+    OTHER(tacit_doubling_check, agent, size, config, run_id, 4);
+    OTHER(tacit_doubling_check, agent, size, config, agent_id, 3);
+    OTHER(tacit_doubling_check, agent, size, config, neighbours, first_moved);
+    OTHER(tacit_doubling_check, agent, size, config, neighbours, last_moved);
+    OTHER(tacit_doubling_check, agent, size, config, quorum, 3);
+    OTHER(tacit_doubling_check, agent, size, config, hop_us, 11);
+    OTHER(tacit_doubling_check, agent, size, config, ask_us, 21);
+    OTHER(tacit_doubling_check, agent, size, config, pull_us, 5);
+    OTHER(tacit_doubling_check, agent, size, config, guards_lives, true);
+    free(agent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +556,10 @@ int main(void)
         cmocka_unit_test(training_sites_belong_to_one),
         cmocka_unit_test(training_hubs_belong_to_one),
         cmocka_unit_test(linear_bandits_belong_to_one),
+        cmocka_unit_test(sites_that_play_in_phases_belong_to_one),
+        cmocka_unit_test(hubs_of_play_in_phases_belong_to_one),
+        cmocka_unit_test(gossiping_agents_belong_to_one),
+        cmocka_unit_test(agents_in_doubling_blocks_belong_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x627140826a86e700)
+#define DIGEST UINT64_C(0xdf6dfa4df7eeed72)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x501e54a050efeb80)
+#define VERDICTS UINT64_C(0x0d83ff6e573bdef9)
 
 #define ARMS 5u
 
@@ -184,6 +184,49 @@ static void site_policy_refuses_rounds_and_small_plans(void **state)
     assert_int_equal(phased_step(agent, phased_receive(&last)), TACIT_OK);
     assert_int_equal(agent->update.plan[0].arm, 3);
     assert_int_equal(agent->update.plan[0].count, 1000);
+    phased_free(agent);
+}
+
+/* Each block counts, and the last word may have the number after that of the last plan. */
+static void policy_and_numbers_reach_to_their_last(void **state)
+{
+    (void)state;
+    struct tacit_pull_block const small_first[] = {{0, 5}, {1, 7}};
+    struct phased_setup setup = setup_of(2, 1000, 0);
+    setup.pulls_min = 6;
+    struct phased_core *agent = phased_agent_new(&setup, 0);
+    struct tacit_phased_message const small = order_of(1, small_first, 2);
+    assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
+    phased_expect_nothing(agent, phased_receive(&small), TACIT_REFUSED);
+    struct tacit_phased_message const large = order_of(TACIT_PHASED_ROUNDS_MAX, two_blocks, 2);
+    assert_int_equal(phased_step(agent, phased_receive(&large)), TACIT_OK);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    struct tacit_phased_message last = order_of(TACIT_PHASED_ROUNDS_MAX + 1, NULL, 0);
+    last.last = true;
+    assert_int_equal(phased_step(agent, phased_receive(&last)), TACIT_OK);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    assert_true(phased_agent_view(agent).finished);
+    phased_free(agent);
+}
+
+static void plan_of_all_slots_for_one_arm_is_released(void **state)
+{
+    (void)state;
+    struct tacit_pull_block const all[] = {{2, 1000}};
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *const agent = phased_agent_new(&setup, 0);
+    struct tacit_phased_message const order = order_of(1, all, 1);
+    struct tacit_phased_message next = order_of(2, two_blocks, 2);
+    assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT);
+    assert_true(phased_agent_view(agent).finished);
+    next.to = 0;
+    assert_int_equal(phased_step(agent, phased_receive(&next)), TACIT_OK); /* nobody waits for it */
+    assert_true(phased_agent_view(agent).reported && agent->update.persist);
+    assert_int_equal(agent->update.deadline_us, TACIT_NEVER);
+    assert_int_equal(phased_step(agent, phased_receive(&next)), TACIT_OK);
+    assert_false(agent->update.persist);
     phased_free(agent);
 }
 
@@ -568,6 +611,22 @@ static void horizon_below_the_first_plan_ends_at_once_without_a_leader(void **st
     phased_free(hub);
 }
 
+/* Sites without a leader play all arms in turn: where not all are there, one is named. */
+static void last_word_without_a_leader_names_an_arm_that_is_there(void **state)
+{
+    (void)state;
+    for (uint32_t first_count = 1; first_count <= ARMS; first_count++) {
+        struct phased_setup setup = setup_of(3, 1, 0.9);
+        setup.schedule.first_count = first_count;
+        struct phased_core *const hub = phased_hub_new(&setup);
+        assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+        assert_true(hub->update.message.last);
+        assert_int_equal(hub->update.message.leader, first_count < ARMS ? 0 : TACIT_NO_ARM);
+        assert_int_equal(phased_hub_view(hub).judge.leader, TACIT_NO_ARM);
+        phased_free(hub);
+    }
+}
+
 static void schedules_out_of_range_are_refused(void **state)
 {
     (void)state;
@@ -909,6 +968,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace),
         cmocka_unit_test(orders_that_make_no_sense_are_refused_without_trace),
         cmocka_unit_test(site_policy_refuses_rounds_and_small_plans),
+        cmocka_unit_test(policy_and_numbers_reach_to_their_last),
+        cmocka_unit_test(plan_of_all_slots_for_one_arm_is_released),
         cmocka_unit_test(order_overtakes_an_open_plan_and_its_rewards_are_dropped),
         cmocka_unit_test(plan_that_does_not_fit_is_played_by_the_leader_and_never_released),
         cmocka_unit_test(one_arm_is_played_until_T_without_a_word),
@@ -922,6 +983,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(round_closes_at_the_deadline_with_its_quorum),
         cmocka_unit_test(hub_that_answers_all_says_what_it_holds),
         cmocka_unit_test(horizon_below_the_first_plan_ends_at_once_without_a_leader),
+        cmocka_unit_test(last_word_without_a_leader_names_an_arm_that_is_there),
         cmocka_unit_test(schedules_out_of_range_are_refused),
         cmocka_unit_test(round_without_reports_is_repeated_with_the_same_plan),
         cmocka_unit_test(check_refuses_most_damaged_judges_and_survives_the_others),

@@ -498,6 +498,7 @@ static uint32_t block_of(struct tacit_phased_agent *agent, uint32_t arm)
     uint32_t block = 0;
     while (block < agent->block_count && ordered_of(agent)[block].arm != arm)
         block++;
+    TACIT_ASSERT(block <= agent->block_count);
     return block;
 }
 
