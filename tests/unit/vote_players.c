@@ -17,9 +17,9 @@
 #include "../../src/proto/vote/block.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x22a70e3d29a47b09)
+#define DIGEST UINT64_C(0xbaa74a50f300fdd3)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x14c89057c867b5e5)
+#define VERDICTS UINT64_C(0xd269631876c77da4)
 
 #define PLAYERS 3u
 #define ARMS_MAX 70u
@@ -175,7 +175,7 @@ static void remember(struct table *table, const struct tacit_vote_message *messa
 }
 
 /* What another has said, a reset, a grant; sometimes with one member changed. */
-static struct said any_message(struct table *table, uint64_t cell)
+static struct said any_message(struct table *table, const struct seat *seat, uint64_t cell)
 {
     static const uint32_t others[] = {TACIT_HUB, TACIT_EVERYONE, 0, PLAYERS};
     uint32_t const kind = below(table, 12);
@@ -185,8 +185,17 @@ static struct said any_message(struct table *table, uint64_t cell)
         said.message = (struct tacit_vote_message){.kind = TACIT_VOTE_RESET,
                                                    .from = TACIT_HUB,
                                                    .run_id = RUN_ID,
-                                                   .reset = 1 + below(table, 5)};
-    if (kind > 6)
+                                                   .reset = 1 + below(table, 3)};
+    if (kind == 1 || kind == 2) { /* a vote that nobody here would cast */
+        said.message = (struct tacit_vote_message){
+            .kind = TACIT_VOTE_MARKS, .from = which % PLAYERS, .run_id = RUN_ID};
+        struct tacit_vote_board_view board;
+        tacit_vote_board_look(seat->board, &board);
+        said.message.reset = board.reset;
+        said.marks[0] = said.marks[1] = 0;
+        tacit_bits_add(said.marks, below(table, table->arms));
+    }
+    if (kind > 8)
         said.message = (struct tacit_vote_message){
             .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = RUN_ID, .cell = cell};
     switch (below(table, 20)) {
@@ -334,6 +343,8 @@ static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_even
     digest_word(update.cell);
     digest_hidden(table, seat->player);
     digest_board(table, seat->board);
+    assert_true(is_hidden(seat->player, size, &table->hidden[at]));
+    assert_true(is_board(seat->board, board_size, &table->board));
     damage_some(seat->player, size, is_hidden, &table->hidden[at]);
     damage_some(seat->board, board_size, is_board, &table->board);
     seat->deadline_us = update.deadline_us;
@@ -385,7 +396,7 @@ static void private_players_take_what_comes_or_nothing_of_it(void **state)
                 event.kind = TACIT_EVENT_START;
                 seat->now_us = below(table, 4) == 0 ? below(table, 3000) : seat->now_us;
             } else if (what < 40) {
-                said = any_message(table, seat->cell);
+                said = any_message(table, seat, seat->cell);
                 if (said.message.kind == TACIT_VOTE_MARKS)
                     said.message.marks = said.marks;
                 event.kind = TACIT_EVENT_RECEIVE;
@@ -413,14 +424,15 @@ static void private_players_take_what_comes_or_nothing_of_it(void **state)
 
 /* Two arms that nothing tells apart, without noise, until no rung is left. Returns the pulls of
  * each; the view is that of the end. */
-static uint64_t climb(double growth, double failure, struct tacit_vote_private_view *view)
+static uint64_t climb(double growth, double failure, double accuracy, uint64_t *active,
+                      struct tacit_vote_private_view *view)
 {
     struct tacit_vote_board_config const board = {
         .run_id = RUN_ID, .player_count = 1, .arm_count = 2, .votes_needed = 1};
     struct tacit_vote_private_config config = {.run_id = RUN_ID,
                                                .player_count = 1,
                                                .arm_count = 2,
-                                               .accuracy = 1e-12,
+                                               .accuracy = accuracy,
                                                .failure = failure,
                                                .growth = growth,
                                                .tick_us = 900};
@@ -461,6 +473,7 @@ static uint64_t climb(double growth, double failure, struct tacit_vote_private_v
         event = (struct tacit_vote_event){.kind = TACIT_EVENT_START}; /* shows the plan again */
     }
     tacit_vote_private_look(player, view);
+    *active = view->active[0];
     assert_int_equal(tacit_vote_private_check(player, size, &config), TACIT_OK);
     free(said);
     free(player);
@@ -471,14 +484,25 @@ static void a_ladder_ends_at_its_last_rung(void **state)
 {
     (void)state;
     struct tacit_vote_private_view view;
-    (void)climb(1.05, 0.5, &view);
+    uint64_t active;
+    (void)climb(1.05, 0.5, 1e-12, &active, &view);
     assert_true(view.halted);
     assert_int_equal(view.epoch, TACIT_BOUNDS_RELEASES_MAX);
     assert_int_equal(view.cell, TACIT_BOUNDS_RELEASES_MAX);
     /* from 64 pulls in steps of 4 to a quarter of the horizon, which is the last */
-    assert_int_equal(climb(4, 0.00282, &view), TACIT_HORIZON_MAX / 4);
+    assert_int_equal(climb(4, 0.00282, 1e-12, &active, &view), TACIT_HORIZON_MAX / 4);
     assert_true(view.halted);
     assert_int_equal(view.epoch, 17);
+}
+
+static void of_equal_arms_the_first_stays(void **state)
+{
+    (void)state;
+    struct tacit_vote_private_view view;
+    uint64_t active;
+    (void)climb(2, 0.5, 0.25, &active, &view);
+    assert_true(view.decided);
+    assert_int_equal(active, 1);
 }
 
 /* ---- Plain players ---- */
@@ -533,6 +557,8 @@ static void step_plain(struct table *table, uint32_t at, struct tacit_vote_event
                 update.deadline_us, update.plan, update.plan_count);
     digest_plain(table, seat->player);
     digest_board(table, seat->board);
+    assert_true(is_plain(seat->player, size, &table->plain[at]));
+    assert_true(is_board(seat->board, board_size, &table->board));
     damage_some(seat->player, size, is_plain, &table->plain[at]);
     if (update.plan_count > 0)
         take_plan(seat, update.plan, update.plan_count);
@@ -577,7 +603,7 @@ static void plain_players_take_what_comes_or_nothing_of_it(void **state)
                     TACIT_EVENT_START, TACIT_EVENT_EXPLOITED, TACIT_EVENT_TIMEOUT};
                 event.kind = kinds[what % 3];
             } else if (what < 17) {
-                said = any_message(table, 1);
+                said = any_message(table, seat, 1);
                 if (said.message.kind == TACIT_VOTE_MARKS)
                     said.message.marks = said.marks;
                 event.kind = TACIT_EVENT_RECEIVE;
@@ -663,6 +689,7 @@ static void publish(struct table *table, uint32_t which, bool is_changed)
         free(before);
         digest_word((uint64_t)status);
         digest_pool(table, table->seats[i].board);
+        assert_true(is_pool(table->seats[i].board, size, &table->pool));
         damage_some(table->seats[i].board, size, is_pool, &table->pool);
     }
 }
@@ -712,6 +739,7 @@ static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_e
                     (uint64_t)update.replan << 3 | update.cell << 8,
                 update.deadline_us, update.plan, update.plan_count);
     digest_sums(table, seat->player);
+    assert_true(is_sums(seat->player, size, &table->sums[at]));
     damage_some(seat->player, size, is_sums, &table->sums[at]);
     seat->deadline_us = update.deadline_us;
     if (update.commit)
@@ -965,6 +993,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(private_players_take_what_comes_or_nothing_of_it),
         cmocka_unit_test(a_ladder_ends_at_its_last_rung),
+        cmocka_unit_test(of_equal_arms_the_first_stays),
         cmocka_unit_test(plain_players_take_what_comes_or_nothing_of_it),
         cmocka_unit_test(publishers_take_what_comes_or_nothing_of_it),
         cmocka_unit_test(the_storm_has_missed_nothing),

@@ -355,6 +355,7 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
     }
     if (event->kind == TACIT_VOTE_HUB_RECEIVE && status != TACIT_OK && !update->persist)
         hub->now_us = now_before; /* refused: byte for byte as before */
+    TACIT_IMPLIES(status == TACIT_OK, hub->now_us == event->now_us);
     TACIT_ASSERT(hub->voter_count <= hub->player_count);
     TACIT_IMPLIES(update->send, update->letter.from == TACIT_HUB);
     TACIT_IMPLIES(status == TACIT_UNEXPECTED || status == TACIT_MALFORMED, !update->persist);

@@ -571,6 +571,7 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
     }
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         player->now_us = now_before;
+    TACIT_IMPLIES(status == TACIT_OK, player->now_us == event->now_us);
     update->deadline_us = vote_earlier(player->vote_us, player->retry_us);
     TACIT_IMPLIES(update->send, update->message.from == player->config.player_id);
     TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);

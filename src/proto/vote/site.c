@@ -557,6 +557,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
         status = commit_draw(site, keys, update);
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         site->now_us = now_before;
+    TACIT_IMPLIES(status == TACIT_OK, site->now_us == event->now_us);
     TACIT_ASSERT(site->pull_count <= site->horizon);
     TACIT_ASSERT(site->committed <= 1);
     TACIT_ASSERT(site->granted <= glance(site).cell);

@@ -371,6 +371,7 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
     }
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         player->now_us = now_before;
+    TACIT_IMPLIES(status == TACIT_OK, player->now_us == event->now_us);
     update->deadline_us = vote_earlier(player->send_us, player->retry_us);
     TACIT_IMPLIES(update->send, update->release.from == player->config.player_id);
     TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);
