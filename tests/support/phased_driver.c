@@ -115,9 +115,10 @@ static bool is_agent_state(const void *state, size_t size, void *config)
     return tacit_phased_agent_check(state, size, config) == TACIT_OK;
 }
 
-/* The state is one, and the digest has all that it shows. */
+/* The state is one; the digest has all that it shows, and its words are known. */
 static void look_at(const struct phased_core *core)
 {
+    damage_words(core->state, core->size);
     if (core->is_hub) {
         struct tacit_phased_hub_config config = phased_hub_config(core->setup);
         struct tacit_phased_hub_view const view = phased_hub_view(core);
