@@ -195,6 +195,47 @@ static void drop_and_double(const struct damage *damage, size_t at, size_t width
     free(other.bytes);
 }
 
+/* Is this the length of a part that goes on to the end of the word? */
+static bool is_whole(const struct damage *damage, size_t at)
+{
+    uint8_t const size = damage->word.bytes[at];
+    return size < 128 && at + 1 + size == damage->word.size;
+}
+
+/* If a length stands here: with a part that is `width` bytes shorter, and one that is longer, as
+ * all say that it is in. */
+static void resize_part(const struct damage *damage, size_t at, size_t width)
+{
+    const uint8_t *const bytes = damage->word.bytes;
+    size_t const size = damage->word.size;
+    size_t const inner = at + 1;
+    if (bytes[at] < width || bytes[at] + width >= 128 || inner + bytes[at] > size)
+        return;
+    struct wire_bytes const other = wire_bytes_new(size + width);
+    for (int is_longer = 0; is_longer <= 1; is_longer++) {
+        size_t const kept = is_longer ? inner + width : inner;
+        size_t const from = is_longer ? inner : inner + width;
+        memcpy(other.bytes, bytes, kept);
+        memcpy(other.bytes + kept, bytes + from, size - from);
+        for (size_t i = 0; i <= at; i++)
+            if (i == at || is_whole(damage, i))
+                other.bytes[i] = (uint8_t)(is_longer ? bytes[i] + width : bytes[i] - width);
+        show(damage, other.bytes, is_longer ? size + width : size - width);
+    }
+    free(other.bytes);
+}
+
+void wire_bytes_sizes(wire_bytes_look *look, const void *context)
+{
+    uint8_t *const zeros = calloc(1, TACIT_WIRE_BYTES_MAX + 1);
+    assert_non_null(zeros);
+    for (size_t size = 0; size <= 1; size++) {
+        look(zeros, size, context);
+        look(zeros, TACIT_WIRE_BYTES_MAX + size, context);
+    }
+    free(zeros);
+}
+
 void wire_bytes_damage(struct wire_bytes word, wire_bytes_look *look, const void *context)
 {
     static const size_t widths[] = {1, 2, 5, 9, 10, 34};
@@ -207,6 +248,8 @@ void wire_bytes_damage(struct wire_bytes word, wire_bytes_look *look, const void
         change_number(&damage, at, 8);
         for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
             drop_and_double(&damage, at, widths[i]);
+        resize_part(&damage, at, 1);
+        resize_part(&damage, at, 8);
     }
     struct wire_bytes const longer = wire_bytes_new(word.size + 1);
     memcpy(longer.bytes, word.bytes, word.size);

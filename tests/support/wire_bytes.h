@@ -40,7 +40,11 @@ typedef void wire_bytes_look(const uint8_t *bytes, size_t size, const void *cont
 
 /* A known answer for every damage: the word as it is, with a byte that is another one (any, of a
  * word of at most 64 bytes), with numbers of four and eight bytes at the ends of their ranges or
- * one more or less, cut anywhere, with some bytes left out or twice, and with one more. Each stands
- * in memory that is exactly as long. Nothing of it follows from the machine. */
+ * one more or less, cut anywhere, with some bytes left out or twice, with one more, and with parts
+ * that are shorter or longer and say so. Each stands in memory that is exactly as long. */
 void wire_bytes_damage(struct wire_bytes word, wire_bytes_look *look, const void *context);
+
+/* .. for nothing and one zero, and for as many zeros as a word may have bytes, and one more: what
+ * cannot be a word for its size alone is refused before memory is taken. */
+void wire_bytes_sizes(wire_bytes_look *look, const void *context);
 #endif

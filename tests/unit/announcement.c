@@ -492,6 +492,7 @@ static void damaged_announcements_are_judged_as_they_were(void **state)
     struct tacit_wire_announcement announcement = sample();
     struct tacit_wire_agreement *const agreement = &announcement.agreement;
     (void)state;
+    wire_bytes_sizes(look, NULL);
     for (int i = 0; i < 3; i++) {
         struct wire_bytes const word = encode(&announcement);
         wire_bytes_damage(word, look, NULL);
@@ -589,5 +590,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x9029b1159b7aa1ab));
+                      UINT64_C(0x4bf7fb1b908e839e));
 }

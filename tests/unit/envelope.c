@@ -290,6 +290,7 @@ static void damaged_envelopes_are_judged_as_they_were(void **state)
 {
     struct tacit_wire_envelope envelope = sample();
     (void)state;
+    wire_bytes_sizes(look, NULL);
     for (int i = 0; i < 3; i++) {
         struct wire_bytes const word = encode(&envelope);
         wire_bytes_damage(word, look, NULL);
@@ -318,5 +319,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xe613e7a692cfb8dd));
+                      UINT64_C(0x1b3b97f41d061c9c));
 }

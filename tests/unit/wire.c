@@ -1536,6 +1536,13 @@ static void damaged_words_of_each_shape_are_judged_as_they_were(void **state)
     damage(&sample);
 }
 
+static void sizes_that_cannot_be_take_no_memory(void **state)
+{
+    struct sample const sample = small();
+    (void)state;
+    wire_bytes_sizes(look, &sample);
+}
+
 static void damaged_orders_with_leader_and_changes_are_judged_as_they_were(void **state)
 {
     (void)state;
@@ -1631,10 +1638,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(report_of_a_sink_names_its_grant_and_does_not_open_it),
         cmocka_unit_test(nothing_and_too_much_are_refused),
         cmocka_unit_test(damaged_words_of_each_shape_are_judged_as_they_were),
+        cmocka_unit_test(sizes_that_cannot_be_take_no_memory),
         cmocka_unit_test(damaged_orders_with_leader_and_changes_are_judged_as_they_were),
         cmocka_unit_test(damaged_words_of_grants_are_judged_as_they_were),
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL),
-                      UINT64_C(0x570b60b51710d3c4));
+                      UINT64_C(0x436114ed0433233e));
 }

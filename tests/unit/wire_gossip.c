@@ -494,6 +494,7 @@ static void damaged_messages_are_judged_as_they_were(void **state)
 {
     static const uint32_t counts[] = {1, 3};
     (void)state;
+    wire_bytes_sizes(look, &counts[1]);
     fill_rows(7);
     seen[0] = TACIT_HORIZON_MAX + 1; /* all that may be */
     for (size_t i = 0; i < 2; i++)
@@ -627,5 +628,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x2816f5e019ec7a73));
+                      UINT64_C(0x5baa4e74aad3a31e));
 }

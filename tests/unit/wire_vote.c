@@ -307,6 +307,7 @@ static void damaged_letters_are_judged_as_they_were(void **state)
 {
     static const uint32_t counts[] = {4, 65};
     (void)state;
+    wire_bytes_sizes(look, &counts[0]);
     for (size_t i = 0; i < 2; i++)
         for (int kind = 0; kind < (int)KINDS; kind++) {
             struct tacit_vote_letter letter = sample((enum tacit_vote_letter_kind)kind, counts[i]);
@@ -381,5 +382,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x66ac476e3478aa9b));
+                      UINT64_C(0xbba45a474a64b331));
 }
