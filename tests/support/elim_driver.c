@@ -75,6 +75,7 @@ static struct driver_core new_core(const struct driver_setup *setup, size_t size
     struct driver_core core = {
         .agent_count = setup->agent_count, .arm_count = setup->arm_count, .size = size};
     assert_true(size > 0);
+    damage_words(&core.size, sizeof core.size);
     core.scale = driver_mechanism(setup).scale;
     core.state = malloc(size);
     assert_non_null(core.state);

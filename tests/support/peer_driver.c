@@ -61,10 +61,12 @@ struct peer_core peer_open(const struct peer_setup *setup, const struct network 
     struct tacit_elim_peer_config const config = peer_config(&core);
     core.size = tacit_elim_peer_size(&config);
     assert_true(core.size > 0);
+    damage_words(&core.size, sizeof core.size);
     core.state = new_memory(core.size);
     assert_int_equal(tacit_elim_peer_init(core.state, &config), TACIT_OK);
     if (shared == NULL) {
         core.table_size = tacit_elim_peer_table_size(&config);
+        damage_words(&core.table_size, sizeof core.table_size);
         core.table = new_memory(core.table_size);
         tacit_elim_peer_table_init(core.table, &config, false);
     }

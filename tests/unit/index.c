@@ -16,7 +16,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xb90c2def87467a00)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xb43b16e64146d47e)
+#define VERDICTS UINT64_C(0x6cfbd0d668875044)
 
 #define ARMS 6u
 #define HORIZON 2000u
@@ -61,6 +61,7 @@ struct core {
 static void core_open(struct core *core, const struct tacit_index_config *config)
 {
     *core = (struct core){.config = *config, .size = tacit_index_agent_size(config)};
+    damage_words(&core->size, sizeof core->size);
     core->agent = malloc(core->size);
     core->source.rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_OF_FAMILY(1, 0));
     core->entropy = (struct tacit_entropy){.fill = fill, .context = &core->source};
