@@ -25,9 +25,10 @@ void damage_some(const void *state, size_t size, damage_verdict *accepts, void *
  * first n. */
 bool damage_is_due(uint64_t number);
 
-/* Adds all words of a state as they stand: what a state keeps and shows to nobody. Real numbers are
- * rounded to 24 bits, for the mathematics of another processor. Nothing while digest.h is paused.
- * Requires: size is a multiple of 8, and no byte between members is left as it was found. */
+/* Adds all words of a state (of a large one the first 64 KiB) as they stand: what a state keeps and
+ * shows to nobody. Real numbers are rounded to 24 bits, for the mathematics of another processor.
+ * Nothing while digest.h is paused. Requires: size is a multiple of 8, and no byte between members
+ * is left as it was found. */
 void damage_words(const void *state, size_t size);
 
 /* For the end of main, around digest_end or the tests: like digest_end. */

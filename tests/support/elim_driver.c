@@ -10,6 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#define HUB_BYTES_MAX (1u << 16) /* that is built again beside its steps */
+
 /* ---- Configuration ---- */
 
 struct driver_setup driver_setup_plain(uint32_t agent_count, uint32_t arm_count, uint64_t horizon)
@@ -209,8 +211,58 @@ static bool is_state(const void *state, size_t size, void *context)
                          : tacit_elim_agent_check(state, size, &core->agent_config)) == TACIT_OK;
 }
 
+static bool restores(const void *snapshot, size_t size, void *context)
+{
+    struct driver_core const *const core = context;
+    void *const hub = malloc(core->size);
+    uint64_t const size_said = *(const uint64_t *)snapshot;
+    const uint8_t *const bytes = (const uint8_t *)snapshot + sizeof size_said;
+    bool const is_taken =
+        size_said <= size - sizeof size_said &&
+        tacit_elim_hub_restore(hub, &core->hub_config, bytes, (size_t)size_said) == TACIT_OK;
+    if (is_taken)
+        damage_words(hub, core->size);
+    free(hub);
+    return is_taken;
+}
+
+/* What a hub is built again from, what is built of it, and its intervals. */
+static void look_closer(struct driver_core *hub)
+{
+    size_t const size = tacit_elim_hub_snapshot(hub->state, NULL, 0);
+    size_t const room = sizeof(uint64_t) * (2 + size / sizeof(uint64_t));
+    uint64_t *const snapshot = calloc(1, room);
+    assert_non_null(snapshot);
+    snapshot[0] = size;
+    assert_int_equal(tacit_elim_hub_snapshot(hub->state, (uint8_t *)(snapshot + 1), size), size);
+    assert_true(restores(snapshot, room, hub));
+    damage_words(snapshot, room);
+    damage_some(snapshot, room, restores, hub);
+    free(snapshot);
+    for (uint32_t arm = 0; driver_hub_view(hub).is_exact && arm < hub->arm_count; arm++) {
+        struct tacit_elim_interval const at = tacit_elim_hub_interval(hub->state, arm, 0.9);
+        digest_real(at.mean);
+        digest_real(at.lower);
+        digest_real(at.upper);
+    }
+}
+
+/* What leaves if the draw is granted; in a copy, for it may be written where a plan will stand. */
+static void look_at_draw(const struct driver_core *agent)
+{
+    struct driver_core copy = driver_copy(agent);
+    struct tacit_elim_update const said = {.send = true,
+                                           .message = tacit_elim_agent_draw(copy.state)};
+    digest_elim(TACIT_OK, &said, copy.arm_count, copy.agent_count);
+    driver_close(&copy);
+}
+
 static void digest_update(struct driver_core *core, enum tacit_status status)
 {
+    static uint64_t step;
+    if (core->is_hub && core->size < HUB_BYTES_MAX && !digest_is_paused() &&
+        damage_is_due(4 * step++))
+        look_closer(core);
     digest_elim(status, &core->update, core->arm_count, core->agent_count);
     damage_words(core->state, core->size);
     damage_some(core->state, core->size, is_state, core);
@@ -220,6 +272,8 @@ static void digest_update(struct driver_core *core, enum tacit_status status)
     } else {
         struct tacit_elim_agent_view const view = driver_agent_view(core);
         digest_elim_agent_view(&view, core->arm_count);
+        if (view.committed)
+            look_at_draw(core);
     }
 }
 

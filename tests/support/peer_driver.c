@@ -160,9 +160,29 @@ static bool is_table(const void *table, size_t size, void *context)
     return tacit_elim_peer_check(core->state, core->size, table, size, &config) == TACIT_OK;
 }
 
+/* Its intervals, and its newest release; in a copy, for that may be written where a plan will
+ * stand. */
+static void look_closer(const struct peer_core *core, const struct tacit_elim_peer_view *view)
+{
+    struct peer_core copy = peer_copy(core);
+    for (uint32_t arm = 0; view->is_exact && arm < core->config.agent.arm_count; arm++) {
+        struct tacit_elim_interval const at = tacit_elim_peer_interval(core->state, arm, 0.9);
+        digest_real(at.mean);
+        digest_real(at.lower);
+        digest_real(at.upper);
+    }
+    if (view->agent.release_epoch > 0) {
+        struct tacit_elim_update const said = {
+            .send = true, .message = tacit_elim_peer_release(copy.state, copy.table)};
+        digest_elim(TACIT_OK, &said, core->config.agent.arm_count, core->config.agent.agent_count);
+    }
+    peer_close(&copy);
+}
+
 /* State and table are one story: each is damaged beside the other. */
 static void look_at(struct peer_core *core, enum tacit_status status)
 {
+    static uint64_t step;
     if (core->table_size > 0)
         assert_int_equal(peer_check(core), TACIT_OK);
     digest_elim(status, &core->update, core->config.agent.arm_count,
@@ -173,6 +193,8 @@ static void look_at(struct peer_core *core, enum tacit_status status)
     if (core->table_size == 0)
         return;
     damage_words(core->table, core->table_size);
+    if (!digest_is_paused() && damage_is_due(4 * step++))
+        look_closer(core, &view);
     damage_some(core->state, core->size, is_state, core);
     damage_some(core->table, core->table_size, is_table, core);
 }

@@ -16,9 +16,9 @@
 #include "../support/peer_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x32dc166be51334a9)
+#define DIGEST UINT64_C(0x1f4e7ab282c42999)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xccdce05515cab1bb)
+#define VERDICTS UINT64_C(0x8fc503f89675ec48)
 
 #define NANO TACIT_NANO
 #define AGENTS 3u
