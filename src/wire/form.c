@@ -23,6 +23,14 @@ size_t wire_set_bytes(uint32_t count)
     return TACIT_BITS_WORDS(count) * sizeof(uint64_t);
 }
 
+bool wire_copy_exact(ProtobufCBinaryData data, uint8_t *bytes, size_t size)
+{
+    TACIT_ASSERT(size > 0);
+    if (data.len == size)
+        memcpy(bytes, data.data, size);
+    return data.len == size;
+}
+
 bool wire_is_name(const char *text)
 {
     TACIT_ASSERT(text != NULL);

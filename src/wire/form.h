@@ -16,6 +16,9 @@ size_t wire_field_bytes(size_t content);
 /* Bytes of a set over `count`: whole words. */
 size_t wire_set_bytes(uint32_t count);
 
+/* Copies `size` bytes, if there are that many. */
+bool wire_copy_exact(ProtobufCBinaryData data, uint8_t *bytes, size_t size);
+
 /* 1 to 64 of A-Z a-z 0-9 _ - */
 bool wire_is_name(const char *text);
 

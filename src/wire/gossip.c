@@ -138,10 +138,10 @@ void tacit_wire_gossip_encode(const struct tacit_gossip_message *message, uint32
 
 static bool take_doubles(double *const row, size_t count, uint32_t arm_count, const double **taken)
 {
+    *taken = row;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(row[i]))
             return false;
-    *taken = row;
     return count == arm_count;
 }
 
@@ -149,10 +149,10 @@ static bool take_doubles(double *const row, size_t count, uint32_t arm_count, co
 static bool take_seen(uint64_t *const row, size_t count, uint32_t arm_count,
                       struct tacit_gossip_message *message)
 {
+    message->seen = count == 0 ? NULL : row;
     for (size_t i = 0; i < count; i++)
         if (row[i] > TACIT_HORIZON_MAX + 1)
             return false;
-    message->seen = count == 0 ? NULL : row;
     return count == 0 || count == arm_count;
 }
 

@@ -190,10 +190,7 @@ struct parts {
 static bool take_hash(ProtobufCBinaryData data, uint8_t *hash, struct parts *parts)
 {
     parts->message.commit = &parts->commit;
-    if (data.len != TACIT_SHA256_BYTES)
-        return false;
-    memcpy(hash, data.data, TACIT_SHA256_BYTES);
-    return true;
+    return wire_copy_exact(data, hash, TACIT_SHA256_BYTES);
 }
 
 static bool take_hello(const Tacit__V2__PhasedHello *hello, struct parts *parts)

@@ -9,7 +9,6 @@
 #include "tacit/base.h"
 
 enum { WIRE_BITS64 = 1, WIRE_LENGTH = 2, WIRE_BITS32 = 5 };
-#define TEXT_MAX (16u << 20) /* bytes of a part */
 
 /* ---- Fields ---- */
 
@@ -254,7 +253,7 @@ static bool take_tag(struct source *source, uint32_t tag)
 static bool take_part(struct source *source, struct source *part)
 {
     uint32_t size;
-    if (!take_varint(source, &size) || size > TEXT_MAX || size > (size_t)(source->end - source->at))
+    if (!take_varint(source, &size) || size > (size_t)(source->end - source->at))
         return false;
     *part = (struct source){source->at, source->at + size, source->allocator};
     source->at += size;

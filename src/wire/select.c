@@ -195,10 +195,7 @@ enum tacit_status tacit_wire_select_encode_with(const struct tacit_select_messag
 
 static bool take_hash(ProtobufCBinaryData data, uint8_t hash[TACIT_SHA256_BYTES])
 {
-    if (data.len != TACIT_SHA256_BYTES)
-        return false;
-    memcpy(hash, data.data, TACIT_SHA256_BYTES);
-    return true;
+    return wire_copy_exact(data, hash, TACIT_SHA256_BYTES);
 }
 
 static bool take_digests(ProtobufCBinaryData data, struct tacit_select_message *message)
@@ -343,13 +340,13 @@ static struct tacit_select_message *assemble(const struct tacit_select_message *
         return NULL;
     uint8_t *const bytes = (uint8_t *)(made + 1);
     *made = *parts;
-    if (set > 0)
+    if (parts->set != NULL)
         made->set = memcpy(bytes, parts->set, set);
     if (parts->model_piece != NULL)
         made->model_piece = memcpy(bytes + set, parts->model_piece, numbers);
     if (parts->step_piece != NULL)
         made->step_piece = memcpy(bytes + set, parts->step_piece, numbers);
-    if (digests > 0)
+    if (parts->digests != NULL)
         made->digests = memcpy(bytes + set + numbers, parts->digests, digests);
     return made;
 }

@@ -178,10 +178,7 @@ struct taken {
 
 static bool take_hash(ProtobufCBinaryData data, uint8_t *hash)
 {
-    if (data.len != TACIT_SHA256_BYTES)
-        return false;
-    memcpy(hash, data.data, TACIT_SHA256_BYTES);
-    return true;
+    return wire_copy_exact(data, hash, TACIT_SHA256_BYTES);
 }
 
 static bool take_marks(ProtobufCBinaryData data, uint32_t arm_count, struct taken *taken)
