@@ -521,6 +521,27 @@ static void piles_of_one_size_and_time_are_made_one(void **state)
     assert_int_equal(piles_after(one, (uint64_t[]){90000, 90000, 90000, 88999}), 4);
 }
 
+/* Its file would stay, and nothing would name it. */
+static void a_pile_that_cannot_be_removed_stops_the_store(void **state)
+{
+    (void)state;
+    live_store_use_vfs(FAULT_VFS);
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    add_pile(store, 1, 2, 1000);
+    live_store_remember_until(store, 1000, 8000);
+    fault_vfs_arm((struct fault_plan){.calls = FAULT_DELETE, .reason = EIO});
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_IO);
+    assert_true(fault_vfs_has_fired());
+    fault_vfs_disarm();
+    assert_non_null(strstr(live_store_trouble(store), "cannot remove a pile that is forgotten"));
+    assert_int_equal(files_there(), 1);
+    live_store_close(store);
+    live_store_close(store_model_open(store_directory));
+    assert_int_equal(files_there(), 0);
+}
+
 /* For each pile that is handed over one merge begins, though two are due: whoever hands over waits
  * for one at most. */
 static void one_merge_begins_for_each_pile_that_comes(void **state)
@@ -814,6 +835,7 @@ int main(int argc, char **argv)
         CASE(a_power_failure_loses_nothing_remembered),
         CASE(what_is_over_is_forgotten_at_its_millisecond),
         CASE(piles_of_one_size_and_time_are_made_one),
+        CASE(a_pile_that_cannot_be_removed_stops_the_store),
         CASE(one_merge_begins_for_each_pile_that_comes),
         CASE(piles_that_are_large_stay_as_they_are),
         CASE(the_version_that_knows_more_is_told),

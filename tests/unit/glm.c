@@ -12,9 +12,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x2b2183416589b68f)
+#define DIGEST UINT64_C(0xab98f10288517254)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xce5941b5d1a9ffb4)
+#define VERDICTS UINT64_C(0x8d9806294da7ae00)
 
 #define N 3u
 #define D 4u
@@ -281,6 +281,22 @@ static void before_any_data_the_lowest_index_wins(void **state)
     contexts[0] = 0.5; /* the others are longer, and so less certain */
     assert_int_equal(client_steps(&f, 0, &event), TACIT_OK);
     assert_int_equal(f.update.arm, 1);
+    close_federation(&f);
+}
+
+static void an_offer_may_have_1024_arms_and_no_more(void **state)
+{
+    (void)state;
+    struct federation f;
+    static double contexts[(TACIT_GLM_ARMS_MAX + 1) * D];
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    contexts[(TACIT_GLM_ARMS_MAX - 1) * D] = 0.5; /* the only one of which anything can be learnt */
+    struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER,
+                                    .as.offer = {TACIT_GLM_ARMS_MAX, D, contexts}};
+    assert_int_equal(client_steps(&f, 0, &event), TACIT_OK);
+    assert_int_equal(f.update.arm, TACIT_GLM_ARMS_MAX - 1);
+    event.as.offer.arm_count++;
+    assert_int_equal(client_steps(&f, 0, &event), TACIT_INVALID);
     close_federation(&f);
 }
 
@@ -1149,6 +1165,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(gradient_norm_is_that_of_the_readings),
         cmocka_unit_test(invalid_models_are_refused),
         cmocka_unit_test(before_any_data_the_lowest_index_wins),
+        cmocka_unit_test(an_offer_may_have_1024_arms_and_no_more),
         cmocka_unit_test(offers_that_do_not_fit_are_refused_without_a_trace),
         cmocka_unit_test(exploration_has_the_probability_that_it_says),
         cmocka_unit_test(trigger_fires_at_the_threshold_and_not_one_ulp_above),

@@ -13,7 +13,7 @@
 #include "../support/glm_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xeaa6999a0d983392)
+#define DIGEST UINT64_C(0x8bb798da6ca3f1e3)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0xb14d36f16bf9a7e3)
 
@@ -580,6 +580,51 @@ static void sixty_four_clients_play(void **state)
     }
 }
 
+/* Bytes that a client's state has for more than its samples: an expansion where it pays. */
+static void expansions_are_kept_where_they_pay(void **state)
+{
+    (void)state;
+    for (uint32_t d = 1; d <= 35; d++)
+        for (uint64_t horizon = d * d - 1; horizon <= d * d + 1; horizon++) {
+            struct tacit_glm_client_config config = {
+                .model =
+                    tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 2, d, horizon),
+                .resend_after_us = 1};
+            size_t const size = tacit_glm_client_size(&config);
+            config.model.link = TACIT_LINALG_PROBIT;
+            digest_word(size - tacit_glm_client_size(&config));
+        }
+}
+
+/* In many dimensions gradients are expanded in later rounds than the thirteenth. */
+static void thirteen_dimensions_play(void **state)
+{
+    (void)state;
+    enum { DIMENSION = 13, SLOTS = 200 };
+    struct tacit_glm_model model =
+        tacit_glm_model_init(TACIT_GLM_V1, TACIT_LINALG_LOGISTIC, 2, DIMENSION, SLOTS);
+    struct tacit_rng rng = tacit_rng_stream(10, 0, 0, 1);
+    struct glm_driver driver;
+    model.period = 2 * 190;
+    model.suboptimality = 1e-13;
+    glm_driver_open(&driver, &model, TACIT_LINALG_PORTABLE);
+    for (uint64_t t = 1; t <= 190; t++)
+        for (uint32_t i = 0; i < 2; i++) {
+            double x[DIMENSION] = {0};
+            for (uint32_t c = 0; c < DIMENSION; c++)
+                x[c] = tacit_rng_normal(&rng) / 9;
+            x[t % DIMENSION] *= 0.1;
+            glm_driver_reward(&driver, i, t, x, tacit_rng_bernoulli(&rng, 0.4));
+        }
+    struct tacit_glm_hub_view view;
+    struct tacit_glm_client_view client;
+    tacit_glm_hub_look(driver.hub, &view);
+    tacit_glm_client_look(driver.clients[1], &client);
+    assert_int_equal(view.update_count, 1);
+    assert_int_equal(client.anchor_round, 15 * 16);
+    glm_driver_close(&driver);
+}
+
 /* Answers that never come to rest: the last round is 10,000, then the hub stands still, says so and
  * keeps the time of that step. */
 static void a_hub_without_rest_halts(void **state)
@@ -636,6 +681,8 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sixty_four_clients_play),
+        cmocka_unit_test(expansions_are_kept_where_they_pay),
+        cmocka_unit_test(thirteen_dimensions_play),
         cmocka_unit_test(a_hub_without_rest_halts),
         cmocka_unit_test(disorder_leaves_the_steps_that_it_always_left),
     };

@@ -13,7 +13,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x11d7d1bbebcb18f4)
+#define DIGEST UINT64_C(0xd7915f491a316134)
 
 #define D 3u
 #define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
@@ -770,6 +770,13 @@ static void contexts_that_are_none_are_refused(void **state)
     event.as.offer.arm_count = 2;
     assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
     assert_true(update.probability == 1);
+    static double many[(TACIT_GLM_ARMS_MAX + 1) * D];
+    many[(TACIT_GLM_ARMS_MAX - 1) * D] = 0.5; /* the only one of which anything can be learnt */
+    event.as.offer = (struct tacit_offer){TACIT_GLM_ARMS_MAX, D, many};
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_OK);
+    assert_int_equal(update.arm, TACIT_GLM_ARMS_MAX - 1);
+    event.as.offer.arm_count++;
+    assert_int_equal(step(client, &event, NULL, &update), TACIT_INVALID);
     free(client);
 }
 
