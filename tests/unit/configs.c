@@ -7,7 +7,9 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "tacit/doubling.h"
+#include "tacit/elim.h"
 #include "tacit/glm.h"
 #include "tacit/gossip.h"
 #include "tacit/phased.h"
@@ -365,6 +367,158 @@ static void linear_bandits_belong_to_one(void **state)
     free(made);
 }
 
+/* ---- Elimination ---- */
+
+#define OTHER_OF_AGENTS(check, state, bytes, base, member)                                         \
+    do {                                                                                           \
+        OTHER(check, state, bytes, base, member run_id, 4);                                        \
+        OTHER(check, state, bytes, base, member agent_id, 2);                                      \
+        OTHER(check, state, bytes, base, member agent_count, PLAYERS + 1);                         \
+        OTHER(check, state, bytes, base, member horizon, 10001);                                   \
+        OTHER(check, state, bytes, base, member mechanism, mechanism_of(2));                       \
+        OTHER(check, state, bytes, base, member budget_nano, 78);                                  \
+        OTHER(check, state, bytes, base, member resend_after_us, 8);                               \
+        OTHER(check, state, bytes, base, member epoch_max, 31);                                    \
+        OTHER(check, state, bytes, base, member domain[0], 6);                                     \
+        OTHER(check, state, bytes, base, member domain[TACIT_SHA256_BYTES - 1], 6);                \
+        OTHER(check, state, bytes, base, member horizon_max, 20001);                               \
+    } while (0)
+
+static struct tacit_elim_agent_config elim_agent_config(void)
+{
+    struct tacit_elim_agent_config config = {.run_id = 3,
+                                             .agent_id = 1,
+                                             .agent_count = PLAYERS,
+                                             .arm_count = ARMS,
+                                             .horizon = 10000,
+                                             .mechanism = mechanism_of(1),
+                                             .budget_nano = 77,
+                                             .resend_after_us = 7,
+                                             .epoch_max = 30,
+                                             .has_grants = true,
+                                             .change_max = 2,
+                                             .horizon_max = 20000};
+    memset(config.domain, 5, sizeof config.domain);
+    return config;
+}
+
+static struct tacit_elim_schedule elim_schedule(double growth, double confidence)
+{
+    return (struct tacit_elim_schedule){.arm_count = ARMS,
+                                        .report_count = PLAYERS,
+                                        .horizon = 10000,
+                                        .epsilon_per_reward = 1,
+                                        .round_limit = growth > 0 ? 0 : 9,
+                                        .gap = growth > 0 ? 0 : 0.5,
+                                        .growth = growth,
+                                        .confidence = confidence};
+}
+
+static void agent_of_elimination_belongs_to_its_configuration(void **state)
+{
+    (void)state;
+    struct tacit_elim_agent_config config = elim_agent_config();
+    size_t const size = tacit_elim_agent_size(&config);
+    struct tacit_elim_agent *const agent = room(size);
+    assert_int_equal(tacit_elim_agent_init(agent, &config), TACIT_OK);
+    OWN(tacit_elim_agent_check, agent, size, config);
+    OTHER_OF_AGENTS(tacit_elim_agent_check, agent, size, config, );
+    OTHER(tacit_elim_agent_check, agent, size, config, has_grants, false);
+    OTHER(tacit_elim_agent_check, agent, size, config, change_max, 3);
+    OTHER(tacit_elim_agent_check, agent, size, config, arm_count, ARMS + 1);
+    free(agent);
+}
+
+static void check_elim_hub(const struct tacit_elim_hub_config *made)
+{
+    struct tacit_elim_hub_config config = *made;
+    bool const is_exact = config.schedule.growth > 0;
+    size_t const size = tacit_elim_hub_size(&config);
+    struct tacit_elim_hub *const hub = room(size);
+    assert_int_equal(tacit_elim_hub_init(hub, &config), TACIT_OK);
+    OWN(tacit_elim_hub_check, hub, size, config);
+    OTHER(tacit_elim_hub_check, hub, size, config, run_id, 4);
+    OTHER(tacit_elim_hub_check, hub, size, config, agent_count, PLAYERS + 1);
+    OTHER(tacit_elim_hub_check, hub, size, config, mechanism, mechanism_of(2));
+    OTHER(tacit_elim_hub_check, hub, size, config, quorum, 3);
+    OTHER(tacit_elim_hub_check, hub, size, config, round_timeout_us, 10);
+    OTHER(tacit_elim_hub_check, hub, size, config, answers_all, false);
+    OTHER(tacit_elim_hub_check, hub, size, config, has_grants, false);
+    OTHER(tacit_elim_hub_check, hub, size, config, domain[0], 6);
+    OTHER(tacit_elim_hub_check, hub, size, config, domain[TACIT_SHA256_BYTES - 1], 6);
+    OTHER(tacit_elim_hub_check, hub, size, config, change_max, 3);
+    OTHER(tacit_elim_hub_check, hub, size, config, schedule.horizon, 10001);
+    OTHER(tacit_elim_hub_check, hub, size, config, schedule.epsilon_per_reward, 0.999);
+    OTHER(tacit_elim_hub_check, hub, size, config, schedule.report_count, PLAYERS - 1);
+    OTHER(tacit_elim_hub_check, hub, size, config, schedule.round_limit, is_exact ? 1 : 8);
+    OTHER(tacit_elim_hub_check, hub, size, config, schedule.gap, 0.25);
+    OTHER(tacit_elim_hub_check, hub, size, config, schedule.growth, 1.99);
+    OTHER(tacit_elim_hub_check, hub, size, config, schedule.confidence, 0.91);
+    free(hub);
+}
+
+static void hub_of_elimination_belongs_to_its_configuration(void **state)
+{
+    (void)state;
+    struct tacit_elim_hub_config config = {.run_id = 3,
+                                           .agent_count = PLAYERS,
+                                           .mechanism = mechanism_of(1),
+                                           .quorum = 2,
+                                           .round_timeout_us = 9,
+                                           .answers_all = true,
+                                           .has_grants = true,
+                                           .change_max = 2};
+    memset(config.domain, 5, sizeof config.domain);
+    config.schedule = elim_schedule(0, 0);
+    check_elim_hub(&config);
+    config.schedule = elim_schedule(2, 0.9);
+    check_elim_hub(&config);
+}
+
+static void peer_of_elimination_belongs_to_its_configuration(void **state)
+{
+    (void)state;
+    uint32_t const neighbours[] = {0, 2};
+    uint32_t const others[] = {0, 3};
+    uint64_t const members[] = {0x1f};
+    struct tacit_elim_peer_config const config = {.agent = elim_agent_config(),
+                                                  .collection = TACIT_ELIM_SPREAD,
+                                                  .neighbours = neighbours,
+                                                  .neighbour_count = 2,
+                                                  .schedule = elim_schedule(2, 0.9),
+                                                  .rows_max = 5,
+                                                  .slot_us = 6,
+                                                  .has_clock = true,
+                                                  .round_us = 8,
+                                                  .gather_timeout_us = 9};
+    struct tacit_elim_peer_config own = config;
+    own.agent.change_max = 0;
+    size_t const size = tacit_elim_peer_size(&own);
+    size_t const table_size = tacit_elim_peer_table_size(&own);
+    struct tacit_elim_peer *const peer = room(size);
+    struct tacit_elim_table *const table = room(table_size);
+    assert_int_equal(tacit_elim_peer_init(peer, &own), TACIT_OK);
+    tacit_elim_peer_table_init(table, &own, false);
+#define CHECK_PEER(state, bytes, config)                                                           \
+    tacit_elim_peer_check(state, bytes, table, table_size, config)
+    OWN(CHECK_PEER, peer, size, own);
+    OTHER_OF_AGENTS(CHECK_PEER, peer, size, own, agent.);
+    OTHER(CHECK_PEER, peer, size, own, collection, TACIT_ELIM_GATHER);
+    OTHER(CHECK_PEER, peer, size, own, neighbours, others);
+    OTHER(CHECK_PEER, peer, size, own, members, members);
+    OTHER(CHECK_PEER, peer, size, own, parent, 2);
+    OTHER(CHECK_PEER, peer, size, own, rows_max, 4);
+    OTHER(CHECK_PEER, peer, size, own, slot_us, 5);
+    OTHER(CHECK_PEER, peer, size, own, has_clock, false);
+    OTHER(CHECK_PEER, peer, size, own, round_us, 7);
+    OTHER(CHECK_PEER, peer, size, own, gather_timeout_us, 10);
+    OTHER(CHECK_PEER, peer, size, own, schedule.epsilon_per_reward, 0.999);
+    OTHER(CHECK_PEER, peer, size, own, schedule.growth, 1.99);
+    OTHER(CHECK_PEER, peer, size, own, schedule.confidence, 0.91);
+    free(table);
+    free(peer);
+}
+
 /* ---- Play in phases ---- */
 
 static struct tacit_phases phases(void)
@@ -559,6 +713,9 @@ int main(void)
         cmocka_unit_test(sites_that_play_in_phases_belong_to_one),
         cmocka_unit_test(hubs_of_play_in_phases_belong_to_one),
         cmocka_unit_test(gossiping_agents_belong_to_one),
+        cmocka_unit_test(agent_of_elimination_belongs_to_its_configuration),
+        cmocka_unit_test(hub_of_elimination_belongs_to_its_configuration),
+        cmocka_unit_test(peer_of_elimination_belongs_to_its_configuration),
         cmocka_unit_test(agents_in_doubling_blocks_belong_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,9 +15,9 @@
 #include "tacit/bounds.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xd853d2a71935a580)
+#define DIGEST UINT64_C(0x8ce70f62ac34bb87)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x120959acae896ee6)
+#define VERDICTS UINT64_C(0x9fff6eaabd9e6ab0)
 
 #define AGENTS 4u
 #define ARMS 5u
@@ -258,6 +258,27 @@ static void leader_that_is_not_in_is_refused(void **state)
     driver_close(&agent);
 }
 
+/* A confidence that is said: what states keep of it, and what the hub judges by it, is in the known
+ * numbers. */
+static void hub_judges_by_a_confidence_and_a_growth_that_are_said(void **state)
+{
+    (void)state;
+    static double const means[] = {0.9, 0.8, 0.4, 0.3, 0.1};
+    double const confidences[] = {0.5, 0.95};
+    for (size_t i = 0; i < 2; i++) {
+        struct driver_setup setup = exact_setup(2, 20000);
+        struct driver_run run;
+        setup.growth = 1.3;
+        setup.confidence = confidences[i];
+        driver_run_open(&run, &setup, means);
+        for (uint32_t round = 0; round < 60 && run.order != NULL; round++)
+            if (!driver_run_round(&run))
+                break;
+        assert_true(driver_hub_view(&run.hub).round_count > 3);
+        driver_run_close(&run);
+    }
+}
+
 /* ---- What is refused ---- */
 
 static void configurations_that_exact_bounds_do_not_know_are_refused(void **state)
@@ -357,6 +378,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hub_judges_by_whole_rounds_and_by_histories_of_those_who_came),
+        cmocka_unit_test(hub_judges_by_a_confidence_and_a_growth_that_are_said),
         cmocka_unit_test(agent_that_waits_plays_the_leader_of_the_last_order),
         cmocka_unit_test(plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_nothing),
         cmocka_unit_test(leader_that_is_not_in_is_refused),
