@@ -80,10 +80,9 @@ static enum tacit_status take_parameters(const struct tacit_wire_announcement *a
                                           .exchange_us = message->exchange_us,
                                           .pull_us = message->pull_us,
                                           .log_base_10 = message->log_base_10 == 1};
-    bool const is_good = message->exchange_us > 0 && message->exchange_us <= EXCHANGE_US_MAX &&
-                         message->log_base_10 <= 1;
+    bool const is_good = message->exchange_us > 0 && message->exchange_us <= EXCHANGE_US_MAX;
     tacit__v2__gossip_parameters__free_unpacked(message, &protobuf);
-    tacit_wire_gossip_parameters_encode(run, ours); /* fields in another order are another form */
+    tacit_wire_gossip_parameters_encode(run, ours); /* another order, another base: another form */
     return is_good && memcmp(ours, agreement->parameters, sizeof ours) == 0 ? TACIT_OK
                                                                             : TACIT_MALFORMED;
 }

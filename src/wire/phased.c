@@ -387,7 +387,6 @@ static enum tacit_status take_parameters(const struct tacit_wire_agreement *agre
         &protobuf, agreement->parameters_size, agreement->parameters);
     if (message == NULL)
         return TACIT_MALFORMED;
-    bool const is_possible = message->rule <= 1;
     schedule->rule = message->rule == 1 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
     schedule->arms_per_round = message->arms_per_round;
     schedule->growth = message->growth;
@@ -395,9 +394,8 @@ static enum tacit_status take_parameters(const struct tacit_wire_agreement *agre
     schedule->guard_arm = message->guard_arm == TACIT_NO_ARM ? 0 : message->guard_arm;
     schedule->guard_loss = message->guard_loss;
     tacit__v2__phased_parameters__free_unpacked(message, &protobuf);
-    tacit_wire_phased_parameters_encode(schedule, ours);
-    return is_possible && memcmp(ours, agreement->parameters, sizeof ours) == 0 ? TACIT_OK
-                                                                                : TACIT_MALFORMED;
+    tacit_wire_phased_parameters_encode(schedule, ours); /* another rule is another form, too */
+    return memcmp(ours, agreement->parameters, sizeof ours) == 0 ? TACIT_OK : TACIT_MALFORMED;
 }
 
 enum tacit_status tacit_wire_phased_run_decode(const struct tacit_wire_announcement *announcement,

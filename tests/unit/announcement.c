@@ -484,6 +484,9 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
         digest_text(agreement->arms[arm]);
     digest_bytes(agreement->parameters, agreement->parameters_size);
     digest_bytes(found->place, found->place_size);
+    uint8_t agreed[TACIT_WIRE_DIGEST_BYTES] = {0};
+    digest_word((uint64_t)tacit_wire_agreement_digest_with(agreement, agreed, wire_bytes_memory()));
+    digest_bytes(agreed, sizeof agreed);
     wire_bytes_give(found);
 }
 
@@ -590,5 +593,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x4bf7fb1b908e839e));
+                      UINT64_C(0xb34692fd59939969));
 }
