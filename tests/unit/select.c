@@ -673,6 +673,14 @@ static void reports_follow_uniform_and_given_lists(void **state)
     assert_true(tacit_select_next_budget(given.select, 1) == 1);
     tacit_select_report(given.select, 1, UINT64_C(6000000000));
     assert_true(tacit_select_next_budget(given.select, 1) == 0);
+    config.budget.total = 100; /* more than the list pays for: it ends all the same */
+    struct selection ended = selection_new(&config, NULL);
+    static const uint32_t both[] = {0, 1};
+    static const double latencies[] = {1, 1};
+    assert_int_equal(tacit_select_observe(ended.select, both, 2, latencies, 10), TACIT_OK);
+    tacit_select_report(ended.select, 1, UINT64_C(6000000000));
+    assert_true(tacit_select_next_budget(ended.select, 1) == 0);
+    selection_free(&ended);
     selection_free(&uniform);
     selection_free(&given);
 }

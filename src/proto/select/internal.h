@@ -3,15 +3,12 @@
 #define TACIT_SELECT_INTERNAL_H
 #include "tacit/select.h"
 
-/* Scratch: columns of 8 bytes, then columns of 4; behind them six more, for the sorted lists of
- * annealing. */
+/* Scratch: six columns of 8 bytes, of which three are spare (kept blocks have room for them); then
+ * columns of 4; behind them six more, for the sorted lists of annealing. */
 struct select_scratch {
-    double *ucb;    /* of the candidates, side by side */
-    double *weight; /* of the candidates */
     double *first;
     double *second;
     uint64_t *keys;
-    uint64_t *keys_other;
     uint32_t *order;
     uint32_t *order_other;
     uint32_t *place;
@@ -23,7 +20,7 @@ struct select_scratch {
 struct select_scratch select_scratch_of(void *memory, uint32_t user_count);
 
 /* order = the users by growing value, equal ones by growing index; INFINITY is last. -0 and 0 are
- * equal. Requires: no NaN. Uses keys, keys_other, order_other. Cost: O(K) for many users. */
+ * equal. Requires: no NaN. Uses keys, order_other. Cost: O(K) for many users. */
 void select_sort(const double *values, uint32_t user_count, struct select_scratch *scratch,
                  uint32_t *order);
 

@@ -15,12 +15,9 @@ struct select_scratch select_scratch_of(void *memory, uint32_t user_count)
     size_t const count = user_count;
     uint64_t *const wide = memory;
     uint32_t *const narrow = (uint32_t *)(wide + 6 * count + TACIT_BITS_WORDS(count));
-    return (struct select_scratch){.ucb = (double *)wide,
-                                   .weight = (double *)(wide + count),
-                                   .first = (double *)(wide + 2 * count),
+    return (struct select_scratch){.first = (double *)(wide + 2 * count),
                                    .second = (double *)(wide + 3 * count),
                                    .keys = wide + 4 * count,
-                                   .keys_other = wide + 5 * count,
                                    .members = wide + 6 * count,
                                    .order = narrow,
                                    .order_other = narrow + count,
