@@ -2,13 +2,13 @@
 #include "agent_state.h"
 #include <string.h>
 
-static bool same_rule(const struct tacit_gossip_rule *left, const struct tacit_gossip_rule *right)
+/* Byte by byte: what lay on a disk may be no truth value. */
+static bool same_rule(const struct tacit_gossip_rule *kept, const struct tacit_gossip_rule *rule)
 {
-    struct tacit_gossip_rule copies[2];
-    memset(copies, 0, sizeof copies);
-    gossip_agent_copy_rule(&copies[0], left);
-    gossip_agent_copy_rule(&copies[1], right);
-    return memcmp(&copies[0], &copies[1], sizeof copies[0]) == 0;
+    struct tacit_gossip_rule copy;
+    memset(&copy, 0, sizeof copy);
+    gossip_agent_copy_rule(&copy, rule);
+    return memcmp(kept, &copy, sizeof copy) == 0;
 }
 
 static bool same_config(struct tacit_gossip_agent *agent,
