@@ -616,6 +616,24 @@ static struct tacit_doubling_config doubling(void)
                                           .ask_us = 1};
 }
 
+static void neighbours_ascend(void **state)
+{
+    (void)state;
+    static const uint32_t far[] = {0, 9};
+    static const uint32_t beyond[] = {0, 10};
+    static const uint32_t twice[] = {2, 2};
+    static const uint32_t back[] = {2, 0};
+    struct tacit_gossip_agent_config gossip = gossip_agent();
+    struct tacit_doubling_config doubles = doubling();
+    gossip.neighbour_count = 2;
+    LIMIT(gossip, tacit_gossip_agent_size, neighbours, far, beyond);
+    LIMIT(gossip, tacit_gossip_agent_size, neighbours, far, twice);
+    LIMIT(gossip, tacit_gossip_agent_size, neighbours, far, back);
+    LIMIT(doubles, tacit_doubling_size, neighbours, far, beyond);
+    LIMIT(doubles, tacit_doubling_size, neighbours, far, twice);
+    LIMIT(doubles, tacit_doubling_size, neighbours, far, back);
+}
+
 static void limits_of_releases_that_double(void **state)
 {
     (void)state;
@@ -633,11 +651,6 @@ static void limits_of_releases_that_double(void **state)
     LIMIT(config, tacit_doubling_size, schedule.epsilon_per_reward, 1, above(1));
     LIMIT(config, tacit_doubling_size, mechanism, mechanism_of(TACIT_PRIVACY_SOUND),
           mechanism_of(TACIT_PRIVACY_PAPER));
-    static const uint32_t far[] = {0, 9};
-    static const uint32_t beyond[] = {0, 10};
-    static const uint32_t twice[] = {2, 2};
-    LIMIT(config, tacit_doubling_size, neighbours, far, beyond);
-    LIMIT(config, tacit_doubling_size, neighbours, far, twice);
     size_t const rungs = tacit_phases_climb(&config.schedule, NULL);
     size_t const agents = config.schedule.agent_count;
     assert_int_equal(GROWTH(config, tacit_doubling_size, neighbour_count, 1, 2), 3);
@@ -895,6 +908,7 @@ int main(void)
         cmocka_unit_test(limits_of_the_private_model),
         cmocka_unit_test(limits_of_gossip),
         cmocka_unit_test(states_of_gossip_grow_by_their_columns),
+        cmocka_unit_test(neighbours_ascend),
         cmocka_unit_test(limits_of_releases_that_double),
         cmocka_unit_test(limits_of_selection),
         cmocka_unit_test(limits_of_training),

@@ -14,9 +14,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xdf6dfa4df7eeed72)
+#define DIGEST UINT64_C(0x12829dc4d47f8b88)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x9b67440b1b11251d)
+#define VERDICTS UINT64_C(0xe9d9d88f375dfb92)
 
 #define ARMS 5u
 
@@ -227,6 +227,18 @@ static void plan_of_all_slots_for_one_arm_is_released(void **state)
     assert_int_equal(agent->update.deadline_us, TACIT_NEVER);
     assert_int_equal(phased_step(agent, phased_receive(&next)), TACIT_OK);
     assert_false(agent->update.persist);
+    phased_free(agent);
+}
+
+static void of_equal_arms_the_first_is_played_while_nobody_leads(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(2, 1000, 0);
+    setup.schedule.epsilon_per_reward = INFINITY;
+    struct phased_core *const agent = pulling_agent(&setup);
+    assert_int_equal(phased_step(agent, phased_reward(1, 10, 10)), TACIT_OK);
+    assert_int_equal(phased_step(agent, phased_reward(3, 20, 20)), TACIT_OK);
+    assert_int_equal(phased_agent_view(agent).exploit_arm, 1);
     phased_free(agent);
 }
 
@@ -970,6 +982,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(site_policy_refuses_rounds_and_small_plans),
         cmocka_unit_test(policy_and_numbers_reach_to_their_last),
         cmocka_unit_test(plan_of_all_slots_for_one_arm_is_released),
+        cmocka_unit_test(of_equal_arms_the_first_is_played_while_nobody_leads),
         cmocka_unit_test(order_overtakes_an_open_plan_and_its_rewards_are_dropped),
         cmocka_unit_test(plan_that_does_not_fit_is_played_by_the_leader_and_never_released),
         cmocka_unit_test(one_arm_is_played_until_T_without_a_word),

@@ -227,9 +227,9 @@ static enum tacit_status on_start(struct tacit_doubling_agent *agent,
     agent->now_us = event->now_us;
     agent->question_count = 0;
     agent->ask_at_us = event->now_us + agent->ask_us;
-    agent->speak_us = TACIT_NEVER;
-    if (memcmp(doubling_told(agent), doubling_known(agent), doubling_cells(agent)) != 0)
-        agent->speak_us = event->now_us + agent->hop_us;
+    bool const is_told =
+        memcmp(doubling_told(agent), doubling_known(agent), doubling_cells(agent)) == 0;
+    agent->speak_us = is_told ? TACIT_NEVER : event->now_us + agent->hop_us;
     update->persist = true;
     switch ((enum doubling_phase)agent->phase) {
     case DOUBLING_PULLING:
