@@ -224,14 +224,16 @@ static void what_cannot_be_is_refused(void **state)
 
 static void names_of_arms_are_texts(void **state)
 {
-    static const char *const good[] = {"a",
-                                       "arm 2",
-                                       "caf\xc3\xa9",
-                                       "\xe2\x82\xac",
-                                       "\xf0\x9f\x8e\xb0",
-                                       "\xed\x9f\xbf",
-                                       "\xee\x80\x80",
-                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const good[] = {
+        "a",
+        "arm 2",
+        "caf\xc3\xa9",
+        "\xe2\x82\xac",
+        "\xf0\x9f\x8e\xb0",
+        "\xed\x9f\xbf",
+        "\xee\x80\x80",
+        "\xf4\x8f\xbf\xbf",
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
     static const char *const bad[] = {
         "",
         "a\nb",

@@ -271,6 +271,11 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     (void)context;
     digest_word((uint64_t)status);
     digest_word(tacit_wire_envelope_signature(bytes, size));
+    if (size >= TACIT_WIRE_SIGNATURE_FIELD_BYTES) /* a signature of nothing is none */
+        assert_int_equal(
+            tacit_wire_envelope_signature(bytes + size - TACIT_WIRE_SIGNATURE_FIELD_BYTES,
+                                          TACIT_WIRE_SIGNATURE_FIELD_BYTES),
+            0);
     if (status != TACIT_OK)
         return;
     uint64_t const words[] = {found.family,    found.kind,      found.term,
