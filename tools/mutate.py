@@ -85,7 +85,7 @@ class Cover:
         subprocess.run(["cc", "-O2", "-fPIC", "-c", "-o", runtime, "tools/mutate_cover.c"], cwd=self.scratch.root, check=True)
         options = ["-Dwerror=false", "-Dc_args=-fsanitize-coverage=trace-pc -fno-inline -fno-ipa-icf", f"-Dc_link_args={runtime}"]
         subprocess.run(["tools/build.sh", self.build.name, *options], cwd=self.scratch.root, check=True, stdout=subprocess.DEVNULL,
-                       env={**os.environ, "TARGETS": " ".join(ROOMS)})
+                       env={**os.environ, "TARGETS": " ".join(ROOMS), "CCACHE_DISABLE": "1"})  # objects of another clone have its paths
         for words in (together("librooms.so", runtime), [*shared("libplace.so"), "-x", "c", "/dev/null"]):
             subprocess.run(words, cwd=self.build, check=True)
 
@@ -134,6 +134,7 @@ class Scratch:
             test["id"] = test["suite"][0].split(":")[-1] + "/" + test["name"]
         self.seconds_max = seconds_max
         self.compile_words, self.shared, self.unchanged = {}, {}, {}
+        self.linking = threading.Lock()
         self.kills = collections.Counter()
         self.trusted = set()
         self.share()
@@ -189,9 +190,10 @@ class Scratch:
 
     def link(self, program):
         """Is there a program that takes changes? It is linked when it is first asked for."""
-        if program not in self.shared:
-            self.shared[program] = self.link_anew(program)
-        return self.shared[program]
+        with self.linking:
+            if program not in self.shared:
+                self.shared[program] = self.link_anew(program)
+            return self.shared[program]
 
     def link_anew(self, program):
         old, new = self.build / program, self.mirror / program
