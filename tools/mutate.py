@@ -278,7 +278,18 @@ class Scratch:
     def reaches(self, test, place, lines):
         """Does the test reach the place's function, as far as is known?"""
         reached = self.reached.get(test["id"])  # None: it came after they were looked at
-        return lines is None or reached is None or any(file == place.file and lines[0] <= line <= lines[1] for file, line in reached)
+        if lines is None or reached is None or not self.is_seen(place.file, lines):
+            return True
+        return self.has(reached, place.file, lines)
+
+    @functools.lru_cache(maxsize=None)
+    def is_seen(self, file, lines):
+        """Does any test reach it? Where none does it is unused, or it is always inlined and has no address."""
+        return any(self.has(reached, file, lines) for reached in self.reached.values())
+
+    @staticmethod
+    def has(reached, file, lines):
+        return any(path == file and lines[0] <= line <= lines[1] for path, line in reached)
 
     @staticmethod
     def code(path):
