@@ -37,11 +37,8 @@ static bool is_valid(const struct tacit_mechanism_config *config)
     if (config->mode == TACIT_PRIVACY_NONE)
         return true;
     double const epsilon = config->epsilon_per_reward;
-    if (!(epsilon > 0) || !isfinite(config->lo) || !isfinite(config->hi) ||
-        !(config->lo < config->hi) || !isfinite(config->hi - config->lo))
-        return false;
-    double const range = config->hi - config->lo;
-    if (!(range >= RANGE_MIN && range <= RANGE_MAX))
+    double const range = config->hi - config->lo; /* of an infinite end it is infinite or NaN */
+    if (!(epsilon > 0) || !(range >= RANGE_MIN && range <= RANGE_MAX))
         return false;
     return isinf(epsilon) || (epsilon >= EPSILON_MIN && epsilon <= TACIT_EPSILON_MAX);
 }

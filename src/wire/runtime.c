@@ -162,7 +162,8 @@ static void put_repeated(struct sink *sink, const ProtobufCFieldDescriptor *fiel
         put_element(sink, field, elements + i * step);
 }
 
-/* Is there something of this field? Its quantifier says so, or a pointer. */
+/* Is there something of this field? Its quantifier says so; optional texts and parts, which have
+ * none, are not in use. */
 static bool is_there(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     const void *const quantifier = place_of(message, field->quantifier_offset);
@@ -170,8 +171,7 @@ static bool is_there(const ProtobufCMessage *message, const ProtobufCFieldDescri
         return *(const uint32_t *)quantifier == field->id;
     if (field->label == PROTOBUF_C_LABEL_REQUIRED)
         return true;
-    if (field->type == PROTOBUF_C_TYPE_STRING || field->type == PROTOBUF_C_TYPE_MESSAGE)
-        return *(void *const *)place_of(message, field->offset) != NULL;
+    TACIT_ASSERT(field->quantifier_offset > 0);
     return *(const protobuf_c_boolean *)quantifier != 0;
 }
 
