@@ -11,6 +11,7 @@
 #include <string.h>
 #include "tacit/commit.h"
 #include "tacit/select.h"
+#include "../../src/proto/select/internal.h"
 
 #define USERS_MAX 200u
 #define GUARD 512u
@@ -86,6 +87,29 @@ static void walk(const struct tacit_select_annealing *annealing, uint32_t users,
         assert_true(energy == tacit_select_energy(columns.ucb, columns.weight, chosen, m));
         tacit_sha256_update(sha, chosen, m * sizeof chosen[0]);
         guarded_free(memory, size);
+    }
+}
+
+/* By insertion or by digits: an order is of its users, and nothing behind it is written. */
+static void orders_end_with_their_last_user(void **state)
+{
+    (void)state;
+    for (uint32_t users = 1; users <= USERS_MAX; users++) {
+        struct tacit_rng rng = stream(2, users);
+        size_t const order_bytes = users * sizeof(uint32_t);
+        size_t const size = tacit_select_scratch_size(users);
+        double values[USERS_MAX];
+        for (uint32_t user = 0; user < users; user++)
+            values[user] = floor(8 * tacit_rng_uniform(&rng)) - 4;
+        uint32_t *const order = guarded_new(order_bytes);
+        void *const memory = guarded_new(size);
+        struct select_scratch scratch = select_scratch_of(memory, users);
+        select_sort(values, users, &scratch, order);
+        for (uint32_t i = 1; i < users; i++)
+            assert_true(values[order[i - 1]] < values[order[i]] ||
+                        (values[order[i - 1]] == values[order[i]] && order[i - 1] < order[i]));
+        guarded_free(memory, size);
+        guarded_free(order, order_bytes);
     }
 }
 
@@ -242,6 +266,7 @@ static void brute_force_is_asked_for_or_not_done(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_end_with_their_last_user),
         cmocka_unit_test(annealings_end_where_they_did),
         cmocka_unit_test(selectors_take_whom_they_took),
         cmocka_unit_test(brute_force_is_asked_for_or_not_done),

@@ -15,9 +15,9 @@
 #include "../support/variants.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x1be9ed2bab8ee0c0)
+#define DIGEST UINT64_C(0x9f72c4e5b2947d47)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x65c1d170b020a7ce)
+#define VERDICTS UINT64_C(0x3edcae43a068fedd)
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -366,6 +366,35 @@ static void agent_catches_up_with_who_is_a_rung_ahead(void **state)
     play_plan(&bench);
     assert_true(view_of(&bench).waiting && view_of(&bench).forced_count == 3 * first);
     close_bench(&bench);
+}
+
+/* What is left of T is just the block that others have. */
+static void agent_catches_up_in_a_block_that_ends_at_T(void **state)
+{
+    static const struct tacit_doubling_entry ahead[] = {{0, 2, 0, 0, 0}, {0, 2, 1, 0, 0}};
+    uint32_t ended_there = 0;
+    (void)state;
+    for (uint64_t horizon = 2 * ARMS; horizon < 200; horizon++) {
+        struct bench bench;
+        open_bench(&bench, (double)INFINITY, horizon);
+        struct tacit_doubling_view const begun = view_of(&bench);
+        uint64_t played = 0;
+        for (uint32_t i = 0; i < begun.plan_count; i++)
+            played += begun.plan[i].count;
+        play_plan(&bench);
+        if (begun.rung_count > 1 && begun.rungs[1] - begun.rungs[0] == horizon - played) {
+            assert_int_equal(hear(&bench, news(ahead, 2)), TACIT_OK);
+            struct tacit_doubling_view const view = view_of(&bench);
+            assert_true(view.forced && view.plan_count == 1);
+            assert_int_equal(view.plan[0].arm, 2);
+            assert_true(view.plan[0].count == horizon - played);
+            play_plan(&bench);
+            assert_true(view_of(&bench).finished);
+            ended_there++;
+        }
+        close_bench(&bench);
+    }
+    assert_true(ended_there > 0);
 }
 
 static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void **state)
@@ -1032,6 +1061,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_double_and_hold_the_rewards_since_the_last_one),
         cmocka_unit_test(agent_catches_up_with_who_is_a_rung_ahead),
+        cmocka_unit_test(agent_catches_up_in_a_block_that_ends_at_T),
         cmocka_unit_test(noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon),
         cmocka_unit_test(news_waits_a_hop_and_is_passed_on_once),
         cmocka_unit_test(who_waits_asks_and_gets_what_is_missing),
