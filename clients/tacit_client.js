@@ -18,7 +18,7 @@ const {randomUUID} = require("node:crypto");
 const BATCH_MAX = 1000; // of one request
 const AGAIN = [429, 503];
 
-// The agent says no, and would say it again. `code`: of HTTP, or undefined within a batch.
+// The agent says no, and would say it again. `code`: of HTTP, or undefined within a batch and where nobody was asked.
 class Refused extends Error {
   constructor(text, code) {
     super(text);
@@ -38,6 +38,20 @@ class Unreachable extends Error {
 const sleep = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 const withKey = (request) => ({...request, key: request.key ?? randomUUID()});
 const idOf = (decision) => (typeof decision === "object" ? decision.id : String(decision));
+
+// What is to be sent. JSON.stringify makes null of NaN, which no agent takes, either.
+function rewardOf(decision, value) {
+  if (!Number.isFinite(value)) throw new Refused(`reward must be a finite number, and is ${typeof value} ${value}`);
+  return {id: idOf(decision), reward: value};
+}
+
+function rewardOrRefused([decision, value]) {
+  try {
+    return rewardOf(decision, value);
+  } catch (refusal) {
+    return refusal;
+  }
+}
 
 function pieces(items) {
   const made = [];
@@ -88,19 +102,20 @@ class Client {
     return made;
   }
 
-  // A decision or its id. "accepted", "repeated" or "late": a late one enters nothing.
+  // A decision or its id; a finite number, or it is Refused before anybody is asked. "accepted", "repeated" or "late": a late one enters nothing.
   async reward(decision, value) {
-    return (await this.ask("POST", "/v1/rewards", {id: idOf(decision), reward: value})).status;
+    return (await this.ask("POST", "/v1/rewards", rewardOf(decision, value))).status;
   }
 
   // [[decision or id, value], ..]. What became of each, in order; a Refused in place of one that is.
   async rewardMany(pairs) {
+    const wanted = pairs.map(rewardOrRefused);
     const said = [];
-    for (const piece of pieces(pairs.map(([decision, value]) => ({id: idOf(decision), reward: value})))) {
+    for (const piece of pieces(wanted.filter((one) => !(one instanceof Refused)))) {
       const {rewards} = await this.ask("POST", "/v1/rewards/batch", {rewards: piece});
       rewards.forEach((one) => said.push("error" in one ? new Refused(one.error) : one.status));
     }
-    return said;
+    return wanted.map((one) => (one instanceof Refused ? one : said.shift()));
   }
 
   // Rewards that are handed in together: when `count` have come, and `seconds` after the first of them. `await flush()`

@@ -16,6 +16,8 @@ import collections
 import dataclasses
 import http.client
 import json
+import math
+import numbers
 import random
 import socket
 import time
@@ -27,7 +29,7 @@ AGAIN = (429, 503)
 
 
 class Refused(Exception):
-    """The agent says no, and would say it again. `code`: of HTTP, or None within a batch."""
+    """The agent says no, and would say it again. `code`: of HTTP, or None within a batch and where nobody was asked."""
 
     def __init__(self, text, code=None):
         super().__init__(text)
@@ -104,16 +106,19 @@ class Client:
         return made
 
     def reward(self, decision, value):
-        """decision: it, or its id. Returns accepted, repeated or late: a late one enters nothing."""
-        return self._ask("POST", "/v1/rewards", {"id": _id(decision), "reward": value})["status"]
+        """decision: it, or its id. value: a finite number, or it is Refused before anybody is asked. Returns accepted,
+        repeated or late: a late one enters nothing."""
+        return self._ask("POST", "/v1/rewards", _reward(decision, value))["status"]
 
     def reward_many(self, pairs):
         """pairs: (decision or id, value). A list of what became of each, in order; Refused in place of one that is."""
+        wanted = [_reward_or_refused(decision, value) for decision, value in pairs]
         said = []
-        for piece in _pieces({"id": _id(decision), "reward": value} for decision, value in pairs):
+        for piece in _pieces(one for one in wanted if not isinstance(one, Refused)):
             answers = self._ask("POST", "/v1/rewards/batch", {"rewards": piece})["rewards"]
             said += [Refused(answer["error"]) if "error" in answer else answer["status"] for answer in answers]
-        return said
+        answers = iter(said)
+        return [one if isinstance(one, Refused) else next(answers) for one in wanted]
 
     def rewards(self, count=100, seconds=1.0):
         """Rewards that are handed in together: see Rewards."""
@@ -219,6 +224,24 @@ def _decision(answer, key):
 
 def _id(decision):
     return decision.id if isinstance(decision, Decision) else str(decision)
+
+
+def _reward(decision, value):
+    """What is to be sent. A number of another library's is one, too; a truth value is none."""
+    try:
+        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # a whole number that no double holds
+        number = math.nan
+    if not math.isfinite(number):
+        raise Refused(f"reward must be a finite number, and is {value!r:.100}")
+    return {"id": _id(decision), "reward": number}
+
+
+def _reward_or_refused(decision, value):
+    try:
+        return _reward(decision, value)
+    except Refused as refusal:
+        return refusal
 
 
 def _words(text):

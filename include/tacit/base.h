@@ -122,8 +122,8 @@ union tacit_sum {
     int64_t steps;
 };
 
-/* Level of one reward: clipped to [lo, hi], rounded to nearest. NaN becomes lo and still counts as
- * a pull, so that bad data is not visible in what is sent (PRIVACY.md D.66).
+/* Level of one reward: clipped to [lo, hi], rounded to nearest. NaN counts as lo: no
+ * data stops a core. Who takes rewards from others refuses it before (PRIVACY.md D.66).
  * Requires: scale->kind is STEPS, lo < hi.  Ensures: 0 <= result <= TACIT_STEPS. */
 int64_t tacit_scale_level(const struct tacit_scale *scale, double reward);
 

@@ -109,12 +109,11 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
     return keep(agent, answer);
 }
 
-/* What is no number is the least that a reward can be; the rest is clipped where it is added up. */
-static enum live_reward_answer reward(void *context, uint64_t id, double given, uint64_t at_ms)
+/* Clipped where it is added up. */
+static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t at_ms)
 {
     struct agent *const agent = context;
-    bool const is_number = isfinite(given) != 0;
-    double const value = is_number ? given : agent->config->site.lo;
+    TACIT_ASSERT(isfinite(value));
     (void)agent_expire(agent);
     struct live_reward_outcome const outcome =
         live_decisions_reward(agent->decisions, id, value, at_ms);
@@ -123,7 +122,7 @@ static enum live_reward_answer reward(void *context, uint64_t id, double given, 
     if (outcome.wait_grew)
         agent_say_wait(agent);
     if (outcome.answer == LIVE_REWARD_ACCEPTED &&
-        (!is_number || value < agent->config->site.lo || value > agent->config->site.hi))
+        (value < agent->config->site.lo || value > agent->config->site.hi))
         agent->clipped_count++;
     if (outcome.answer == LIVE_REWARD_ACCEPTED && outcome.row.kind == LIVE_DECISION_EARLY)
         agent->early_rewards++;

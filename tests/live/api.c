@@ -719,7 +719,8 @@ static const struct {
     {"POST", "/v1/rewards", "{\"id\": \"18446744073709551616\", \"reward\": 1}", 400, "id must"},
     {"POST", "/v1/rewards", "{\"id\": \"99999999999999999999\", \"reward\": 1}", 400, "id must"},
     {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1}", 404, "no decision has this id"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": NaN}", 404, "no decision has this id"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": NaN}", 400, "a number must be finite"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": null}", 400, "reward must be a finite"},
     {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": nun}", 400, "not JSON"},
     {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1e999", 400, "not JSON"},
     {"POST", "/v1/decisions", "{\"key\": NaN}", 400, "NaN, infinities"},
@@ -739,31 +740,55 @@ static void wrong_requests_are_told_what_is_allowed(void **state)
     assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 0\n"));
 }
 
-/* A caller may not see that a reward is bad, and the others of its batch do not suffer. */
-static void whatever_is_sent_as_a_reward_is_taken(void **state)
+/* Nothing has happened to the decision: its reward is still waited for. */
+static void what_is_no_finite_number_is_no_reward(void **state)
 {
-    static const char *const rewards[] = {
-        "NaN",  "-Infinity", "inf",  "1e999",   "-1e999",
-        "null", "\"0.7\"",   "true", "[1, {}]", "99999999999999999999"};
+    static const char *const rewards[] = {"NaN",  "-Infinity", "inf",  "1e999",   "-1e999",
+                                          "null", "\"0.7\"",   "true", "[1, {}]", "{}"};
+    struct server *const server = *state;
+    char id[32];
+    char body[512];
+    (void)ask_decision(server, "{}", id);
+    for (size_t i = 0; i < COUNT(rewards); i++) {
+        (void)snprintf(body, sizeof body, "{\"id\": \"%s\", \"reward\": %s}", id, rewards[i]);
+        ask(server, "POST", "/v1/rewards", body);
+        assert_int_equal(reply.code, 400);
+        assert_error("must be");
+    }
+    (void)snprintf(body, sizeof body, "{\"id\": \"%s\"}", id);
+    ask(server, "POST", "/v1/rewards", body);
+    assert_int_equal(reply.code, 400);
+    assert_error("needs id and reward");
+    ask(server, "GET", "/metrics", NULL);
+    assert_non_null(strstr(reply.text, "\ntacit_api_rewards_total 0\n"));
+    (void)snprintf(body, sizeof body, "{\"id\": \"%s\", \"reward\": 0.5}", id);
+    ask(server, "POST", "/v1/rewards", body);
+    assert_string_equal(reply.text, "{\"status\": \"accepted\"}");
+}
+
+/* The others of its batch do not suffer; and whole numbers beyond 64 bits are numbers. */
+static void each_reward_of_a_batch_is_judged_for_itself(void **state)
+{
+    static const char *const rewards[] = {"0.5", "null", "99999999999999999999", "1e-999", "7"};
     struct server *const server = *state;
     char body[512] = "{\"rewards\": [";
     char id[32];
     for (size_t i = 0; i < COUNT(rewards); i++) {
         char one[64];
         (void)ask_decision(server, "{}", id);
-        (void)snprintf(one, sizeof one, "{\"id\": \"%s\", \"reward\": %s}, ", id, rewards[i]);
+        (void)snprintf(one, sizeof one, "%s{\"id\": \"%s\", \"reward\": %s}", i == 0 ? "" : ", ",
+                       id, rewards[i]);
         (void)strncat(body, one, sizeof body - strlen(body) - 1);
     }
-    (void)ask_decision(server, "{\"key\": \"of NaN \\\"1e999\"}", id);
-    size_t const used = strlen(body);
-    (void)snprintf(body + used, sizeof body - used, "{\"id\": \"%s\", \"reward\": 0.5}]}", id);
+    (void)strncat(body, "]}", sizeof body - strlen(body) - 1);
     ask(server, "POST", "/v1/rewards/batch", body);
     json_t *const value = answered_json(200);
     json_t *const list = json_object_get(value, "rewards");
-    assert_int_equal(json_array_size(list), COUNT(rewards) + 1);
-    for (size_t i = 0; i <= COUNT(rewards); i++)
-        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "status")),
-                            "accepted");
+    assert_int_equal(json_array_size(list), COUNT(rewards));
+    for (size_t i = 0; i < COUNT(rewards); i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i),
+                                                              i == 1 ? "error" : "status")),
+                            i == 1 ? "reward must be a finite number, such as 0.7" : "accepted");
     json_decref(value);
 }
 
@@ -1737,7 +1762,8 @@ int main(void)
         WITH_SERVER(open_decisions_are_listed_and_can_be_closed),
         WITH_SERVER(what_is_to_be_seen_is_shown),
         WITH_SERVER(wrong_requests_are_told_what_is_allowed),
-        WITH_SERVER(whatever_is_sent_as_a_reward_is_taken),
+        WITH_SERVER(what_is_no_finite_number_is_no_reward),
+        WITH_SERVER(each_reward_of_a_batch_is_judged_for_itself),
         WITH_SERVER(long_texts_are_refused_whole),
         cmocka_unit_test(too_much_of_anything_is_refused),
         cmocka_unit_test(a_caller_beyond_its_limits_is_told_to_wait),

@@ -2,6 +2,7 @@
 """The clients for applications, Python and JavaScript, against real agents: whatever dies, each reward counts once.
 See support.py."""
 import json
+import math
 import pathlib
 import shutil
 import subprocess
@@ -95,6 +96,10 @@ def clients_outlive_their_agents_and_nothing_counts_twice(federation_of):
     check_end(federation)
 
 
+def refusal_of(wrong):
+    return tacit_client.Refused(f"reward must be a finite number, and is {wrong!r:.100}")
+
+
 @test
 def what_a_client_asks_for_in_vain_is_said_in_the_agents_words(federation_of):
     federation = federation_of([0.5, 0.25])
@@ -117,10 +122,18 @@ def what_a_client_asks_for_in_vain_is_said_in_the_agents_words(federation_of):
             require(refusal.code == code and words in str(refusal), f"{refusal.code}: {refusal}")
     good, bad = client.decide_many([{"key": "second"}, {"unit": "u" * 200}])
     require(good.key == "second" and isinstance(bad, tacit_client.Refused), f"{good} {bad}")
-    require([str(said) for said in client.reward_many([(good, 0.5), ("99999", 1)])][0] == "accepted", "one reward of two")
+    said = [str(one) for one in client.reward_many([("99999", math.nan), (good, 0.5), ("99999", 1)])]
+    require("finite" in said[0] and said[1] == "accepted" and "no decision" in said[2], f"one reward of three: {said}")
     require(len(client.decide_many(2500)) == 2500, "more than one request takes")
     require("site-0" in client.statement() or len(client.statement()) > 100, "no statement")
     federation.stop("site-0")
+    for wrong in (None, True, "0.5", [1], math.nan, math.inf, 10 ** 400):  # nobody is asked: nobody is there
+        try:
+            client.reward(one, wrong)
+            raise AssertionError(f"{wrong!r} was taken for a reward")
+        except tacit_client.Refused as refusal:
+            require("finite number" in str(refusal), f"{refusal}")
+        require([str(said) for said in client.reward_many([(one, wrong)])] == [str(refusal_of(wrong))], f"{wrong!r} of many")
     try:
         client.decide()
         raise AssertionError("nobody answered, and nothing was raised")

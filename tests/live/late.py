@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Rewards that come late or never, who is told of it, and when reports leave. See support.py."""
 import collections
+import math
 import random
 import sys
 import time
@@ -214,6 +215,34 @@ def missing_reward_counts_as_what_the_site_says_when_its_time_is_over(federation
         require(federation.site_status(one.site)["given_out_again"] == 0, "a place was given out again")
         require(one.slots <= planned + 4 * RATE, f"{one.slots} slots for {planned}")
     check_end(federation)  # arm 2: as many as of the others, all of them 0
+
+
+@test
+def what_is_no_finite_number_is_refused_and_settles_like_no_reward(federation_of):
+    federation = federation_of([0.875, 0.5, 0.125], sites=1, rounds=1, gap=0.25)
+    federation.write_agent("site-0", federation.policy(), decisions={"wait_s": 3})
+    federation.start_all()
+    wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
+    application = Application(federation, "site-0")
+    right, lost = application.ask("/v1/decisions/batch", {"requests": [{}] * 2})["decisions"]
+    connection = UnixConnection(federation.socket_of("site-0"))
+    for wrong in (None, True, "0.5", [1], {}, math.nan, math.inf, -math.inf):  # the last three as JSON's writers say them
+        for one in (right, lost):
+            code, answer = call(connection, "POST", "/v1/rewards", {"id": one["id"], "reward": wrong})
+            require(code == 400 and "must be" in answer["error"] and "finite" in answer["error"], f"{wrong}: {code} {answer}")
+    code, answer = call(connection, "POST", "/v1/rewards", {"id": right["id"]})
+    require(code == 400 and "needs id and reward" in answer["error"], f"{code} {answer}")
+    _, listed = call(connection, "GET", "/v1/decisions")
+    require({one["id"] for one in listed["decisions"]} == {right["id"], lost["id"]}, f"{listed}")
+    rewards = [{"id": right["id"], "reward": federation.means[right["arm"]]}, {"id": lost["id"], "reward": None}]
+    _, answers = call(connection, "POST", "/v1/rewards/batch", {"rewards": rewards})
+    require([list(one) for one in answers["rewards"]] == [["status"], ["error"]], f"{answers}")
+    wait_for("its place is free", lambda: federation.site_status("site-0")["given_out_again"] == 1, 5)
+    require(federation.get("site-0", "/v1/clipped") == {"clipped": 0}, "what was refused was counted")
+    federation.apply()
+    federation.applications[0].counts["planned"] += 1
+    federation.applications[0].counts["exploit"] += 1
+    check_end(federation)  # each sum is of the rewards that came, and of no other number
 
 
 @test

@@ -22,7 +22,7 @@ struct live_api_agent {
      * not used. */
     enum tacit_status (*decide)(void *context, const struct live_decision_request *request,
                                 uint64_t now_ms, struct live_decision_answer *answer);
-    /* NaN: it is no finite number. It is the daemon that clips. */
+    /* value: finite. It is the daemon that clips. */
     enum live_reward_answer (*reward)(void *context, uint64_t id, double value, uint64_t now_ms);
     /* As live_decisions_open and live_decisions_close. */
     void (*open)(void *context,

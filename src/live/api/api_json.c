@@ -1,14 +1,12 @@
 /* Reads what callers send (parsed by jansson) and writes JSON text directly, which is faster than
  * trees. */
 #include "api_json.h"
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define BUFFER_BYTES_MIN 256u
 #define PIECE_BYTES 1000u
@@ -179,18 +177,19 @@ static void make_ascii(char *text)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-json_t *live_api_read_body(const uint8_t *body, size_t size, struct tacit_error *error)
+static json_t *read_object(const uint8_t *body, size_t size, size_t flags,
+                           struct tacit_error *error)
 {
     if (size == 0)
         body = (const uint8_t *)"{}";
     json_error_t problem;
-    json_t *const value =
-        json_loadb((const char *)body, size == 0 ? 2 : size, JSON_REJECT_DUPLICATES, &problem);
+    json_t *const value = json_loadb((const char *)body, size == 0 ? 2 : size,
+                                     JSON_REJECT_DUPLICATES | flags, &problem);
     if (value == NULL) {
         make_ascii(problem.text);
         (void)snprintf(error->text, sizeof error->text,
-                       "the body is not JSON: line %d, column %d: %.160s; NaN, infinities and "
-                       "numbers beyond a double are not JSON either",
+                       "the body is not JSON: line %d, column %d: %.120s; a number must be finite: "
+                       "NaN, infinities and numbers beyond a double are not JSON either",
                        problem.line, problem.column, problem.text);
         return NULL;
     }
@@ -202,71 +201,14 @@ json_t *live_api_read_body(const uint8_t *body, size_t size, struct tacit_error 
     return value;
 }
 
-/* A run of what numbers and words are made of. */
-static size_t word_size(const char *text, size_t size)
+json_t *live_api_read_body(const uint8_t *body, size_t size, struct tacit_error *error)
 {
-    size_t end = 0;
-    while (end < size && (isalnum((unsigned char)text[end]) != 0 ||
-                          (text[end] != '\0' && strchr("+-.", text[end]) != NULL)))
-        end++;
-    return end;
-}
-
-/* NaN and infinities as programs write them; a number of JSON's form that no double holds. */
-static bool is_no_number(const char *word, size_t size)
-{
-    static const char *const names[] = {"nan", "infinity", "inf"};
-    size_t const sign = size > 0 && (word[0] == '-' || word[0] == '+') ? 1 : 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (size - sign == strlen(names[i]) && strncasecmp(word + sign, names[i], size - sign) == 0)
-            return true;
-    if (size == sign || isdigit((unsigned char)word[sign]) == 0)
-        return false;
-    json_error_t problem;
-    json_t *const value = json_loadb(word, size, JSON_DECODE_ANY, &problem);
-    bool const is_too_large =
-        value == NULL && json_error_code(&problem) == json_error_numeric_overflow;
-    json_decref(value);
-    return is_too_large;
-}
-
-/* From a quotation mark to behind the next one. */
-static size_t text_size(const char *text, size_t size)
-{
-    size_t end = 1;
-    while (end < size && text[end] != '"')
-        end += text[end] == '\\' ? 2 : 1;
-    return end + 1 < size ? end + 1 : size;
-}
-
-/* The same body, with an empty text for each number that is none. */
-static void mend_numbers(const char *body, size_t size, struct live_buffer *mended)
-{
-    for (size_t at = 0; at < size;) {
-        size_t const word = word_size(body + at, size - at);
-        size_t const piece = word > 0          ? word
-                             : body[at] == '"' ? text_size(body + at, size - at)
-                                               : 1;
-        if (word > 0 && is_no_number(body + at, word))
-            live_buffer_add(mended, "\"\"");
-        else
-            live_buffer_add_bytes(mended, body + at, piece);
-        at += piece;
-    }
+    return read_object(body, size, 0, error);
 }
 
 json_t *live_api_read_rewards(const uint8_t *body, size_t size, struct tacit_error *error)
 {
-    struct live_buffer mended = {0};
-    struct tacit_error second;
-    json_t *value = live_api_read_body(body, size, error);
-    if (value != NULL)
-        return value;
-    mend_numbers((const char *)body, size, &mended);
-    if (!mended.failed)
-        value = live_api_read_body((const uint8_t *)mended.bytes, mended.size, &second);
-    live_buffer_free(&mended);
-    return value;
+    return read_object(body, size, JSON_DECODE_INT_AS_REAL, error);
 }
 
 static bool read_text(const json_t *value, const char *member, const char **text,
@@ -418,9 +360,9 @@ static bool read_reward_member(const char *member, const json_t *value,
                wrong(error, "id must be the text that the decision came with, such as \"17\" in "
                             "quotes");
     if (strcmp(member, "reward") == 0) {
-        double const number = json_number_value(value);
-        reward->value = json_is_number(value) && isfinite(number) ? number : (double)NAN;
-        return true;
+        reward->value = json_number_value(value);
+        return (json_is_number(value) && isfinite(reward->value)) ||
+               wrong(error, "reward must be a finite number, such as 0.7");
     }
     return wrong_member(error, member, "id, reward");
 }

@@ -54,8 +54,7 @@ void live_arm_names_free(struct live_arm_names *names);
  */
 json_t *live_api_read_body(const uint8_t *body, size_t size, struct tacit_error *error);
 
-/* The same for a body of rewards, where a number that JSON cannot say (NaN, Infinity, 1e999) does
- * not cost the others their reward: it becomes a text, which no reward is. */
+/* The same for a body of rewards: a whole number beyond 64 bits is a number like any other. */
 json_t *live_api_read_rewards(const uint8_t *body, size_t size, struct tacit_error *error);
 
 /* Room for what a request says: TACIT_BITS_WORDS(K) words, and K LIVE_API_DIMENSION_MAX numbers. */
@@ -74,14 +73,14 @@ bool live_api_read_decision(const struct live_arm_names *names, const json_t *va
 
 struct live_api_reward {
     uint64_t id;
-    double value; /* NaN: what was sent is no finite number */
+    double value; /* finite */
 };
 
 /* Decimal digits as the decision gave them: no sign, no leading zero, 64 bits. */
 bool live_api_read_id(const char *text, uint64_t *id);
 
-/* {"id", "reward"}. Whatever stands for the reward is taken: to refuse it would show that it is
- * bad (PRIVACY.md D.66). */
+/* {"id", "reward"}. What is no finite number is refused: whether it is one, the caller knows, and
+ * may be public; where in the range it is, is not (PRIVACY.md D.66). */
 bool live_api_read_reward(const json_t *value, struct live_api_reward *reward,
                           struct tacit_error *error);
 
