@@ -154,6 +154,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
         if (agent.site != NULL)
             (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START,
                                                               .as.term = agent.letters.term});
+        agent_lose_decisions(&agent);
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
                  config->site.federation);
         agent_say_trouble(&agent);

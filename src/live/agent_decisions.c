@@ -61,6 +61,32 @@ static void on_change(void *context, const struct live_decision_change *change)
     }
 }
 
+struct lost {
+    struct agent *agent;
+    uint64_t count;
+};
+
+/* Its person's place stays taken: a copy of this state may have drawn for it. */
+static void store_lost(void *context, const struct live_decision_row *row)
+{
+    struct lost *const lost = context;
+    agent_store_row(lost->agent, row);
+    if (row->kind != LIVE_DECISION_PLANNED)
+        return;
+    agent_keep_missed(lost->agent, row->arm);
+    lost->count++;
+}
+
+void agent_lose_decisions(struct agent *agent)
+{
+    struct lost lost = {.agent = agent};
+    if (!agent->config->protocol->sums_in_memory)
+        return;
+    live_decisions_lose(agent->decisions, agent_now_ms(agent), store_lost, &lost);
+    if (lost.count > 0)
+        agent_count_played(agent, lost.count);
+}
+
 bool agent_expire(struct agent *agent)
 {
     return live_decisions_expire(agent->decisions, agent_now_ms(agent), on_change, agent);

@@ -9,6 +9,9 @@ void agent_fill_place(struct agent *agent, const struct live_decision_row *row, 
 /* A decision was closed without a reward: its place is free again, and the pull was played. */
 void agent_give_back(struct agent *agent, const struct live_decision_row *row);
 
+/* At a start, of a protocol whose sums died with the process before: what was open then is late. */
+void agent_lose_decisions(struct agent *agent);
+
 /* Carries out what is due. False: there is more. */
 bool agent_expire(struct agent *agent);
 /* The timer's; sets it anew. */

@@ -242,6 +242,9 @@ struct live_site_ops {
     bool hears_of_each;     /* the hub also says what is about one site on a topic of its own */
     const char *one_run;    /* why a state has one run only, in words; NULL: it has any number */
     bool has_terms;         /* it can go on in a new term, with a hub that has lost its state */
+    bool sums_in_memory;    /* exact sums are in the memory of a process and nowhere else: what was
+                               decided before its start enters none of them. Else a copy of a state
+                               would draw again for the reward of a decision that was open in it */
     const char *epsilon_of; /* what policy.epsilon is the loss of; NULL: one reward */
 
     /* Takes part in the run that these bytes announce. What all protocols agree on is checked

@@ -753,6 +753,37 @@ static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **sta
     bench_close(&bench);
 }
 
+/* What exploits is rewarded as ever; what would enter something is late, and its place is free. */
+static void what_is_lost_is_late_and_its_place_is_given_out_again(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){2, 0});
+    uint64_t const done = decided(&bench, NULL, NULL).row.id;
+    uint64_t const open = decided(&bench, "k", NULL).row.id;
+    uint64_t const beside = decided(&bench, NULL, NULL).row.id;
+    struct live_decision_request const request = {.is_chosen = true, .choice = 1};
+    struct live_decision_answer chosen;
+    assert_int_equal(decide(&bench, &request, &chosen), TACIT_OK);
+    assert_int_equal(rewarded(&bench, done), LIVE_REWARD_ACCEPTED);
+    struct told told = {0};
+    live_decisions_lose(bench.decisions, NOW_MS, on_changed, &told);
+    assert_int_equal(told.count, 2);
+    assert_int_equal(told.rows[0].id, open);
+    assert_int_equal(told.rows[1].id, chosen.row.id);
+    for (uint32_t i = 0; i < told.count; i++) {
+        assert_int_equal(told.rows[i].state, LIVE_DECISION_EXPIRED);
+        assert_int_equal(rewarded(&bench, told.rows[i].id), LIVE_REWARD_LATE);
+    }
+    struct live_decisions_view const view = view_of(&bench);
+    assert_true(view.open_planned == 0 && view.open_other == 1 && view.unserved == 1);
+    assert_int_equal(view.missed_count, 1);
+    assert_int_equal(decided(&bench, "k", NULL).row.id, open); /* the same key, the same answer */
+    assert_int_equal(rewarded(&bench, beside), LIVE_REWARD_ACCEPTED);
+    bench_close(&bench);
+}
+
 /* Its reward is given to the protocol with what was kept, also after a restart; it takes no place
  * of the plan. */
 static void what_contexts_chose_keeps_them_until_its_reward(void **state)
@@ -1810,6 +1841,7 @@ int main(void)
         cmocka_unit_test(no_caller_has_more_than_its_share_open),
         cmocka_unit_test(failing_entropy_changes_nothing),
         cmocka_unit_test(a_new_plan_turns_what_it_does_not_cover_into_exploitation),
+        cmocka_unit_test(what_is_lost_is_late_and_its_place_is_given_out_again),
         cmocka_unit_test(what_contexts_chose_keeps_them_until_its_reward),
         cmocka_unit_test(restored_rows_that_contradict_are_refused),
         cmocka_unit_test(restored_rows_come_in_any_order),

@@ -2,6 +2,7 @@
 """Gossip UCB without a hub: five sites on a ring under traffic from the first moment, and whatever happens to them;
 a neighbour that lies; copies of a site. A checker reads what the agents keep. See support.py."""
 import contextlib
+import http.client
 import json
 import math
 import os
@@ -13,6 +14,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 import support
@@ -43,6 +45,7 @@ def gossips(federation_of, sites=5, horizon=120, network=None, epsilon=EPSILON, 
                                  protocol=WORD)
     federation.write_network(network or {"kind": "ring"}, "--persistence", federation.persistence)
     federation.allow_access("tap", "read tacit/v1/#")
+    federation.may_be_late = True  # what was open when an agent died
     for site in federation.sites:
         federation.write_agent(site, policy(federation), protocol=WORD)
     return federation
@@ -574,6 +577,134 @@ def two_clones_that_play_at_once_do_not_both_go_on(federation_of):
     name = next(name for name in ("clone", "site-2") if federation.phase(name) == "halted")
     wait_for_halt(federation, name)
     federation.end_applications()
+
+
+# ---- Copies of what runs ----
+
+MARK = 0.3  # the reward of the decision that is open in a copy: no arm's own
+
+
+def draws_of_mark(federation, name):
+    """In what an agent keeps: rows whose noised sum grew by the marked reward."""
+    with contextlib.closing(sqlite3.connect(look_at(federation, name))) as database:
+        rows = [release_of(data) for data, in database.execute("SELECT bytes FROM releases ORDER BY number")]
+    sums = [0.0] * len(MEANS)
+    found = 0
+    for arm, _, value in rows:
+        found += abs(value - sums[arm] - MARK) < 0.03
+        sums[arm] = value
+    return found
+
+
+def ask(federation, name, path, body):
+    """Until it answers; it may still be starting."""
+    def answer():
+        try:
+            connection = UnixConnection(federation.socket_of(name))
+            code, said = call(connection, "POST", path, body)
+            connection.close()
+            return said if code == 200 else None
+        except (OSError, http.client.HTTPException, ValueError):
+            return None
+    return wait_for(f"{name} answers {path}", answer, 10)
+
+
+def mark(federation, name, decision):
+    return ask(federation, name, "/v1/rewards", {"id": decision["id"], "reward": MARK})["status"]
+
+
+def open_planned(federation, name):
+    """A decision that waits for its reward; others get theirs."""
+    for _ in range(200):
+        decision = ask(federation, name, "/v1/decisions", {})
+        if decision["kind"] == "planned":
+            return decision
+        ask(federation, name, "/v1/rewards", {"id": decision["id"], "reward": MEANS[decision["arm"]]})
+    raise AssertionError("nothing is planned")
+
+
+def play(federation, name, count):
+    for _ in range(count):
+        decision = open_planned(federation, name)
+        ask(federation, name, "/v1/rewards", {"id": decision["id"], "reward": MEANS[decision["arm"]]})
+
+
+def copy_running(federation, name, copy):
+    """As `cp -a` does it, while the agent writes."""
+    shutil.rmtree(federation.folder / f"state-{copy}", ignore_errors=True)
+    shutil.copytree(federation.folder / f"state-{name}", federation.folder / f"state-{copy}")
+
+
+def offers_of(federation, site):
+    return len(client_of_neighbour_hears(federation, site, SHIFT))
+
+
+def site_with_open_decision(federation_of):
+    federation = gossips(federation_of, sites=3, horizon=100000)
+    federation.start_all()
+    federation.apply(federation.sites[:2], batch=1)
+    wait_for("site-2 joins", lambda: federation.has_joined("site-2"))
+    play(federation, "site-2", 20)
+    return federation
+
+
+@test
+def copy_of_a_running_site_never_draws_again_for_what_was_open(federation_of):
+    """The original gets the reward, draws and sends; then the copy takes its place and gets the same reward at once."""
+    federation = site_with_open_decision(federation_of)
+    late = 0
+    for _ in range(20 if IS_LONG else 3):
+        decision = open_planned(federation, "site-2")
+        copy_running(federation, "site-2", "copy")
+        require(mark(federation, "site-2", decision) == "accepted", "the original does not take its reward")
+        seen = offers_of(federation, "site-2")
+        play(federation, "site-2", 5)
+        wait_for("what was drawn is sent", lambda seen=seen: offers_of(federation, "site-2") > seen + 1)
+        federation.kill("site-2")
+        require(draws_of_mark(federation, "site-2") == 1, "the original did not draw")
+        shutil.rmtree(federation.folder / "state-site-2")
+        (federation.folder / "state-copy").rename(federation.folder / "state-site-2")
+        federation.start("site-2")
+        late += mark(federation, "site-2", decision) == "late"
+        play(federation, "site-2", 20)
+        given_out_again = federation.site_status("site-2")["given_out_again"]
+        federation.kill("site-2")
+        drawn = draws_of_mark(federation, "site-2")
+        require(drawn == 0, f"{drawn} second draws for one reward")
+        require(given_out_again > 0, "it is not counted")
+        federation.start("site-2")
+    require(late > 0, "no reward was late: no test")
+    print(f"           {late} rewards of an earlier life were late, none was drawn again", flush=True)
+    federation.end_applications()
+
+
+@test
+def clones_of_a_running_site_accept_nothing_that_was_open(federation_of):
+    """Two copies start at once and are asked at once: neither draws for the decision that was open in both."""
+    late = drawn = 0
+    for number in range(20 if IS_LONG else 3):
+        federation = site_with_open_decision(federation_of)
+        decision = open_planned(federation, "site-2")
+        copy_running(federation, "site-2", "clone")
+        federation.kill("site-2")
+        federation.write_agent("site-2", policy(federation), name="clone", protocol=WORD)
+        both = ("site-2", "clone")
+        for name in both:
+            federation.start(name)
+        threads = [threading.Thread(target=mark, args=(federation, name, decision)) for name in both]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        late += sum(mark(federation, name, decision) == "late" for name in both)
+        for name in both:
+            play(federation, name, 5)
+            federation.kill(name)
+        federation.close()
+        drawn += sum(draws_of_mark(federation, name) for name in both)
+        require(drawn == 0, f"{drawn} draws of clones in try {number}")
+    require(late == 2 * (number + 1), f"{late} rewards were late in {number + 1} tries")
+    print(f"           {late} rewards of an earlier life were late, none was drawn", flush=True)
 
 
 # ---- Files ----

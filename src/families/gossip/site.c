@@ -376,8 +376,9 @@ static void site_state(const struct live_site *site, const struct live_site_conf
         "such sums, and how often each arm was pulled; that count is of decisions given and is "
         "told openly. Epsilon holds given the times at which rewards arrive. A person with several "
         "rewards loses as many times as much. Exact sums are in the memory of the process and "
-        "nowhere else: each start begins new noised sums over new rewards, so restarts and copies "
-        "of the disk cost no epsilon, and neighbours hear one life of a site at a time. A copy of "
+        "nowhere else: each start begins new noised sums over new rewards, and the reward of a "
+        "decision from before it is late and enters none, so restarts and copies of the disk "
+        "cost no epsilon, and neighbours hear one life of a site at a time. A copy of "
         "the running memory (a cloned virtual machine) would draw again, and each one costs "
         "epsilon once more. After the last pull of the run nothing more is drawn.");
 }
@@ -385,6 +386,7 @@ static void site_state(const struct live_site *site, const struct live_site_conf
 const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                               .family = TACIT_WIRE_GOSSIP_FAMILY,
                                               .version = TACIT_WIRE_GOSSIP_VERSION,
+                                              .sums_in_memory = true,
                                               .join = site_join,
                                               .restore = site_restore,
                                               .free = site_free,

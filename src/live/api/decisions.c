@@ -681,6 +681,22 @@ void live_decisions_end_run(struct live_decisions *decisions,
     decisions->missed_count = 0;
 }
 
+void live_decisions_lose(struct live_decisions *decisions, uint64_t now_ms,
+                         void (*changed)(void *context, const struct live_decision_row *row),
+                         void *context)
+{
+    struct entry *entry = decisions->oldest;
+    TACIT_ASSERT(changed != NULL);
+    while (entry != NULL) {
+        struct entry *const newer = entry->newer;
+        if (entry->row.kind == LIVE_DECISION_PLANNED || entry->row.kind == LIVE_DECISION_CHOSEN) {
+            close_entry(decisions, entry, LIVE_DECISION_EXPIRED, false, now_ms);
+            changed(context, &entry->row);
+        }
+        entry = newer;
+    }
+}
+
 enum tacit_status live_decisions_decide(struct live_decisions *decisions,
                                         const struct live_decision_request *request,
                                         const struct live_fallback *fallback, uint64_t now_ms,

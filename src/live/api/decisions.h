@@ -89,6 +89,12 @@ void live_decisions_set_plan(struct live_decisions *decisions, const struct taci
                              void (*changed)(void *context, const struct live_decision_row *row),
                              void *context);
 
+/* Whatever is open and would enter something loses its place, as at its deadline: a reward that
+ * comes is late. Tells each; `changed` calls nothing of these decisions. */
+void live_decisions_lose(struct live_decisions *decisions, uint64_t now_ms,
+                         void (*changed)(void *context, const struct live_decision_row *row),
+                         void *context);
+
 /* A run is over: whatever is open enters nothing any more, and what was counted of places begins
  * anew. */
 void live_decisions_end_run(struct live_decisions *decisions,
