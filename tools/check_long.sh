@@ -38,11 +38,6 @@ echo "== the pages in a browser, with axe-core; the figures by librsvg"
 tools/install_dependencies.sh browser
 TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/cli/browser.py build-test
 
-echo "== Flower in its own simulation, where flwr is installed (FLOWER_PYTHON: an interpreter that has it)"
-tools/build.sh build-python -Dtests=false -Dpython=true
-tools/build_python.sh build-python
-PYTHONPATH=build-python/site:python/tests TACIT_PROGRAM=build-python/tacit "${FLOWER_PYTHON:-python3}" python/tests/test_flower.py
-
 echo "== what plan forecasts, on 30 held-out instances"
 TACIT_PROGRAM=build-test/tacit python3 tests/long/forecast.py
 

@@ -22,7 +22,6 @@ REASONS = (
     r"a browser is started by make check-long only",
     r"no (chromium|npm|rsvg-convert|pdfinfo) here",  # tools/install_dependencies.sh browser
     r"no axe-core here: the registry does not answer",
-    r"flwr .*",
     r"networkx is not installed .*",  # where there is no apt-get
     r"no Open MPI here",  # the same, and builds with -Dmpi=disabled
 )
