@@ -141,9 +141,8 @@ static void say_site(const json_t *site, bool is_over, char text[], size_t size)
                        json_integer_value(heard));
     else
         (void)snprintf(since, sizeof since, "not heard since the coordinator started");
-    (void)snprintf(text, size, "%s, %s%s%s", round, since,
-                   is_set(site, "two_states") ? ", TWO STATES" : "",
-                   is_set(site, "two_instances") ? ", TWO PROCESSES" : "");
+    (void)snprintf(text, size, "%s, %s%s", round, since,
+                   is_set(site, "two_states") ? ", TWO STATES" : "");
 }
 
 static int name_width_of(const json_t *sites)

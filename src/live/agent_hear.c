@@ -93,33 +93,6 @@ static void start(struct agent *agent)
         agent, (struct live_site_event){.kind = LIVE_SITE_START, .as.term = agent->letters.term});
 }
 
-/* Which process of this site it is (presence.h). */
-static void say_presence(struct agent *agent)
-{
-    struct live_site_config const *const site = &agent->config->site;
-    struct live_topic const topic =
-        live_topic_up(site->federation, site->site, LIVE_TOPIC_PRESENCE);
-    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
-    uint8_t body[LIVE_PRESENCE_BYTES];
-    size_t size = 0;
-    if (agent->presence.instance == 0 &&
-        tacit_entropy_word(&entropy, &agent->presence.instance) != TACIT_OK)
-        agent->presence.instance = 0;
-    if (agent->presence.instance == 0)
-        return; /* no entropy now, or one word in 2^64: the next announcement tries again */
-    agent->presence.counter++;
-    live_presence_encode(agent->presence, body);
-    struct live_letter const letter = {.topic = topic.text,
-                                       .to = TACIT_WIRE_COORDINATOR,
-                                       .kind = LIVE_PRESENCE_KIND,
-                                       .body = body,
-                                       .size = sizeof body};
-    uint8_t *const bytes = live_letter_close(&agent->letters, &letter, &size);
-    if (bytes != NULL)
-        live_daemon_send(&agent->daemon, topic.text, bytes, size, false);
-    free(bytes);
-}
-
 /* From now on this is the term. It is in the batch with what the core makes of it. */
 static void take_term_of(struct agent *agent, uint64_t term)
 {
@@ -295,8 +268,6 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
             take_term(agent, term);
         join(agent, term, bytes, size);
     }
-    if (agent->refusal == NULL && agent->site != NULL && agent->runs.waiting == NULL)
-        say_presence(agent);
 }
 
 /* Who says in the envelope something else than in the letter is not to be trusted with either. */

@@ -14,7 +14,6 @@
 #include "daemon/command.h"
 #include "daemon/state_clock.h"
 #include "runs.h"
-#include "presence.h"
 #include "sender.h"
 #include "voice.h"
 
@@ -75,7 +74,6 @@ struct agent {
     uint32_t *ranking; /* active arms, best first */
     uint64_t *active;
     uint32_t active_count;
-    struct live_presence_word presence;      /* of this process; instance 0: not drawn yet */
     uint8_t announced[TACIT_WIRE_RUN_BYTES]; /* the run that the coordinator announced last */
     bool has_announced;
     uint32_t hub_epoch;    /* that the coordinator spoke of last */

@@ -11,7 +11,6 @@
 #include "hub_runs.h"
 #include "coordinator_recover.h"
 #include "hub_chain.h"
-#include "presence.h"
 #include "sender.h"
 #include "status_page.h"
 #include "voice.h"
@@ -43,7 +42,6 @@ struct coordinator {
     struct live_voice voice;
     struct live_control *control; /* NULL until the start is done */
     struct live_sender *senders;  /* by site */
-    struct live_presence *presences;
     uint64_t *heard_us;           /* by site: the last word that it signed */
     struct live_sender strangers; /* all other names together */
     uint32_t *by_name;            /* sites in the order of their names */
@@ -202,7 +200,6 @@ static struct live_status status_of(const struct coordinator *coordinator,
                                 .refused_count = coordinator->refused_count,
                                 .unsigned_count = coordinator->unsigned_count,
                                 .senders = coordinator->senders,
-                                .presences = coordinator->presences,
                                 .heard_us = coordinator->heard_us,
                                 .strangers = &coordinator->strangers,
                                 .entry = &coordinator->chain.head};
@@ -346,28 +343,6 @@ static bool open_letter(struct coordinator *coordinator, uint32_t site,
     return false;
 }
 
-/* Which process of the site speaks. */
-static void on_presence(struct coordinator *coordinator, uint32_t site,
-                        const struct live_arrival *arrival)
-{
-    struct live_opened opened;
-    struct live_presence_word word;
-    struct live_presence *const presence = &coordinator->presences[site];
-    uint64_t const now_us = live_now_us();
-    if (!open_letter(coordinator, site, arrival, &opened))
-        return;
-    bool const was_double = live_presence_is_double(presence, now_us);
-    if (opened.envelope.kind != LIVE_PRESENCE_KIND ||
-        !live_presence_decode(opened.envelope.body, opened.envelope.body_size, &word))
-        refuse(coordinator, &coordinator->senders[site], arrival->from,
-               "a word of its presence that does not decode", false);
-    else if (live_presence_hear(presence, word, now_us) && !was_double)
-        live_log(LIVE_LOG_ERROR, "two-instances",
-                 "two processes run at once with the certificate of site %s: stop one; if nobody "
-                 "knows the other one, revoke the certificate",
-                 arrival->from);
-}
-
 static void on_letter(struct coordinator *coordinator, uint32_t site,
                       const struct live_arrival *arrival)
 {
@@ -429,10 +404,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_arrival const arrival = {topic, name, bytes, size};
     char const *const federation = coordinator->run.federation;
     bool const is_key = live_topic_key_of(topic, federation, name);
-    bool const is_presence =
-        !is_key && live_topic_site(topic, federation, LIVE_TOPIC_PRESENCE, name);
     bool const is_entry = !is_key && live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name);
-    if (!is_key && !is_presence && !is_entry &&
+    if (!is_key && !is_entry &&
         !live_topic_site(topic, federation, coordinator->config->protocol->word, name))
         return;
     if (is_key && strcmp(name, TACIT_WIRE_COORDINATOR) == 0)
@@ -447,8 +420,6 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         refuse(coordinator, sender, name, "not in the roster", false);
     else if (is_key)
         on_key(coordinator, site, &arrival);
-    else if (is_presence)
-        on_presence(coordinator, site, &arrival);
     else if (is_entry)
         on_entry(coordinator, site, &arrival);
     else
@@ -482,9 +453,7 @@ static void listen_and_speak(struct coordinator *coordinator)
     char const *const federation = coordinator->run.federation;
     struct live_topic const topic =
         live_topic_all_up(federation, coordinator->config->protocol->word);
-    struct live_topic const presence = live_topic_all_up(federation, LIVE_TOPIC_PRESENCE);
     (void)live_bus_subscribe(coordinator->daemon.bus, topic.text);
-    (void)live_bus_subscribe(coordinator->daemon.bus, presence.text);
     speak(coordinator);
 }
 
@@ -746,10 +715,8 @@ static enum tacit_status open_voice(struct coordinator *coordinator, struct taci
     coordinator->letters.signer = coordinator->voice.signer;
     coordinator->letters.keys = coordinator->voice.keys;
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
-    coordinator->presences = calloc(count, sizeof *coordinator->presences);
     coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
-    bool const has_room = coordinator->senders != NULL && coordinator->presences != NULL &&
-                          coordinator->heard_us != NULL;
+    bool const has_room = coordinator->senders != NULL && coordinator->heard_us != NULL;
     return status == TACIT_OK && !has_room ? TACIT_MEMORY : status;
 }
 
@@ -914,7 +881,6 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     live_voice_close(&coordinator.voice);
     live_hub_chain_close(&coordinator.chain);
     free(coordinator.senders);
-    free(coordinator.presences);
     free(coordinator.heard_us);
     free(coordinator.by_name);
     live_runs_close(&coordinator.runs);

@@ -64,13 +64,6 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
                         "stop all processes of this site, and start the one with the newest state "
                         "alone: the highest release_epoch");
     }
-    if (live_presence_is_double(&status->presences[site], status->now_us)) {
-        (void)snprintf(what, sizeof what,
-                       "two processes run at once with the certificate of site %s", name);
-        live_causes_add(causes, LIVE_STATE_ATTENTION, what,
-                        "stop one of the two; if nobody knows the other one the key was copied: "
-                        "tacit pki revoke, and a new pair for the site");
-    }
 }
 
 struct live_causes live_hub_causes(const struct live_status *status)

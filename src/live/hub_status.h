@@ -4,7 +4,6 @@
 #include "bus/bus.h"
 #include "chain.h"
 #include "hub.h"
-#include "presence.h"
 #include "sender.h"
 
 struct live_status {
@@ -15,10 +14,9 @@ struct live_status {
     uint64_t accepted_count;
     uint64_t refused_count;
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
-    const struct live_sender *senders;     /* by site */
-    const struct live_presence *presences; /* by site */
-    const uint64_t *heard_us;              /* by site: its last word that was signed; 0: none yet */
-    const struct live_sender *strangers;   /* all other names together */
-    const struct live_entry *entry;        /* the newest of the chain */
+    const struct live_sender *senders;   /* by site */
+    const uint64_t *heard_us;            /* by site: its last word that was signed; 0: none yet */
+    const struct live_sender *strangers; /* all other names together */
+    const struct live_entry *entry;      /* the newest of the chain */
 };
 #endif

@@ -35,12 +35,6 @@ static bool has_two_states(const struct live_hub_view *hub, uint32_t site)
     return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
 }
 
-/* Do two processes run with its certificate? */
-static bool has_two_instances(const struct live_status *status, uint32_t site)
-{
-    return live_presence_is_double(&status->presences[site], status->now_us);
-}
-
 /* Rounds are over with the run; votes stay. */
 static bool is_still_asked(const struct live_hub_view *hub, uint32_t site)
 {
@@ -157,11 +151,10 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
         live_buffer_add_quoted(out, status->config->sites[site]);
         live_buffer_format(out,
                            ", \"asked\": %s, \"reported\": %s, \"last_report_epoch\": %" PRIu32
-                           ", \"two_states\": %s, \"two_instances\": %s",
+                           ", \"two_states\": %s",
                            is_asked ? "true" : "false",
                            is_asked && tacit_bits_has(hub->received, site) ? "true" : "false",
-                           hub->seen[site], has_two_states(hub, site) ? "true" : "false",
-                           has_two_instances(status, site) ? "true" : "false");
+                           hub->seen[site], has_two_states(hub, site) ? "true" : "false");
         add_heard(status, site, out);
         if (hub->takes_changes)
             add_refusals(status, site, out);
@@ -371,9 +364,7 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
                            : !is_asked                           ? "not asked"
                            : tacit_bits_has(hub->received, site) ? "reported"
                                                                  : "<b>missing</b>",
-                           has_two_states(hub, site)         ? ", <b>two states</b>"
-                           : has_two_instances(status, site) ? ", <b>two processes</b>"
-                                                             : "",
+                           has_two_states(hub, site) ? ", <b>two states</b>" : "",
                            hub->pulls_told != NULL ? hub->pulls_told[site] : hub->seen[site]);
     }
 }
@@ -588,14 +579,6 @@ static void write_round_metrics(const struct live_status *status, struct live_bu
                       hub->missing_count);
 }
 
-static uint32_t count_doubles(const struct live_status *status)
-{
-    uint32_t count = 0;
-    for (uint32_t site = 0; site < status->config->site_count; site++)
-        count += has_two_instances(status, site);
-    return count;
-}
-
 static void write_metrics(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -610,8 +593,6 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
     live_metric_gauge(
         out, "tacit_hub_sites_in_two_states", "Sites that showed two states.",
         hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count));
-    live_metric_gauge(out, "tacit_hub_sites_in_two_instances",
-                      "Sites of which two processes run at once.", count_doubles(status));
     live_metric_count(out, "tacit_hub_messages_accepted_total", "Messages that were accepted.",
                       status->accepted_count);
     live_metric_count(out, "tacit_hub_messages_refused_total", "Messages that were refused.",

@@ -740,7 +740,6 @@ static void access_follows_the_coordinators_file(void **state)
 {
     static const char ring[] = "\nuser north\n"
                                "topic write tacit/v1/trial/up/north/elimination\n"
-                               "topic write tacit/v1/trial/up/north/presence\n"
                                "topic write tacit/v1/trial/up/north/chain\n"
                                "topic read tacit/v1/trial/down/chain\n"
                                "topic read tacit/v1/trial/down/elimination\n"
@@ -754,7 +753,6 @@ static void access_follows_the_coordinators_file(void **state)
                                "topic read tacit/v1/trial/key/south\n"
                                "\nuser south\n"
                                "topic write tacit/v1/trial/up/south/elimination\n"
-                               "topic write tacit/v1/trial/up/south/presence\n"
                                "topic write tacit/v1/trial/up/south/chain\n"
                                "topic read tacit/v1/trial/down/chain\n"
                                "topic read tacit/v1/trial/down/elimination\n"

@@ -393,15 +393,15 @@ static void goodbye_publishes_the_will_unless_it_stands_in_for_another(void **st
     world.stations[1].topics[0] = UP "#";
     struct station *const coordinator = connect_as(1, "coordinator");
     struct live_bus_config config = config_make(&papers, "north");
-    config.will_topic = UP "north/presence";
+    config.will_topic = UP "north/chain";
     struct station *const north = open_with(0, &config);
     wait_for(&north->connected, 1);
     pass_ms(50);
     close_station(north);
     wait_for(&coordinator->received, 1);
-    assert_string_equal(coordinator->topic, UP "north/presence");
+    assert_string_equal(coordinator->topic, UP "north/chain");
     assert_int_equal(coordinator->size, 4);
-    config.will_topic = UP "south/presence";
+    config.will_topic = UP "south/chain";
     struct station *const again = open_with(0, &config);
     wait_for(&again->connected, 1);
     close_station(again);

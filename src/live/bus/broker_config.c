@@ -263,12 +263,11 @@ static void write_coordinator(FILE *file, const struct live_broker_config *confi
     write_topics(file, config, "read", "up/+/");
     write_topics(file, config, "write", "down/");
     fprintf(file,
-            "topic read tacit/v1/%s/up/+/" LIVE_TOPIC_PRESENCE "\n"
             "topic read tacit/v1/%s/up/+/" LIVE_TOPIC_CHAIN "\n"
             "topic write tacit/v1/%s/down/" LIVE_TOPIC_CHAIN "\n"
             "topic write tacit/v1/%s/key/" LIVE_COORDINATOR "\n"
             "topic read tacit/v1/%s/key/+\n",
-            federation, federation, federation, federation, federation);
+            federation, federation, federation, federation);
     for (size_t i = 0; i < config->site_count; i++) {
         const char *const site = config->sites[i];
         fprintf(file, "topic write tacit/v1/%s/to/%s/announce\n", federation, site);
@@ -284,10 +283,9 @@ static void write_site(FILE *file, const struct live_broker_config *config, size
     fprintf(file, "\nuser %s\n", site);
     write_branch(file, config, "write", "up", site);
     fprintf(file,
-            "topic write tacit/v1/%s/up/%s/" LIVE_TOPIC_PRESENCE "\n"
             "topic write tacit/v1/%s/up/%s/" LIVE_TOPIC_CHAIN "\n"
             "topic read tacit/v1/%s/down/" LIVE_TOPIC_CHAIN "\n",
-            federation, site, federation, site, federation);
+            federation, site, federation);
     write_topics(file, config, "read", "down/");
     write_topics(file, config, "read", "down/+/");
     fprintf(file, "topic read tacit/v1/%s/to/%s/announce\n", federation, site);

@@ -22,7 +22,7 @@ struct live_bus_config {
     const char *certificate_file;
     const char *key_file;      /* ours alone: 0600 */
     const char *client_id;     /* the certificate's name; checked here, and by the broker */
-    const char *will_topic;    /* NULL: none. Presence hint only: "gone" is published there */
+    const char *will_topic;    /* NULL: none. A hint only: "gone" is published there */
     uint32_t keepalive_s;      /* 5 .. 65535 */
     uint32_t reconnect_us_min; /* back-off with jitter between these, and up to 32 times the */
     uint32_t reconnect_us_max; /* greater one while somebody else takes our session over */

@@ -3,9 +3,6 @@
 #define TACIT_LIVE_TOPICS_H
 #include "bus.h"
 
-/* The last part of the topic up/SITE/presence, whatever the protocol (presence.h). */
-#define LIVE_TOPIC_PRESENCE "presence"
-
 struct live_topic {
     char text[LIVE_TOPIC_BYTES];
 };
