@@ -15,12 +15,18 @@
  */
 
 #define TACIT_SHA256_BYTES 32u
+#define TACIT_SHA256_BLOCK_BYTES 64u
 
 struct tacit_sha256 {
     uint32_t words[8];
     uint64_t size; /* bytes taken so far */
-    uint8_t block[64];
+    uint8_t block[TACIT_SHA256_BLOCK_BYTES];
 };
+
+/* Compresses `count` blocks into the words of a state (FIPS 180-4, 6.2.2). The pure archive has it
+ * in C, as a weak symbol: a host or a device that has instructions or a unit for it defines it
+ * itself. Ensures: the same words, whoever does it. Cost: O(count). */
+void tacit_sha256_blocks(uint32_t words[8], const uint8_t *blocks, size_t count);
 
 /* Ensures: nothing taken. */
 struct tacit_sha256 tacit_sha256_init(void);
@@ -54,6 +60,9 @@ struct tacit_commit_scope {
     uint64_t run_id;
     uint32_t site;
     uint32_t epoch;
+    /* For a simulation in which no state is copied or lost: a commitment is these numbers and not a
+     * hash of anything, its salt is zeros, and it opens to every release. */
+    bool is_numbered;
 };
 
 /* What a commitment and its opening consist of. */

@@ -207,6 +207,7 @@ struct tacit_elim_agent_config {
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t epoch_max;       /* policy: orders of later epochs are refused; 0: no limit */
     bool has_grants;          /* a release is used and leaves only when its holders granted it */
+    bool numbered_commits;    /* with grants: see tacit_commit_scope; never where data are real */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
     uint32_t change_max;  /* changes of a run that there is room for; 0: none are taken (peers) */
     uint64_t horizon_max; /* policy: the run is not extended beyond this here; 0: no limit */
@@ -490,6 +491,7 @@ struct tacit_elim_hub_config {
     const uint32_t *weights;
     bool components_alike; /* the literal average of averages (READINGS P1.16) */
     bool has_grants;       /* grants releases (of sinks, if weighted), and takes only these */
+    bool numbered_commits; /* with grants: as of the agents */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: as of the agents */
     uint32_t change_max; /* changes of a run that there is room for; a star only; 0: none */
 };

@@ -35,9 +35,23 @@ void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_S
     tacit_sha256_final(&sha, domain);
 }
 
+/* Nobody checks: run, site, epoch, and a one, lowest byte first, so that it is never zeros. */
+static void number(const struct tacit_commit_scope *scope, uint8_t commitment[TACIT_SHA256_BYTES])
+{
+    uint64_t const words[] = {scope->run_id, scope->site, scope->epoch, 1};
+    for (size_t i = 0; i < TACIT_SHA256_BYTES; i++)
+        commitment[i] = (uint8_t)(words[i / 8] >> (8 * (i % 8)));
+}
+
 void tacit_commit_hash(const struct tacit_commit_scope *scope, const struct tacit_commit *commit,
                        const void *release, size_t size, uint8_t commitment[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(size == 0 || release != NULL);
+    if (scope->is_numbered) {
+        number(scope, commitment);
+        return;
+    }
+    TACIT_ASSERT(scope->domain != NULL);
     struct tacit_hmac hmac = tacit_hmac_init(commit->salt);
     tacit_hmac_update(&hmac, scope->domain, TACIT_SHA256_BYTES);
     put_number(&hmac, scope->run_id);
@@ -54,15 +68,19 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
                                     struct tacit_commit *commit)
 {
     uint8_t key[TACIT_SHA256_BYTES];
-    struct tacit_commit made;
-    enum tacit_status const status = entropy->fill(entropy->context, key, sizeof key);
-    if (status != TACIT_OK)
-        return status;
-    struct tacit_hmac hmac = tacit_hmac_init(key);
-    tacit_hmac_update(&hmac, release, size);
-    tacit_hmac_final(&hmac, made.salt);
+    TACIT_ASSERT(previous != NULL && commit != NULL);
+    struct tacit_commit made = {.salt = {0}};
+    if (!scope->is_numbered) {
+        enum tacit_status const status = entropy->fill(entropy->context, key, sizeof key);
+        if (status != TACIT_OK)
+            return status;
+        struct tacit_hmac hmac = tacit_hmac_init(key);
+        tacit_hmac_update(&hmac, release, size);
+        tacit_hmac_final(&hmac, made.salt);
+    }
     memcpy(made.previous, previous, sizeof made.previous);
     tacit_commit_hash(scope, &made, release, size, made.commitment);
+    TACIT_ASSERT(!is_same(made.commitment, nothing) && !is_same(made.commitment, previous));
     *commit = made;
     return TACIT_OK;
 }

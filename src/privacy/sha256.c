@@ -1,20 +1,9 @@
 /* SHA-256 as FIPS 180-4 has it (section 6.2), and HMAC as FIPS 198-1; written down once more, so
  * that a device needs no library for it (docs/adr/0016). */
+#include "sha256.h"
 #include <string.h>
-#include "tacit/commit.h"
 
-#define BLOCK_BYTES 64u
-
-/* FIPS 180-4, 4.2.2. */
-static const uint32_t round_words[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+#define BLOCK_BYTES TACIT_SHA256_BLOCK_BYTES
 
 static uint32_t rotate(uint32_t word, unsigned by)
 {
@@ -46,22 +35,39 @@ static void expand(const uint8_t *block, uint32_t schedule[64])
     }
 }
 
-/* 6.2.2 steps 2 to 4; a to h are v[0] to v[7]. */
+/* 6.2.2 step 3, without the moves of all words by one: at t, a is v[-t modulo 8]. `word` is the
+ * schedule's and the round's. */
+static inline void mix(uint32_t v[8], unsigned t, uint32_t word)
+{
+    uint32_t const a = v[(8 - t) % 8];
+    uint32_t const b = v[(9 - t) % 8];
+    uint32_t const c = v[(10 - t) % 8];
+    uint32_t const e = v[(12 - t) % 8];
+    uint32_t const f = v[(13 - t) % 8];
+    uint32_t const g = v[(14 - t) % 8];
+    uint32_t *const h = &v[(15 - t) % 8];
+    *h += (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + word;
+    v[(11 - t) % 8] += *h;
+    *h += (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
+}
+
+/* 6.2.2 steps 2 to 4; a to h are v[0] to v[7]. Eight rounds are written out, so that the compiler
+ * knows every place. */
 static void compress(uint32_t words[8], const uint8_t *block)
 {
     uint32_t schedule[64];
     uint32_t v[8];
     expand(block, schedule);
     memcpy(v, words, sizeof v);
-    for (unsigned t = 0; t < 64; t++) {
-        uint32_t const sum_e = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-        uint32_t const choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t const sum_a = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-        uint32_t const majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        uint32_t const one = v[7] + sum_e + choice + round_words[t] + schedule[t];
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += one;
-        v[0] = one + sum_a + majority;
+    for (unsigned t = 0; t < 64; t += 8) {
+        mix(v, 0, schedule[t] + SHA256_ROUNDS[t]);
+        mix(v, 1, schedule[t + 1] + SHA256_ROUNDS[t + 1]);
+        mix(v, 2, schedule[t + 2] + SHA256_ROUNDS[t + 2]);
+        mix(v, 3, schedule[t + 3] + SHA256_ROUNDS[t + 3]);
+        mix(v, 4, schedule[t + 4] + SHA256_ROUNDS[t + 4]);
+        mix(v, 5, schedule[t + 5] + SHA256_ROUNDS[t + 5]);
+        mix(v, 6, schedule[t + 6] + SHA256_ROUNDS[t + 6]);
+        mix(v, 7, schedule[t + 7] + SHA256_ROUNDS[t + 7]);
     }
     for (unsigned i = 0; i < 8; i++)
         words[i] += v[i];
@@ -74,19 +80,42 @@ struct tacit_sha256 tacit_sha256_init(void)
                                            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
+void sha256_blocks_portable(uint32_t words[8], const uint8_t *blocks, size_t count)
+{
+    TACIT_ASSERT(words != NULL);
+    TACIT_ASSERT(count == 0 || blocks != NULL);
+    for (size_t i = 0; i < count; i++)
+        compress(words, blocks + i * BLOCK_BYTES);
+}
+
+__attribute__((weak)) void tacit_sha256_blocks(uint32_t words[8], const uint8_t *blocks,
+                                               size_t count)
+{
+    sha256_blocks_portable(words, blocks, count);
+}
+
+/* Whole blocks are taken where they lie. */
 void tacit_sha256_update(struct tacit_sha256 *sha, const void *bytes, size_t size)
 {
+    TACIT_ASSERT(size == 0 || bytes != NULL);
+    TACIT_ASSERT(sha->size <= UINT64_MAX / 8 - size); /* its length in bits is hashed, too */
     const uint8_t *next = bytes;
-    while (size > 0) {
-        size_t const at = (size_t)(sha->size % BLOCK_BYTES);
-        size_t const part = size < BLOCK_BYTES - at ? size : BLOCK_BYTES - at;
+    size_t const at = (size_t)(sha->size % BLOCK_BYTES);
+    size_t const part = size < BLOCK_BYTES - at ? size : BLOCK_BYTES - at;
+    sha->size += size;
+    if (at > 0 && size > 0) {
         memcpy(sha->block + at, next, part);
-        sha->size += part;
+        if (at + part < BLOCK_BYTES)
+            return;
+        tacit_sha256_blocks(sha->words, sha->block, 1);
         next += part;
         size -= part;
-        if (at + part == BLOCK_BYTES)
-            compress(sha->words, sha->block);
     }
+    size_t const whole = size / BLOCK_BYTES;
+    if (whole > 0)
+        tacit_sha256_blocks(sha->words, next, whole);
+    if (size % BLOCK_BYTES > 0)
+        memcpy(sha->block, next + whole * BLOCK_BYTES, size % BLOCK_BYTES);
 }
 
 /* 5.1.1: a one, zeros, and the length in bits. */

@@ -313,6 +313,50 @@ static void grants_change_no_result_where_nothing_fails(void **state)
     assert_true(with_rounds > 100);
 }
 
+/* As a user's run: nobody looks on. */
+static void play_unwatched(struct world *world)
+{
+    struct tacit_sim_results const results = {.metrics = world->metrics,
+                                              .regret = world->regret,
+                                              .eliminated = world->eliminated,
+                                              .finished = world->finished};
+    struct tacit_sim_control control = {0};
+    bool healed = false;
+    world->sim.observer = NULL;
+    assert_int_equal(elim_sim_run_one(&world->sim, 0, &results, &control, &healed), TACIT_OK);
+    assert_true(healed);
+}
+
+static void expect_same_figures(const struct world *a, const struct world *b)
+{
+    assert_memory_equal(a->metrics, b->metrics, sizeof a->metrics);
+    assert_memory_equal(a->regret, b->regret, sizeof a->regret);
+    assert_memory_equal(a->eliminated, b->eliminated, sizeof a->eliminated);
+}
+
+/* There commitments are numbers, and hashes where somebody does: control messages and their bytes
+ * are among the figures. */
+static void no_figure_tells_whether_commitments_were_hashed(void **state)
+{
+    double controls = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct world watched;
+        char fault[400];
+        make_schedule(&watched, seed);
+        watched.sim.faults = NULL;
+        struct world unwatched = watched;
+        unwatched.sim.common.env.means = unwatched.means;
+        unwatched.sim.common.points = unwatched.points;
+        play(&watched, NULL, fault);
+        assert_string_equal(fault, "");
+        play_unwatched(&unwatched);
+        expect_same_figures(&watched, &unwatched);
+        controls += unwatched.metrics[ELIM_CONTROL_BYTES];
+    }
+    assert_true(controls > 0);
+}
+
 static void every_seed_keeps_every_promise_and_ends(void **state)
 {
     (void)state;
@@ -824,6 +868,7 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(every_seed_keeps_every_promise_and_ends),
         cmocka_unit_test(no_reward_leaves_twice_whatever_comes_back),
         cmocka_unit_test(grants_change_no_result_where_nothing_fails),
+        cmocka_unit_test(no_figure_tells_whether_commitments_were_hashed),
         cmocka_unit_test(swarm_worlds_have_faults_and_rounds),
         cmocka_unit_test(network_faults_alone_change_no_elimination),
         cmocka_unit_test(round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum),

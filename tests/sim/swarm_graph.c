@@ -510,6 +510,46 @@ static void own_tables_and_a_shared_one_give_the_same_results(void **state)
     }
 }
 
+/* As a user's run, in which nobody looks on: there commitments are numbers, and hashes where
+ * somebody does. */
+static void play_unwatched(struct world *world)
+{
+    struct tacit_sim_results const results = {.metrics = world->metrics,
+                                              .regret = world->regret,
+                                              .eliminated = world->eliminated,
+                                              .finished = world->finished};
+    struct tacit_sim_control control = {0};
+    bool healed = false;
+    world->sim.sends_messages = true;
+    world->sim.observer = NULL;
+    assert_int_equal(elim_sim_run_one(&world->sim, 0, &results, &control, &healed), TACIT_OK);
+    assert_true(healed);
+}
+
+static void no_figure_tells_whether_commitments_were_hashed(void **state)
+{
+    double controls[2] = {0, 0};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct world watched;
+        struct world unwatched;
+        make_schedule(&watched, seed);
+        make_schedule(&unwatched, seed);
+        watched.sim.faults = NULL;
+        unwatched.sim.faults = NULL;
+        play_well(&watched);
+        play_unwatched(&unwatched);
+        assert_memory_equal(watched.metrics, unwatched.metrics, sizeof watched.metrics);
+        assert_memory_equal(watched.regret, unwatched.regret, sizeof watched.regret);
+        assert_memory_equal(watched.eliminated, unwatched.eliminated, sizeof watched.eliminated);
+        controls[watched.sim_network.collection == TACIT_ELIM_SPREAD] +=
+            unwatched.metrics[ELIM_CONTROL_BYTES];
+        world_close(&watched);
+        world_close(&unwatched);
+    }
+    assert_true(controls[0] > 0 && controls[1] > 0);
+}
+
 /* ---- Who is cut off -------------------------------------------------------------------------- */
 
 /* A path of six whose halves do not hear each other from the start; nothing else goes wrong. */
@@ -1220,6 +1260,7 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(network_faults_alone_change_no_elimination),
         cmocka_unit_test(run_without_a_clock_decides_as_one_with_it),
         cmocka_unit_test(own_tables_and_a_shared_one_give_the_same_results),
+        cmocka_unit_test(no_figure_tells_whether_commitments_were_hashed),
         cmocka_unit_test(halves_of_a_graph_wait_for_each_other_and_say_for_whom),
         cmocka_unit_test(halves_that_find_each_other_again_go_on),
         cmocka_unit_test(hub_waits_for_the_sink_that_is_gone_and_names_it),

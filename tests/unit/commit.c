@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include "tacit/commit.h"
+#include "../../src/privacy/sha256.h"
 
 #define BYTES TACIT_SHA256_BYTES
 
@@ -46,6 +46,73 @@ static void sha256_has_the_published_digests(void **state)
         tacit_sha256_update(&sha, "a", 1);
     tacit_sha256_final(&sha, digest);
     expect_hex(digest, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+/* The longest that is published with FIPS 180-4: 2^30 bytes, so that their number in bits needs
+ * more than 32 of them. */
+static void sha256_of_a_long_message_is_the_published_one(void **state)
+{
+    static const char part[] = "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno";
+    enum { PART = sizeof part - 1, PARTS = 1024, TIMES = 16777216 / PARTS };
+    static uint8_t bytes[PART * PARTS];
+    uint8_t digest[BYTES];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    (void)state;
+    for (size_t i = 0; i < PARTS; i++)
+        memcpy(bytes + i * PART, part, PART);
+    for (size_t i = 0; i < TIMES; i++)
+        tacit_sha256_update(&sha, bytes, sizeof bytes);
+    tacit_sha256_final(&sha, digest);
+    expect_hex(digest, "50e72a0e26442fe2552dc3938ac58658228c0cbfb1d2ca872ae435266fcd055e");
+}
+
+/* In three pieces, some of them empty; what lies behind them is not read. */
+static void sha256_is_the_same_however_a_message_is_cut(void **state)
+{
+    enum { SIZE = 200 };
+    uint8_t bytes[SIZE];
+    uint8_t expected[BYTES];
+    (void)state;
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)(i * i + 7);
+    assert_int_equal(EVP_Digest(bytes, SIZE, expected, NULL, EVP_sha256(), NULL), 1);
+    for (size_t first_cut = 0; first_cut <= SIZE; first_cut++)
+        for (size_t second_cut = first_cut; second_cut <= SIZE; second_cut++) {
+            struct tacit_sha256 sha = tacit_sha256_init();
+            uint8_t found[BYTES];
+            tacit_sha256_update(&sha, bytes, first_cut);
+            tacit_sha256_update(&sha, bytes + first_cut, second_cut - first_cut);
+            tacit_sha256_update(&sha, bytes + second_cut, SIZE - second_cut);
+            tacit_sha256_final(&sha, found);
+            assert_memory_equal(found, expected, BYTES);
+        }
+}
+
+/* Any state, any number of blocks, at any address; and the host's choice is one of both. */
+static void sha256_by_the_processor_is_the_portable_one(void **state)
+{
+    struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_NOISE);
+    sha256_blocks *const of_processor = sha256_blocks_of_processor();
+    uint8_t bytes[5 * TACIT_SHA256_BLOCK_BYTES + 16];
+    (void)state;
+    for (uint32_t run = 0; run < 5000; run++) {
+        uint32_t words[3][8];
+        size_t const count = (size_t)tacit_rng_below(&rng, 6);
+        uint8_t const *const blocks = bytes + tacit_rng_below(&rng, 16);
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)tacit_rng_next(&rng);
+        for (size_t i = 0; i < 8; i++)
+            words[0][i] = (uint32_t)tacit_rng_next(&rng);
+        memcpy(words[1], words[0], sizeof words[0]);
+        memcpy(words[2], words[0], sizeof words[0]);
+        sha256_blocks_portable(words[0], blocks, count);
+        tacit_sha256_blocks(words[1], blocks, count);
+        assert_memory_equal(words[1], words[0], sizeof words[0]);
+        if (of_processor == NULL)
+            continue;
+        of_processor(words[2], blocks, count);
+        assert_memory_equal(words[2], words[0], sizeof words[0]);
+    }
 }
 
 /* Every length around the blocks, in pieces of every length. */
@@ -100,7 +167,8 @@ static const uint8_t first[BYTES];
 
 static struct tacit_commit_scope scope(uint64_t run, uint32_t site, uint32_t epoch)
 {
-    return (struct tacit_commit_scope){domain, run, site, epoch};
+    return (struct tacit_commit_scope){
+        .domain = domain, .run_id = run, .site = site, .epoch = epoch};
 }
 
 static struct tacit_commit commit_to(struct tacit_rng *rng, const uint8_t *previous, uint32_t epoch,
@@ -135,7 +203,8 @@ static void a_commitment_opens_to_what_was_committed_and_to_nothing_else(void **
     assert_false(opens(&head, scope(8, 1, 4), &made, "12 34"));
     assert_false(opens(&head, scope(7, 2, 4), &made, "12 34"));
     assert_false(opens(&head, scope(7, 1, 5), &made, "12 34"));
-    struct tacit_commit_scope const other = {other_domain, 7, 1, 4};
+    struct tacit_commit_scope other = scope(7, 1, 4);
+    other.domain = other_domain;
     assert_false(opens(&head, other, &made, "12 34"));
     struct tacit_commit changed = made;
     changed.salt[31] ^= 1;
@@ -258,10 +327,38 @@ static void a_clone_that_skips_an_epoch_is_refused(void **state)
                      TACIT_COMMIT_REFUSED);
 }
 
+/* Of a simulation in which nobody has two states: holders grant along the chain as ever, nothing is
+ * drawn, and every release opens. */
+static void numbered_commitments_are_chained_and_bind_nothing(void **state)
+{
+    struct tacit_entropy const none = {.fill = no_entropy};
+    struct tacit_commit_head head = {{0}, {0}, {0}};
+    struct tacit_commit made[2];
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tacit_commit_scope own = scope(7, 0, i + 1);
+        own.is_numbered = true;
+        assert_int_equal(
+            tacit_commit_make(&own, i == 0 ? first : made[0].commitment, "1", 1, &none, &made[i]),
+            TACIT_OK);
+        assert_memory_equal(made[i].salt, first, BYTES);
+        assert_int_equal(tacit_commit_ask(&head, made[i].commitment, made[i].previous),
+                         TACIT_COMMIT_GRANTED);
+        assert_true(opens(&head, own, &made[i], "2"));
+        own.epoch++;
+        assert_false(opens(&head, own, &made[i], "1"));
+    }
+    assert_int_equal(tacit_commit_ask(&head, made[0].commitment, made[0].previous),
+                     TACIT_COMMIT_LATE);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(sha256_has_the_published_digests),
+        cmocka_unit_test(sha256_of_a_long_message_is_the_published_one),
+        cmocka_unit_test(sha256_is_the_same_however_a_message_is_cut),
+        cmocka_unit_test(sha256_by_the_processor_is_the_portable_one),
         cmocka_unit_test(sha256_is_that_of_libcrypto),
         cmocka_unit_test(hmac_is_that_of_libcrypto),
         cmocka_unit_test(a_commitment_opens_to_what_was_committed_and_to_nothing_else),
@@ -271,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_holder_grants_along_one_chain),
         cmocka_unit_test(what_was_granted_long_ago_is_late_and_no_other_state),
         cmocka_unit_test(a_clone_that_skips_an_epoch_is_refused),
+        cmocka_unit_test(numbered_commitments_are_chained_and_bind_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -424,6 +424,7 @@ static void agent_of_elimination_belongs_to_its_configuration(void **state)
     OWN(tacit_elim_agent_check, agent, size, config);
     OTHER_OF_AGENTS(tacit_elim_agent_check, agent, size, config, );
     OTHER(tacit_elim_agent_check, agent, size, config, has_grants, false);
+    OTHER(tacit_elim_agent_check, agent, size, config, numbered_commits, true);
     OTHER(tacit_elim_agent_check, agent, size, config, change_max, 3);
     OTHER(tacit_elim_agent_check, agent, size, config, arm_count, ARMS + 1);
     free(agent);
@@ -444,6 +445,7 @@ static void check_elim_hub(const struct tacit_elim_hub_config *made)
     OTHER(tacit_elim_hub_check, hub, size, config, round_timeout_us, 10);
     OTHER(tacit_elim_hub_check, hub, size, config, answers_all, false);
     OTHER(tacit_elim_hub_check, hub, size, config, has_grants, false);
+    OTHER(tacit_elim_hub_check, hub, size, config, numbered_commits, true);
     OTHER(tacit_elim_hub_check, hub, size, config, domain[0], 6);
     OTHER(tacit_elim_hub_check, hub, size, config, domain[TACIT_SHA256_BYTES - 1], 6);
     OTHER(tacit_elim_hub_check, hub, size, config, change_max, 3);

@@ -1557,6 +1557,7 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         hub.weights = NULL;
         hub.components_alike = false;
         agent.has_grants = hub.has_grants = true;
+        agent.numbered_commits = hub.numbered_commits = false;
         agent.change_max = hub.change_max = 2;
         agent.horizon_max = 1000;
         memset(agent.domain, 5, sizeof agent.domain);

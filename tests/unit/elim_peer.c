@@ -294,6 +294,7 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         config.agent.horizon = config.schedule.horizon = 1000;
         config.agent.budget_nano = config.agent.resend_after_us = config.agent.epoch_max = 1;
         config.agent.has_grants = false;
+        config.agent.numbered_commits = false;
         config.agent.change_max = 0;
         config.agent.horizon_max = 0;
         memset(config.agent.domain, 0, sizeof config.agent.domain);

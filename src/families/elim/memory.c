@@ -52,6 +52,12 @@ static uint64_t resend_after_us(const struct elim_sim *experiment)
     return 2 * experiment->faults->delay_us_max + 1000;
 }
 
+/* Nothing is copied or lost, and nobody looks on: a commitment is hashed for nobody. */
+static bool commits_by_number(const struct elim_sim *experiment)
+{
+    return experiment->faults == NULL && experiment->observer == NULL;
+}
+
 struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *experiment,
                                                      uint64_t run_id, uint32_t agent)
 {
@@ -64,7 +70,8 @@ struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *expe
                                             .budget_nano =
                                                 tacit_mechanism_cost_nano(&experiment->mechanism),
                                             .resend_after_us = resend_after_us(experiment),
-                                            .has_grants = experiment->has_grants};
+                                            .has_grants = experiment->has_grants,
+                                            .numbered_commits = commits_by_number(experiment)};
 }
 
 struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experiment, uint64_t run_id,
@@ -87,6 +94,7 @@ struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experime
         .answers_all = experiment->hub_answers_all,
         .weights = weights,
         .has_grants = experiment->has_grants,
+        .numbered_commits = commits_by_number(experiment),
         .components_alike = experiment->network != NULL && experiment->network->components_alike};
 }
 

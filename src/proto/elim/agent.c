@@ -45,6 +45,7 @@ void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
     copy->resend_after_us = config->resend_after_us;
     copy->epoch_max = config->epoch_max;
     copy->has_grants = config->has_grants;
+    copy->numbered_commits = config->numbered_commits;
     memcpy(copy->domain, config->domain, sizeof copy->domain);
     copy->change_max = config->change_max;
     copy->horizon_max = config->horizon_max;

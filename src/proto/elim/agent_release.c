@@ -60,9 +60,11 @@ static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tac
     struct tacit_commit_scope const scope = {.domain = agent->config.domain,
                                              .run_id = agent->config.run_id,
                                              .site = agent->config.agent_id,
-                                             .epoch = agent->epoch};
-    uint8_t digest[TACIT_SHA256_BYTES];
-    digest_history(agent, noised_of(agent), report_of(agent), digest);
+                                             .epoch = agent->epoch,
+                                             .is_numbered = agent->config.numbered_commits};
+    uint8_t digest[TACIT_SHA256_BYTES] = {0};
+    if (!scope.is_numbered)
+        digest_history(agent, noised_of(agent), report_of(agent), digest);
     return tacit_commit_make(&scope, agent->head, digest, sizeof digest, keys, &agent->commit);
 }
 

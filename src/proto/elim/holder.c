@@ -286,11 +286,13 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
     struct tacit_commit_scope const scope = {.domain = peer->config.agent.domain,
                                              .run_id = peer->config.agent.run_id,
                                              .site = origin,
-                                             .epoch = data->epoch};
+                                             .epoch = data->epoch,
+                                             .is_numbered = peer->config.agent.numbered_commits};
     struct tacit_elim_opening const *const opening = elim_message_opening(data, origin, row);
-    uint8_t digest[TACIT_SHA256_BYTES];
-    elim_release_digest(data->pulls, data->arms, peer->config.agent.arm_count,
-                        elim_message_row(data, origin, row), data->sum_count, digest);
+    uint8_t digest[TACIT_SHA256_BYTES] = {0};
+    if (!scope.is_numbered)
+        elim_release_digest(data->pulls, data->arms, peer->config.agent.arm_count,
+                            elim_message_row(data, origin, row), data->sum_count, digest);
     return tacit_commit_opens(&head, &scope, opening->previous, opening->salt, digest,
                               sizeof digest)
                ? TACIT_OK

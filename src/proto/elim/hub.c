@@ -61,6 +61,7 @@ static void copy_config(struct tacit_elim_hub_config *copy,
     copy->answers_all = config->answers_all;
     copy->components_alike = config->components_alike;
     copy->has_grants = config->has_grants;
+    copy->numbered_commits = config->numbered_commits;
     memcpy(copy->domain, config->domain, sizeof copy->domain);
     copy->change_max = config->change_max;
 }
@@ -313,12 +314,14 @@ static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_messa
     struct tacit_commit_scope const scope = {.domain = hub->config.domain,
                                              .run_id = hub->config.run_id,
                                              .site = report->from,
-                                             .epoch = report->epoch};
-    uint8_t digest[TACIT_SHA256_BYTES];
+                                             .epoch = report->epoch,
+                                             .is_numbered = hub->config.numbered_commits};
+    uint8_t digest[TACIT_SHA256_BYTES] = {0};
     if (report->commit == NULL)
         return false;
-    elim_release_digest(report->pulls, report->arms, hub->config.schedule.arm_count, report->sums,
-                        report->sum_count, digest);
+    if (!scope.is_numbered)
+        elim_release_digest(report->pulls, report->arms, hub->config.schedule.arm_count,
+                            report->sums, report->sum_count, digest);
     if (lacks_head(hub, report->from)) { /* granted in a term before: it shows so by opening it */
         uint8_t shown[TACIT_SHA256_BYTES];
         tacit_commit_hash(&scope, report->commit, digest, sizeof digest, shown);
