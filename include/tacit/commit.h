@@ -113,6 +113,12 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
                                           const uint8_t commitment[TACIT_SHA256_BYTES],
                                           const uint8_t previous[TACIT_SHA256_BYTES]);
 
+/* Was it granted here, as far back as the head tells? That nothing was granted is known, too. A
+ * site whose state is its only one follows nothing else, so that what it shows beyond this was
+ * granted by another state of this holder. */
+bool tacit_commit_knows(const struct tacit_commit_head *head,
+                        const uint8_t commitment[TACIT_SHA256_BYTES]);
+
 /* Does this release open the head? */
 bool tacit_commit_opens(const struct tacit_commit_head *head,
                         const struct tacit_commit_scope *scope,

@@ -139,6 +139,7 @@ struct tacit_elim_message {
     const struct tacit_elim_opening *openings; /* DATA with grants: one an origin, as its row (of
                                                 * agent a: openings[a]); else NULL */
     bool closed; /* GRANT: the epoch needs no report any more; another order stands */
+    bool forgot; /* REFUSAL: the holder knows nothing of what the question follows */
     const struct tacit_elim_change *changes; /* ORDER: all of the run so far; NULL: none */
     uint32_t change_count;
     const uint64_t *refused; /* HELLO, COMMIT: arms that the sender does not play,
@@ -228,7 +229,8 @@ struct tacit_elim_agent_view {
     bool reported;        /* the hub said that it holds the report of this epoch */
     bool is_asked;        /* the report of this epoch is asked for */
     bool committed;       /* a release is drawn and waits for its grant */
-    bool blocked;         /* the hub has granted another one instead */
+    bool blocked;         /* the hub has granted another one instead, .. */
+    bool forgotten;       /* .. or it knows nothing of a grant that this state had of it */
     const uint8_t *head;  /* with grants: the last commitment that was granted; else NULL */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
@@ -370,6 +372,8 @@ struct tacit_elim_peer_view {
     uint32_t refused_by;     /* the neighbour whose refusal blocks; TACIT_NO_AGENT: none */
     const uint64_t *flagged; /* with grants: neighbours, by their rank, who spoke from two states or
                               * passed on what does not open its grant; else NULL */
+    const uint64_t *ahead;   /* the same: who shows a grant that this state never gave, so that it
+                              * is an old one, or they do not say what is true */
     /* SPREAD, as in the view of a hub: */
     uint32_t round_count;
     bool decided; /* no epoch follows */
@@ -416,7 +420,8 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
  * refuses likewise. Its own draw enters the collection when its holders have granted it: SPREAD:
  * the lowest neighbour, who is asked first, then all others; GATHER: the parent; a sink: the hub. A
  * row travels with what opens its commitment, and who granted that holds the row against it:
- * TACIT_FORKED, with update->persist, flags who brought a row that does not open it. */
+ * TACIT_FORKED, with update->persist, flags who brought a row that does not open it. What follows a
+ * grant that this state knows nothing of is heard, not used, and marks the neighbour as ahead. */
 enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
                                        const struct tacit_elim_event *event,
                                        const struct tacit_entropy *entropy,
@@ -518,11 +523,13 @@ struct tacit_elim_hub_view {
     const double *means;        /* K aggregated means of the last round */
     const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
     const uint64_t *flagged;    /* A: who spoke from two states; NULL without grants */
-    uint64_t term;              /* 0: the first */
-    uint32_t quorum;            /* as it stands: at most those that can report */
-    uint32_t quorum_wanted;     /* as it was said last; 0: all */
-    uint64_t round_timeout_us;  /* as it stands; 0: no deadline */
-    uint64_t horizon;           /* T, as it was extended */
+    const uint64_t *ahead;  /* A: who follows a grant that this state never gave: it is an old one,
+                             * or they do not say what is true; NULL without grants */
+    uint64_t term;          /* 0: the first */
+    uint32_t quorum;        /* as it stands: at most those that can report */
+    uint32_t quorum_wanted; /* as it was said last; 0: all */
+    uint64_t round_timeout_us; /* as it stands; 0: no deadline */
+    uint64_t horizon;          /* T, as it was extended */
     /* Of a hub that takes changes; else NULL, 0: */
     const struct tacit_elim_change *changes;
     uint32_t change_count;
@@ -552,6 +559,8 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *hub, size_t 
  * other gets a REFUSAL that shows the head. TACIT_FORKED: that, or a report that does not open the
  * head; the sender is flagged and nothing of the message is used. TACIT_ROLLBACK: the sender speaks
  * of an epoch or a term that has not begun here, so this state may be an old one; nothing changed.
+ * The same, with update->persist, where it follows a grant that this state knows nothing of: it is
+ * marked as ahead, which blames nobody, and its question hears a REFUSAL that says so.
  * A START that begins a term asks for the reports of the present epoch anew. */
 enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_event *event,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #define LINE_BYTES 512u
+#define NAMES_SHOWN_MAX 4u
 #define US_PER_S UINT64_C(1000000)
 
 static void add_refusal(const struct agent *agent, struct live_causes *causes)
@@ -22,11 +23,41 @@ static void add_trouble(const struct live_site_view *view, struct live_causes *c
 {
     if (view->trouble != NULL)
         live_causes_add(causes, LIVE_STATE_ATTENTION, view->trouble,
-                        view->is_halted
+                        view->cure != NULL ? view->cure
+                        : view->is_halted
                             ? "nothing is released any more; stop this agent; if a backup was "
                               "restored put the newest state back, or join the next run"
                             : "stop all processes of this site and start the one with the newest "
                               "state alone: the highest release_epoch");
+}
+
+/* Neighbours that follow what this site's state knows nothing of. */
+static void add_ahead(const struct agent *agent, const struct live_site_view *view,
+                      struct live_causes *causes)
+{
+    char what[LINE_BYTES];
+    struct live_site_place place;
+    struct tacit_text text = tacit_text_init(what, sizeof what);
+    uint32_t shown = 0;
+    if (view->ahead_count == 0)
+        return;
+    agent->config->protocol->place(agent->site, &place);
+    tacit_text_add(&text, "this site's state is an old one: ");
+    for (uint32_t i = 0; i < place.neighbour_count && shown < NAMES_SHOWN_MAX; i++)
+        if (tacit_bits_has(view->ahead, place.neighbours[i].agent)) {
+            tacit_text_add(&text, shown++ == 0 ? "" : ", ");
+            tacit_text_add(&text, place.neighbours[i].site);
+        }
+    tacit_text_add(&text, view->ahead_count > shown ? " and others show"
+                          : shown == 1              ? " shows"
+                                                    : " show");
+    tacit_text_add(&text,
+                   " a grant of this site that it knows nothing of; another state of it gave "
+                   "it, or they do not say what is true");
+    live_causes_add(causes, LIVE_STATE_ATTENTION, what,
+                    "stop this agent, put the newest state of this site back and start it alone; "
+                    "if that is gone, the operator of the coordinator begins a new term: tacit "
+                    "coordinator --new-term");
 }
 
 /* It goes on as it is, until its owner says a word. */
@@ -74,6 +105,7 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     if (agent->refusal != NULL)
         add_refusal(agent, &causes);
     add_trouble(view, &causes);
+    add_ahead(agent, view, &causes);
     add_next_run(agent, &causes);
     add_chain(agent, &causes);
     if (agent->site == NULL && agent->refusal == NULL && broker.is_connected)

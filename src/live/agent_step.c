@@ -265,6 +265,10 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     if (after.flagged_count > before.flagged_count)
         say_flagged(agent, &after,
                     event.kind == LIVE_SITE_RECEIVE ? event.as.message.from : TACIT_EVERYONE);
+    if (after.ahead_count > before.ahead_count)
+        live_log(LIVE_LOG_ERROR, "old-state",
+                 "a neighbour shows a grant of this site that its state knows nothing of: another "
+                 "state of it gave it, or the neighbour does not say what is true");
     if (status == TACIT_ENTROPY)
         live_log(LIVE_LOG_WARNING, "entropy",
                  "the system gives no randomness: nothing was drawn; it is tried again");

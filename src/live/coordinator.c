@@ -183,6 +183,11 @@ static void say_flagged(const struct coordinator *coordinator, uint32_t site)
              coordinator->run.sites[site]);
 }
 
+static uint32_t ahead_count(const struct coordinator *coordinator, const struct live_hub_view *hub)
+{
+    return hub->ahead == NULL ? 0 : tacit_bits_count(hub->ahead, coordinator->run.site_count);
+}
+
 /* ---- What is known ----------------------------------------------------------------------------
  */
 
@@ -234,6 +239,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     event.term = coordinator->letters.term;
     coordinator->config->protocol->look(coordinator->hub, &view);
     bool const was_finished = view.is_finished;
+    uint32_t const before = ahead_count(coordinator, &view);
     bool const is_letter = event.kind == LIVE_HUB_RECEIVE;
     bool const was_flagged = is_letter && is_flagged(&view, event.from);
     enum tacit_status const status =
@@ -249,6 +255,11 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     note_end(coordinator, &view, update.persist);
     if (is_letter && !was_flagged && is_flagged(&view, event.from))
         say_flagged(coordinator, event.from);
+    if (ahead_count(coordinator, &view) > before)
+        live_log(LIVE_LOG_ERROR, "old-state",
+                 "site %s shows a grant that this state knows nothing of: it is an old one, or the "
+                 "site does not say what is true",
+                 coordinator->run.sites[event.from]);
     return status;
 }
 

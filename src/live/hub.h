@@ -93,6 +93,8 @@ struct live_hub_view {
     uint32_t votes_needed;  /* if votes */
     const struct live_model *model; /* NULL: the protocol learns none */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
+    const uint64_t *ahead;   /* A: sites that show a grant which this state never gave; NULL: the
+                                same */
     /* What the operator changed; NULL, 0: nothing, or this protocol cannot be changed under way. */
     const struct live_control_entry *changes;
     uint32_t change_count;

@@ -52,6 +52,25 @@ static void add_overdue(const struct live_status *status, struct live_causes *ca
     free(missing);
 }
 
+/* Sites that follow what this state knows nothing of. */
+static void add_ahead(const struct live_status *status, struct live_causes *causes)
+{
+    uint64_t const *const ahead = status->hub->ahead;
+    uint32_t const count = status->config->site_count;
+    char names[LINE_BYTES / 2];
+    char what[LINE_BYTES];
+    if (ahead == NULL || tacit_bits_next(ahead, count, 0) == count)
+        return;
+    name_sites(status, ahead, names, sizeof names);
+    (void)snprintf(what, sizeof what,
+                   "this coordinator's state is an old one: what these sites show follows a grant "
+                   "that it knows nothing of (or they do not say what is true): %.250s",
+                   names);
+    live_causes_add(causes, LIVE_STATE_ATTENTION, what,
+                    "stop this coordinator and put its newest state back; if that is gone, begin a "
+                    "new term: tacit coordinator --new-term");
+}
+
 static void add_site(const struct live_status *status, uint32_t site, struct live_causes *causes)
 {
     TACIT_ASSERT(site < status->config->site_count);
@@ -72,6 +91,7 @@ struct live_causes live_hub_causes(const struct live_status *status)
     live_causes_add_broker(&causes, &status->broker);
     for (uint32_t site = 0; site < status->config->site_count; site++)
         add_site(status, site, &causes);
+    add_ahead(status, &causes);
     if (status->hub->is_overdue)
         add_overdue(status, &causes);
     return causes;

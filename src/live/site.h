@@ -206,6 +206,7 @@ struct live_site_view {
     bool is_committed;       /* what was drawn last waits for its grant: nothing uses it */
     bool is_blocked;         /* .. which another state of this site got: nothing leaves from here */
     const char *trouble;     /* why it is halted or blocked, for people; NULL: it is not */
+    const char *cure;        /* what to do about it; NULL: what is said to all who are */
     uint64_t draw_number;    /* of the newest draw; 0: none. What comes of it leaves on a tick
                                 (daemon/tick.h) */
     uint64_t release_number; /* of the newest draw that may be used; 0: none */
@@ -223,6 +224,9 @@ struct live_site_view {
     uint32_t missing_count;
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
     uint32_t flagged_count;
+    const uint64_t *ahead; /* A: neighbours that show a grant which this state never gave: it is an
+                              old one, or they do not say what is true; NULL: as `flagged` */
+    uint32_t ahead_count;
     const struct live_control_entry *changes; /* of the run, by its operator; NULL: none */
     uint32_t change_count;
     const uint64_t *refused; /* K: arms that this site does not play of its own accord; NULL: it

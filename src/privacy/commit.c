@@ -126,6 +126,13 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
     return is_late(head, commitment) ? TACIT_COMMIT_LATE : TACIT_COMMIT_REFUSED;
 }
 
+bool tacit_commit_knows(const struct tacit_commit_head *head,
+                        const uint8_t commitment[TACIT_SHA256_BYTES])
+{
+    return is_same(commitment, nothing) || is_same(commitment, head->head) ||
+           is_late(head, commitment);
+}
+
 bool tacit_commit_opens(const struct tacit_commit_head *head,
                         const struct tacit_commit_scope *scope,
                         const uint8_t previous[TACIT_SHA256_BYTES],

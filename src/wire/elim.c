@@ -115,7 +115,7 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
     case TACIT_ELIM_GRANT:
         return HASH_FIELD + (1 + 4);
     case TACIT_ELIM_REFUSAL:
-        return HASH_FIELD + wire_field_bytes(0);
+        return HASH_FIELD + (1 + 4);
     }
     TACIT_ASSERT(false);
     return 0;
@@ -440,6 +440,7 @@ static void fill_refusal(struct encoding *encoding)
     Tacit__V2__ElimRefusal *const refusal = &encoding->body.refusal;
     tacit__v2__elim_refusal__init(refusal);
     refusal->head = hash_of(encoding->message->commit->commitment);
+    refusal->forgot = encoding->message->forgot ? 1 : 0;
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REFUSAL;
     encoding->head.elim_refusal = refusal;
 }
@@ -677,7 +678,8 @@ static bool take_grant(const Tacit__V2__ElimGrant *grant, struct parts *parts)
 static bool take_refusal(const Tacit__V2__ElimRefusal *refusal, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_REFUSAL;
-    return refusal->signature.len == 0 && take_hash(refusal->head, parts->commit.commitment, parts);
+    parts->message.forgot = refusal->forgot == 1;
+    return refusal->forgot <= 1 && take_hash(refusal->head, parts->commit.commitment, parts);
 }
 
 static bool take_message(const Tacit__V2__ElimMessage *head, struct parts *parts)

@@ -34,6 +34,7 @@ TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
 TACIT_TEST = os.environ.get("TACIT_TEST_PROGRAM")
 IS_LONG = os.environ.get("TACIT_TEST_LONG") == "1"
 EPSILON = 1000.0  # noise of about a thousandth of a reward
+TRIES = int(os.environ.get("TACIT_TEST_TRIES", "1"))  # of each attack
 PATIENCE = 3  # limits are meant for a machine that has nothing else to do
 LINES_TOLD = 12  # of each log, when a test fails
 SANITIZER_WORDS = ("Sanitizer", "runtime error:")

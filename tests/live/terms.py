@@ -7,7 +7,7 @@ import sys
 import time
 
 import wire
-from support import main, require, test, wait_for
+from support import PATIENCE, TACIT, TRIES, main, require, test, wait_for
 
 MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
 BEGINS = "begins: a holder has lost its state"
@@ -164,6 +164,119 @@ def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
         federation.stop(site)
         numbers = sorted(check_outbox(federation, site))
         require(numbers == list(range(1, len(numbers) + 1)), f"{site}: {numbers}")
+
+
+# Holders whose state is of the same round, but not the newest
+
+WITHIN_S = 60  # whoever asks is told what holds the run up
+
+
+def told(federation, name):
+    """Exit code of `tacit status`, and what it says."""
+    done = subprocess.run([TACIT, "status", "--config", federation.folder / f"{name}.yaml"], capture_output=True, text=True,
+                          timeout=30, check=False)
+    return done.returncode, done.stdout
+
+
+def says_who_is_old(federation, name, words):
+    code, said = told(federation, name)
+    return code == 2 and words in said and "--new-term" in said
+
+
+def put_back(federation, name, backup):
+    federation.kill(name)
+    state = federation.folder / f"state-{name}"
+    shutil.rmtree(state)
+    shutil.copytree(backup, state)
+    federation.start(name)
+
+
+def let(federation, site, allowance):
+    next(one for one in federation.applications if one.site == site).allowance = allowance
+
+
+def expect_nobody_blamed(federation):
+    for site in federation.sites:
+        require(not federation.site_status(site).get("two_states"), f"{site}: {federation.site_status(site)}")
+    for name in ("coordinator", *federation.sites):
+        require("two states of site" not in federation.log(name), f"{name} blames somebody")
+    sites = federation.status()["sites"]
+    require(not any(site["two_states"] for site in sites), f"{sites}")
+
+
+def expect_words(federation, holder, words, others):
+    """Within a minute, at the holder that is behind and at those that it holds up."""
+    seconds = WITHIN_S / PATIENCE
+    wait_for(f"{holder} says that its state is old", lambda: says_who_is_old(federation, holder, words), seconds)
+    for site in others:
+        wait_for(f"{site} says whose state is old",
+                 lambda site=site: says_who_is_old(federation, site, f"{holder} knows nothing of a grant"), seconds)
+
+
+def new_term(federation):
+    federation.stop("coordinator")
+    begin_term(federation)
+    federation.start("coordinator")
+    for site in federation.sites:
+        wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
+    end_run(federation)
+
+
+def ring_put_back(federation):
+    """A second process of site-2 grants what its neighbours release, stops and is forgotten."""
+    run = federation.run_section()
+    del run["quorum"]
+    federation.write_coordinator(run)
+    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
+    federation.start_all()
+    federation.apply(allowance=0)
+    for site in federation.sites:
+        wait_for(f"{site} explores", lambda site=site: federation.phase(site) == "exploring", 120)
+    federation.stop("site-2")
+    backup = federation.folder / "backup"
+    shutil.copytree(federation.folder / "state-site-2", backup)
+    federation.start("site-2")
+    for site in ("site-0", "site-1", "site-3"):
+        let(federation, site, federation.all_to(1))
+    for site in ("site-1", "site-3"):
+        wait_for(f"{site} has its grants", lambda site=site: federation.site_status(site)["release_epoch"] == 1, 120)
+    put_back(federation, "site-2", backup)
+    federation.allow(10 ** 9)
+
+
+@test
+def holder_in_a_ring_that_granted_and_was_forgotten_says_so_and_blames_nobody(federation_of):
+    for _ in range(TRIES):
+        federation = federation_of(MEANS, sites=5, rounds=4, gap=0.25)
+        ring_put_back(federation)
+        expect_words(federation, "site-2", "this site's state is an old one", ("site-1", "site-3"))
+        expect_nobody_blamed(federation)
+        new_term(federation)
+        federation.close()
+
+
+@test
+def coordinator_of_the_same_round_that_was_put_back_says_so_and_blames_nobody(federation_of):
+    for _ in range(TRIES):
+        federation = federation_of(MEANS, rounds=4, gap=0.25)
+        federation.start_all()
+        federation.apply(allowance=0)
+        for site in federation.sites:
+            wait_for(f"{site} explores", lambda site=site: federation.phase(site) == "exploring", 120)
+        federation.stop("coordinator")
+        backup = federation.folder / "backup"
+        shutil.copytree(federation.folder / "state-coordinator", backup)
+        federation.start("coordinator")
+        for site in ("site-0", "site-1"):
+            let(federation, site, federation.all_to(1))
+        wait_for("two reports", lambda: (federation.status() or {"reports": 0})["reports"] == 2, 120)
+        put_back(federation, "coordinator", backup)
+        let(federation, "site-2", federation.all_to(1))
+        expect_words(federation, "coordinator", "this coordinator's state is an old one", ("site-0", "site-1"))
+        wait_for("site-2 has its grant", lambda: federation.site_status("site-2")["release_epoch"] == 1, 120)
+        expect_nobody_blamed(federation)
+        new_term(federation)
+        federation.close()
 
 
 if __name__ == "__main__":

@@ -1336,7 +1336,7 @@ static void words_of_grants_survive_the_trip(void **state)
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_COMMIT, TACIT_ELIM_GRANT,
                                                          TACIT_ELIM_REFUSAL, TACIT_ELIM_HELLO,
                                                          TACIT_ELIM_REPORT};
-    static const size_t lengths[] = {68, 39, 36, 34, 9 + 10 + 10 + 68};
+    static const size_t lengths[] = {68, 39, 39, 34, 9 + 10 + 10 + 68};
     static const union tacit_sum sum = {.steps = -5};
     static const uint64_t arms = 2;
     static const uint8_t zeros[TACIT_SHA256_BYTES];
@@ -1351,6 +1351,7 @@ static void words_of_grants_survive_the_trip(void **state)
                                           .run_id = 7,
                                           .epoch = 4,
                                           .closed = kinds[i] == TACIT_ELIM_GRANT,
+                                          .forgot = kinds[i] == TACIT_ELIM_REFUSAL,
                                           .commit = &commit};
         if (is_report) {
             said.arms = &arms;
@@ -1365,6 +1366,7 @@ static void words_of_grants_survive_the_trip(void **state)
         assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 2, TACIT_HUB, &heard), TACIT_OK);
         assert_int_equal(heard->kind, kinds[i]);
         assert_int_equal(heard->closed, said.closed);
+        assert_int_equal(heard->forgot, said.forgot);
         assert_non_null(heard->commit);
         assert_memory_equal(heard->commit->commitment, is_report ? zeros : commit.commitment,
                             TACIT_SHA256_BYTES);
@@ -1644,5 +1646,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL),
-                      UINT64_C(0x436114ed0433233e));
+                      UINT64_C(0x4e2b9dd1d9b7ddbe));
 }

@@ -498,6 +498,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .eliminated = core.eliminated,
                                    .intervals = hub->lowers == NULL ? NULL : &hub->intervals,
                                    .flagged = core.flagged,
+                                   .ahead = core.ahead,
                                    .takes_changes = core.changes != NULL,
                                    .dropped = core.dropped,
                                    .refused = core.refused,

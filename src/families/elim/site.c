@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define ANSWERS_US 1000000u /* so long a new peer waits for its neighbours' answers */
-#define TROUBLE_BYTES 512u
-#define NOTHING UINT32_MAX /* no arm */
+#define TROUBLE_BYTES 512u  /* and as many for the cure */
+#define NOTHING UINT32_MAX  /* no arm */
 
 struct live_site {
     struct elim_core *core;
@@ -23,7 +23,8 @@ struct live_site {
     uint64_t *missing;
     uint64_t *nobody;
     uint64_t *flagged; /* W(A): sites that spoke from two states */
-    char *trouble;     /* TROUBLE_BYTES */
+    uint64_t *ahead;   /* W(A): sites that show a grant that this state never gave */
+    char *trouble;     /* 2 TROUBLE_BYTES */
     double *lowers;    /* K, as uppers; both in one block */
     double *uppers;
     struct live_control_entry *changes; /* room for all, for showing */
@@ -62,6 +63,7 @@ static void site_free(struct live_site *site)
     free(site->missing);
     free(site->nobody);
     free(site->flagged);
+    free(site->ahead);
     free(site->trouble);
     free(site->lowers);
     free(site->changes);
@@ -119,12 +121,13 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->missing = calloc(words, sizeof *made->missing);
     made->nobody = calloc(words, sizeof *made->nobody);
     made->flagged = calloc(words, sizeof *made->flagged);
-    made->trouble = calloc(1, TROUBLE_BYTES);
+    made->ahead = calloc(words, sizeof *made->ahead);
+    made->trouble = calloc(2, TROUBLE_BYTES);
     made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
     made->lowers = calloc(2 * (size_t)run->arm_count, sizeof *made->lowers);
     if (status != TACIT_OK || made->neighbours == NULL || made->missing == NULL ||
-        made->nobody == NULL || made->flagged == NULL || made->trouble == NULL ||
-        made->lowers == NULL || made->changes == NULL) {
+        made->nobody == NULL || made->flagged == NULL || made->ahead == NULL ||
+        made->trouble == NULL || made->lowers == NULL || made->changes == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
@@ -591,6 +594,17 @@ static void site_place(const struct live_site *site, struct live_site_place *pla
     place->neighbour_count = run->network == NULL ? 0 : run->network->neighbour_count;
 }
 
+/* A set of neighbours by their rank, as one of sites. Returns how many they are. */
+static uint32_t by_site(const struct live_site *site, const uint64_t *ranks, uint64_t *sites)
+{
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
+    memset(sites, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *sites);
+    for (uint32_t rank = 0; rank < run->network->neighbour_count; rank++)
+        if (tacit_bits_has(ranks, rank))
+            tacit_bits_add(sites, site->neighbours[rank].agent);
+    return tacit_bits_count(sites, run->agent_count);
+}
+
 /* Sinks and sites of a graph wait for others; those on the way to a sink do not. */
 static void look_around(const struct live_site *site, struct live_site_view *view)
 {
@@ -606,12 +620,10 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
             tacit_bits_add(site->missing, agent);
     view->missing = site->missing;
     view->missing_count = peer.missing_count;
-    memset(site->flagged, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *site->flagged);
-    for (uint32_t rank = 0; rank < run->network->neighbour_count; rank++)
-        if (tacit_bits_has(peer.flagged, rank))
-            tacit_bits_add(site->flagged, site->neighbours[rank].agent);
     view->flagged = site->flagged;
-    view->flagged_count = tacit_bits_count(site->flagged, run->agent_count);
+    view->flagged_count = by_site(site, peer.flagged, site->flagged);
+    view->ahead = site->ahead;
+    view->ahead_count = by_site(site, peer.ahead, site->ahead);
     uint32_t rounds;
     if (!elim_core_judges_exactly(site->core, &rounds))
         return;
@@ -631,15 +643,35 @@ static const char *refuser_of(const struct live_site *site)
     return TACIT_WIRE_COORDINATOR;
 }
 
-static const char *block_of(const struct live_site *site)
+static const char *block_of(const struct live_site *site, bool is_forgotten)
 {
     char const *const refuser = refuser_of(site);
-    (void)snprintf(site->trouble, TROUBLE_BYTES,
-                   "blocked: %s has granted another release of this site instead; either this "
-                   "state is a copy or an old one, and nothing is released from it, or the state "
-                   "of %s is old, or it does not say what is true",
-                   refuser, refuser);
+    if (is_forgotten)
+        (void)snprintf(site->trouble, TROUBLE_BYTES,
+                       "blocked: %s knows nothing of a grant that this site had of it: its state "
+                       "is an old one; nothing is released until it grants again",
+                       refuser);
+    else
+        (void)snprintf(site->trouble, TROUBLE_BYTES,
+                       "blocked: %s has granted another release of this site instead; either this "
+                       "state is a copy or an old one, and nothing is released from it, or the "
+                       "state of %s is old, or it does not say what is true",
+                       refuser, refuser);
     return site->trouble;
+}
+
+/* NULL: as for all who are blocked. */
+static const char *cure_of(const struct live_site *site, const struct tacit_elim_agent_view *agent)
+{
+    char *const cure = site->trouble + TROUBLE_BYTES;
+    if (!agent->forgotten)
+        return NULL;
+    (void)snprintf(cure, TROUBLE_BYTES,
+                   "nothing is wrong here: the newest state of %s is put back there; if it is "
+                   "gone, the operator of the coordinator begins a new term: tacit coordinator "
+                   "--new-term",
+                   refuser_of(site));
+    return cure;
 }
 
 /* Why it is halted or blocked. */
@@ -649,7 +681,7 @@ static const char *trouble_of(const struct live_site *site,
     struct tacit_ledger ledger = *agent->ledger;
     uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
     if (agent->blocked)
-        return block_of(site);
+        return block_of(site, agent->forgotten);
     if (!agent->halted)
         return NULL;
     return tacit_ledger_spend(&ledger, agent->draw_number + 1, cost_nano) != TACIT_OK
@@ -675,6 +707,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .is_committed = agent.committed,
                                     .is_blocked = agent.blocked,
                                     .trouble = trouble_of(site, &agent),
+                                    .cure = cure_of(site, &agent),
                                     .draw_number =
                                         agent.committed ? agent.draw_number : agent.release_number,
                                     .release_number = agent.release_number,

@@ -94,6 +94,7 @@ static void check_invariants(struct tacit_elim_agent *agent)
     TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
     TACIT_IMPLIES(agent->draw_epoch > agent->release_epoch, agent->config.has_grants);
     TACIT_IMPLIES(agent->blocked, agent->config.has_grants);
+    TACIT_IMPLIES(agent->forgotten, agent->blocked);
     TACIT_IMPLIES(agent->last, agent->active_count == 1);
     TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->horizon);
     TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->epoch == 0);
@@ -386,6 +387,7 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .is_asked = agent->upload,
         .committed = is_committed,
         .blocked = agent->blocked,
+        .forgotten = agent->forgotten,
         .head = agent->config.has_grants ? agent->head : NULL,
         .finished = agent->phase == PHASE_FINISHED || (is_committed && is_at_end),
         .releasing = agent->phase == PHASE_RELEASING,

@@ -136,6 +136,7 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
         agent->phase <= PHASE_HALTED && flag_is_possible(&agent->last) &&
         flag_is_possible(&agent->upload) && flag_is_possible(&agent->reported) &&
         flag_is_possible(&agent->cut) && flag_is_possible(&agent->blocked) &&
+        flag_is_possible(&agent->forgotten) && (!agent->forgotten || agent->blocked) &&
         flag_is_possible(&agent->unplaced) && flag_is_possible(&agent->dropped) &&
         changes_are_possible(agent) && term_is_possible(agent) && history_is_possible(agent) &&
         pulls_are_possible(agent) && sums_are_possible(agent);

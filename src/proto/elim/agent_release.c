@@ -133,7 +133,7 @@ static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
     memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
     memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
     note_release(agent);
-    agent->blocked = false;
+    agent->blocked = agent->forgotten = false;
     agent->resend.unanswered_count = 0;
     agent->reported = agent->reported || is_closed;
     elim_agent_start_waiting(agent);
@@ -186,8 +186,10 @@ enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
         return TACIT_OK; /* the answer to a question of an epoch before, repeated on its way */
     bool const blocked =
         !is_commitment(refusal, is_waiting ? agent->commit.commitment : agent->head);
-    update->persist = blocked != agent->blocked;
+    bool const forgotten = blocked && refusal->forgot;
+    update->persist = blocked != agent->blocked || forgotten != agent->forgotten;
     agent->blocked = blocked;
+    agent->forgotten = forgotten;
     return TACIT_OK;
 }
 

@@ -41,10 +41,11 @@ struct tacit_elim_agent {
     bool last;             /* the order said that no epoch follows */
     bool upload;           /* this epoch's report is asked for */
     bool reported;         /* the hub holds it */
-    bool cut;      /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
-    bool blocked;  /* the hub has granted another commitment */
-    bool unplaced; /* no order of this term was taken yet */
-    bool dropped;  /* the operator asks for no report of this agent any more */
+    bool cut;       /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
+    bool blocked;   /* the hub has granted another commitment, .. */
+    bool forgotten; /* .. or knows nothing of the one before */
+    bool unplaced;  /* no order of this term was taken yet */
+    bool dropped;   /* the operator asks for no report of this agent any more */
     /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
      * pending K | with changes: log, barred W(K), refused W(K), playable W(K) */
     uint64_t words[];

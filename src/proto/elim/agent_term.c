@@ -19,6 +19,7 @@ void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term)
     agent->resend.unanswered_count = 0;
     agent->leader = 0;
     agent->last = agent->upload = agent->reported = agent->cut = agent->blocked = false;
+    agent->forgotten = false;
     agent->unplaced = true;
     memset(left_of(agent), 0, arms * sizeof(uint64_t));
     memset(exact_of(agent), 0, arms * sizeof(uint64_t));

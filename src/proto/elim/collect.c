@@ -514,6 +514,8 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
     enum tacit_status const status = check_data(step, data);
     if (status == TACIT_FORKED)
         return elim_peer_flag(step, elim_peer_rank(peer, data->from));
+    if (status == TACIT_ROLLBACK)
+        return elim_peer_mark_ahead(step, elim_peer_rank(peer, data->from));
     if (status != TACIT_OK)
         return status;
     if (!peer->closed && copy_rows(step, data)) {
@@ -655,7 +657,8 @@ static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
     switch (message->kind) {
     case TACIT_ELIM_HELLO: {
         enum tacit_status const status = elim_peer_read_head(step, neighbour, message);
-        return status == TACIT_OK ? on_hello(step, message) : status;
+        bool const is_answered = status != TACIT_OK || step->update->send;
+        return is_answered ? status : on_hello(step, message);
     }
     case TACIT_ELIM_ADVERT:
         return on_advert(step, message);

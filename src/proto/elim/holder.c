@@ -11,7 +11,7 @@ _Static_assert(sizeof(struct elim_peer_holding) % sizeof(uint64_t) == 0, "holdin
 
 size_t elim_peer_holding_words(uint32_t neighbour_count)
 {
-    return HOLDING_WORDS * neighbour_count + 2 * TACIT_BITS_WORDS(neighbour_count);
+    return HOLDING_WORDS * neighbour_count + 3 * TACIT_BITS_WORDS(neighbour_count);
 }
 
 struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *state)
@@ -29,6 +29,11 @@ uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer)
 uint64_t *elim_peer_flagged(const struct tacit_elim_peer *peer)
 {
     return elim_peer_granted(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
+}
+
+uint64_t *elim_peer_ahead(const struct tacit_elim_peer *peer)
+{
+    return elim_peer_flagged(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
 }
 
 static bool spreads(const struct tacit_elim_peer *peer)
@@ -55,6 +60,15 @@ enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank)
     step->update->persist = step->update->persist || !tacit_bits_has(flagged, rank);
     tacit_bits_add(flagged, rank);
     return TACIT_FORKED;
+}
+
+enum tacit_status elim_peer_mark_ahead(struct elim_peer_step *step, uint32_t rank)
+{
+    uint64_t *const ahead = elim_peer_ahead(step->peer);
+    TACIT_ASSERT(rank < step->peer->config.neighbour_count);
+    step->update->persist = step->update->persist || !tacit_bits_has(ahead, rank);
+    tacit_bits_add(ahead, rank);
+    return TACIT_OK;
 }
 
 /* ---- The own commitment ---- */
@@ -178,6 +192,18 @@ static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind k
     answer->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
 }
 
+/* Another state of the neighbour had the grant, or this one knows nothing of what it follows: then
+ * this state is an old one, or the neighbour does not say what is true. */
+static enum tacit_status refuse(struct elim_peer_step *step, uint32_t rank,
+                                const struct tacit_elim_message *asked, const uint8_t *follows)
+{
+    struct tacit_commit_head const *const head = &elim_peer_holdings(step->peer)[rank].head;
+    bool const is_known = tacit_commit_knows(head, follows);
+    say_head(step, TACIT_ELIM_REFUSAL, head, asked);
+    step->update->message.forgot = !is_known;
+    return is_known ? elim_peer_flag(step, rank) : elim_peer_mark_ahead(step, rank);
+}
+
 /* In a later term the first grant that a neighbour shows is taken for its head, as hub.c does. */
 static bool lacks_head(const struct tacit_elim_peer *peer, const struct elim_peer_holding *holding)
 {
@@ -196,8 +222,7 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
     if (!is_held || lacks_head(peer, holding) || is_same(shown, holding->head.head) ||
         is_same(shown, holding->head.before))
         return TACIT_OK;
-    say_head(step, TACIT_ELIM_REFUSAL, &holding->head, hello);
-    return elim_peer_flag(step, rank);
+    return refuse(step, rank, hello, shown);
 }
 
 /* Whatever the epoch here: what counts is what it follows. */
@@ -229,8 +254,7 @@ static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
         say_head(step, TACIT_ELIM_REFUSAL, &head, commit);
         return TACIT_OK;
     case TACIT_COMMIT_REFUSED:
-        say_head(step, TACIT_ELIM_REFUSAL, &head, commit);
-        return elim_peer_flag(step, rank);
+        return refuse(step, rank, commit, commit->commit->previous);
     }
     return TACIT_MALFORMED;
 }
@@ -282,7 +306,7 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
     if (data->epoch == holding->epoch_before)
         memcpy(head.head, head.before, sizeof head.head);
     else if (data->epoch != holding->epoch)
-        return TACIT_FORKED; /* never granted */
+        return TACIT_ROLLBACK; /* nothing of it was granted here */
     struct tacit_commit_scope const scope = {.domain = peer->config.agent.domain,
                                              .run_id = peer->config.agent.run_id,
                                              .site = origin,
@@ -320,9 +344,11 @@ bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
         return peer->commit_epoch == 0 && peer->refuser == 0;
     uint64_t const *const granted = elim_peer_granted(peer);
     uint64_t const *const flagged = elim_peer_flagged(peer);
+    uint64_t const *const ahead = elim_peer_ahead(peer);
     if (peer->commit_epoch != agent.draw_epoch || peer->refuser > peer->config.agent.agent_count ||
         !tacit_bits_within(granted, granted, neighbours) ||
-        !tacit_bits_within(flagged, flagged, neighbours))
+        !tacit_bits_within(flagged, flagged, neighbours) ||
+        !tacit_bits_within(ahead, ahead, neighbours))
         return false;
     for (uint32_t rank = 0; rank < neighbours; rank++)
         if (!holding_is_possible(&elim_peer_holdings(peer)[rank], agent.term == 0))

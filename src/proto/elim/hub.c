@@ -119,6 +119,7 @@ static void begin_term(struct tacit_elim_hub *hub, uint64_t term, struct tacit_e
     if (hub->config.has_grants) {
         memset(heads_of(hub), 0, agents * sizeof *heads_of(hub));
         memset(flagged_of(hub), 0, set_bytes);
+        memset(ahead_of(hub), 0, set_bytes);
     }
 }
 
@@ -223,6 +224,18 @@ static enum tacit_status flag(struct tacit_elim_hub *hub, uint32_t agent,
     return TACIT_FORKED;
 }
 
+/* Does it follow what this state knows of? Then two states of the agent differ: it is flagged.
+ * Else this state is an old one, or the agent does not say what is true. */
+static enum tacit_status judge_fork(struct tacit_elim_hub *hub, uint32_t agent, bool is_known,
+                                    struct tacit_elim_update *update)
+{
+    if (is_known)
+        return flag(hub, agent, update);
+    update->persist = update->persist || !tacit_bits_has(ahead_of(hub), agent);
+    tacit_bits_add(ahead_of(hub), agent);
+    return TACIT_ROLLBACK;
+}
+
 /* kind: GRANT or REFUSAL, of the agent's head. */
 static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind kind,
                       const struct tacit_elim_message *commit, struct tacit_elim_update *update)
@@ -243,6 +256,16 @@ static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind k
                                                   .epoch = commit->epoch,
                                                   .commit = &hub->answer,
                                                   .closed = kind == TACIT_ELIM_GRANT && !is_open};
+}
+
+/* Another state of this agent had the grant, or this one knows nothing of what it follows. */
+static enum tacit_status refuse(struct tacit_elim_hub *hub, const struct tacit_elim_message *asked,
+                                const uint8_t *follows, struct tacit_elim_update *update)
+{
+    bool const is_known = tacit_commit_knows(&heads_of(hub)[asked->from], follows);
+    send_head(hub, TACIT_ELIM_REFUSAL, asked, update);
+    update->message.forgot = !is_known;
+    return judge_fork(hub, asked->from, is_known, update);
 }
 
 /* In a later term the hub has forgotten what it granted before. The first grant that a site shows
@@ -289,8 +312,7 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub,
         send_head(hub, TACIT_ELIM_REFUSAL, commit, update);
         return TACIT_OK;
     case TACIT_COMMIT_REFUSED:
-        send_head(hub, TACIT_ELIM_REFUSAL, commit, update);
-        return flag(hub, commit->from, update);
+        return refuse(hub, commit, commit->commit->previous, update);
     }
     return TACIT_MALFORMED;
 }
@@ -331,6 +353,20 @@ static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_messa
                               report->commit->salt, digest, sizeof digest);
 }
 
+/* A report that does not open the head: was nothing granted here in its place? Then it follows the
+ * head itself, or what this state knows nothing of. */
+static bool is_unknown_here(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
+{
+    struct tacit_commit_head const *const head = &heads_of(hub)[report->from];
+    if (report->commit == NULL)
+        return false;
+    if (agents_in(report) > 1)
+        return !tacit_commit_knows(head, report->commit->commitment);
+    uint8_t const *const previous = report->commit->previous;
+    return memcmp(previous, head->head, TACIT_SHA256_BYTES) == 0 ||
+           !tacit_commit_knows(head, previous);
+}
+
 /* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited
  * for, and not counted either. */
 static bool is_counted(struct tacit_elim_hub *hub, uint32_t agent)
@@ -360,7 +396,7 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
     if (status != TACIT_OK)
         return status;
     if (hub->config.has_grants && !opens_head(hub, report))
-        return flag(hub, report->from, update);
+        return judge_fork(hub, report->from, !is_unknown_here(hub, report), update);
     if (!tacit_bits_has(received_of(hub), report->from))
         return accept_report(hub, report, entropy, update);
     size_t const bytes = report->sum_count * sizeof(union tacit_sum);
@@ -397,10 +433,8 @@ static enum tacit_status on_hello(struct tacit_elim_hub *hub,
         return TACIT_UNEXPECTED;
     if (hello->epoch > hub->judge.epoch)
         return TACIT_ROLLBACK;
-    if (shows_another_head(hub, hello)) {
-        send_head(hub, TACIT_ELIM_REFUSAL, hello, update);
-        return flag(hub, hello->from, update);
-    }
+    if (shows_another_head(hub, hello))
+        return refuse(hub, hello, hello->commit->commitment, update);
     enum tacit_status const status = elim_hub_note_refused(hub, hello, entropy, update);
     if (status != TACIT_OK || update->send)
         return status;
@@ -493,7 +527,8 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
     }
     update->deadline_us = hub->deadline_us;
     elim_hub_check_invariants(hub);
-    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED, !update->send);
+    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK,
+                  !update->send);
     return status;
 }
 
@@ -523,6 +558,7 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .means = judge.means,
         .eliminated = judge.eliminated,
         .flagged = hub->config.has_grants ? flagged_of(hub) : NULL,
+        .ahead = hub->config.has_grants ? ahead_of(hub) : NULL,
         .term = hub->term,
         .quorum = elim_hub_quorum(hub),
         .quorum_wanted = hub->quorum,

@@ -153,8 +153,10 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
     if (!changes_are_possible(hub))
         return TACIT_MALFORMED;
     struct elim_judge_parts const judge = judge_of(hub);
-    bool const has_flags = !config->has_grants ||
-                           tacit_bits_within(flagged_of(hub), flagged_of(hub), config->agent_count);
+    bool const has_flags =
+        !config->has_grants ||
+        (tacit_bits_within(flagged_of(hub), flagged_of(hub), config->agent_count) &&
+         tacit_bits_within(ahead_of(hub), ahead_of(hub), config->agent_count));
     bool const is_possible = elim_judge_is_possible(&judge) && phase_is_possible(hub) &&
                              reports_are_possible(hub) && has_flags;
     return is_possible ? TACIT_OK : TACIT_MALFORMED;

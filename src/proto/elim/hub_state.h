@@ -27,8 +27,8 @@ struct tacit_elim_hub {
     struct tacit_commit answer; /* scratch: the head that a GRANT or REFUSAL shows */
     /* judge | uploaders W(A) | received W(A) | next W(A) | seen A, weights A, agents A | sums A x
      * K, row = agent, column = rank of the arm among the active ones | with grants: heads A,
-     * flagged W(A) | with changes: log, retired W(K), dropped W(A), abstaining W(A), refused A x
-     * W(K) */
+     * flagged W(A), ahead W(A) | with changes: log, retired W(K), dropped W(A), abstaining W(A),
+     * refused A x W(K) */
     uint64_t words[];
 };
 
@@ -127,11 +127,17 @@ static inline uint64_t *flagged_of(struct tacit_elim_hub *hub)
     return (uint64_t *)(void *)(heads_of(hub) + hub->config.agent_count);
 }
 
-/* Words of both. */
+/* Who shows a grant that this state never gave. */
+static inline uint64_t *ahead_of(struct tacit_elim_hub *hub)
+{
+    return flagged_of(hub) + TACIT_BITS_WORDS(hub->config.agent_count);
+}
+
+/* Words of all three. */
 static inline size_t grants_words(const struct tacit_elim_hub_config *config)
 {
     return config->has_grants ? TACIT_COMMIT_HEAD_WORDS * config->agent_count +
-                                    TACIT_BITS_WORDS(config->agent_count)
+                                    2 * TACIT_BITS_WORDS(config->agent_count)
                               : 0;
 }
 

@@ -56,7 +56,7 @@ struct tacit_elim_peer {
     /* agent | judge | own K, report K sums | neighbours, work | arms of the rows in each half, 2
      * W(K) | known, fresh, asked W(A) | members W(A) if given or GATHER | previous known W(A) if
      * GATHER | with grants: holdings of the neighbours, who granted W(neighbours), flagged
-     * W(neighbours) */
+     * W(neighbours), ahead W(neighbours) */
     uint64_t words[];
 };
 
@@ -93,8 +93,9 @@ uint32_t elim_peer_rank(const struct tacit_elim_peer *peer, uint32_t agent);
 struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_flagged(const struct tacit_elim_peer *peer);
+uint64_t *elim_peer_ahead(const struct tacit_elim_peer *peer);
 
-/* Words of the three. */
+/* Words of the four. */
 size_t elim_peer_holding_words(uint32_t neighbour_count);
 
 /* The agent's commitment goes to who is to grant it next. Returns false if it has no holders. */
@@ -105,19 +106,22 @@ bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_messa
 enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t rank,
                                           const struct tacit_elim_message *message);
 
-/* A neighbour in this epoch shows the last grant that it knows of. One that was never given here is
- * refused, as a hub does (hub.c): it is a copy behind its head, or this holder has forgotten. */
+/* A neighbour in this epoch shows the last grant that it knows of. Another one than was given last
+ * is refused, as a hub does (hub.c): it is a copy behind its head, or this holder has forgotten. */
 enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank,
                                       const struct tacit_elim_message *hello);
 
 /* Does a row of DATA of the present epoch open what was granted here? Of an agent that this peer
- * does not hold: TACIT_OK. */
+ * does not hold: TACIT_OK. TACIT_ROLLBACK: nothing of this epoch was granted here. */
 enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
                                           const struct tacit_elim_message *data, uint32_t origin,
                                           uint32_t rank);
 
 /* TACIT_FORKED. */
 enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank);
+
+/* It shows a grant that this state never gave. TACIT_OK: nobody is blamed for it. */
+enum tacit_status elim_peer_mark_ahead(struct elim_peer_step *step, uint32_t rank);
 
 /* A term begins: what was granted to neighbours, and by them, is of the one before. */
 void elim_peer_forget_holdings(struct tacit_elim_peer *peer);
