@@ -82,6 +82,7 @@ struct tacit_sim_row {
     uint32_t *eliminated; /* K: epoch of elimination, 0 = survived */
     uint32_t *ranking; /* K: the arms that are left, by the protocol's own estimates, best first */
     uint32_t ranked_count;         /* so many of them; 0: it ranks nothing */
+    uint32_t thread_count;         /* of the run: it may play on so many itself; 1 or more */
     struct tacit_env_watch *watch; /* the host's; NULL: nobody watches */
 };
 
@@ -145,7 +146,8 @@ struct tacit_sim_control {
     const bool *skip; /* run_count: runs that are not played, their results untouched; NULL: none */
 };
 
-/* Plays all runs on `thread_count` >= 1 threads. Results do not depend on thread_count.
+/* Plays all runs on `thread_count` >= 1 threads; where there are fewer runs, each has several.
+ * Results do not depend on thread_count.
  * Errors: TACIT_INTERRUPTED (runs that ended before the stop are in the results), TACIT_MEMORY,
  * TACIT_INVALID (a plan that a core refuses). */
 enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_sim_player *player,

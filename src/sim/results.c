@@ -19,6 +19,7 @@ struct tacit_sim_row *tacit_sim_row_new(const struct tacit_sim *sim, uint32_t me
     row->curves = row->profiles + sim->profile_values;
     row->eliminated = (uint32_t *)(void *)(numbers + doubles);
     row->ranking = row->eliminated + arms;
+    row->thread_count = 1;
     return row;
 }
 

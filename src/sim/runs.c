@@ -9,6 +9,7 @@ struct crew {
     const void *plan;
     const struct tacit_sim_results *results;
     struct tacit_sim_control *control;
+    uint32_t threads_a_run;
     atomic_uint next_run;
     atomic_int status; /* the first failure of any worker */
 };
@@ -49,8 +50,10 @@ static void *work(void *argument)
     void *const run =
         row == NULL || watch == NULL ? NULL : crew->player->run_new(crew->plan, &status);
     TACIT_IMPLIES(run == NULL, status != TACIT_OK);
-    if (run != NULL)
+    if (run != NULL) {
+        row->thread_count = crew->threads_a_run;
         row->watch = sim_watches(crew->sim) ? watch : NULL;
+    }
     while (status == TACIT_OK && atomic_load(&crew->status) == TACIT_OK) {
         uint32_t const index = atomic_fetch_add(&crew->next_run, 1);
         if (index >= crew->sim->run_count)
@@ -81,6 +84,7 @@ enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_
     uint32_t started = 0;
     if (threads == NULL)
         return TACIT_MEMORY;
+    crew.threads_a_run = thread_count / (wanted > 0 ? wanted : 1);
     while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, &crew) == 0)
         started++; /* fewer threads than asked for do the same work */
     (void)work(&crew);

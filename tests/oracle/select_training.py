@@ -2,12 +2,14 @@
 """Trainings that a selection serves, on MNIST: a model comes of it, the same bits come of any number of threads, honest
 noise drowns a large model, and what is missing is named. Skipped where the data set is not here.
 """
+import contextlib
 import csv
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 FILE = """name: training
 seed: 5
@@ -40,6 +42,29 @@ def mean(result, metric):
 def require(condition, what):
     if not condition:
         sys.exit(what)
+
+
+def most_threads(path, *settings, threads):
+    """The most that the process was seen to have, by the names of its tasks."""
+    words = [os.environ["TACIT_PROGRAM"], "run", path, "--quiet", "--threads", str(threads)]
+    for setting in settings:
+        words += ["--set", setting]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+        most = 0
+        while process.poll() is None:
+            with contextlib.suppress(OSError):  # it has just ended
+                most = max(most, len(os.listdir(f"/proc/{process.pid}/task")))
+            time.sleep(0.002)
+    require(process.returncode == 0, f"{threads} threads: code {process.returncode}")
+    return most
+
+
+def check_threads(path):
+    """A run's own helper and oneDNN's threads count, too."""
+    require(most_threads(path, "runs=1", threads=1) == 1, "one thread is one thread")
+    require(most_threads(path, "runs=1", "training.model=cnn", "horizon=2", threads=1) == 1, "of a network of layers, too")
+    require(most_threads(path, "runs=1", threads=2) == 2, "a run alone has both threads")
+    require(most_threads(path, "runs=2", threads=2) == 2, "two runs have one each")
 
 
 def check_series(folder, path):
@@ -95,6 +120,7 @@ def main():
         require(mean(plain, "bytes") == 12 * 5 * 2 * 4 * 25818, "bytes of models and updates")
         require(mean(plain, "bytes_to_all") == 12 * (30 + 5) * 4 * 25818, "bytes, the model to all")
         require(run(path, threads=1).stdout == plain.stdout, "another result with one thread")
+        check_threads(path)
         check_series(folder, path)
         skewed = run(path, "labels=dominant")
         require(mean(skewed, "accuracy") > 0.7, f"dominant labels: {mean(skewed, 'accuracy')}")

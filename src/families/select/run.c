@@ -23,6 +23,7 @@ struct select_run {
     uint64_t compared_count; /* rounds in which an annealing was set beside the best */
     uint64_t optimal_count;  /* and was as good */
     double *series;          /* SELECT_SERIES_COUNT rows of this run */
+    uint32_t thread_count;   /* that it may train on */
     uint32_t recorded;
     struct training *training; /* NULL: selection only */
     struct tacit_rng latency_stream;
@@ -195,7 +196,8 @@ static enum tacit_status play_round(struct select_run *run, bool *goes_on)
         return status;
     status = account(run);
     if (status == TACIT_OK && run->training != NULL)
-        status = training_round(run->training, run->select, run->users, run->user_count);
+        status = training_round(run->training, run->select, run->users, run->user_count,
+                                run->thread_count);
     return status == TACIT_OK ? observe(run) : status;
 }
 
@@ -377,6 +379,7 @@ enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_si
     struct tacit_sim_meter meter = tacit_sim_meter_start(sim, row->regret);
     enum tacit_status status = begin(run, index);
     run->series = row->profiles;
+    run->thread_count = row->thread_count;
     run->recorded = 0;
     bool goes_on = true;
     uint64_t round = 0;

@@ -1,5 +1,5 @@
-/* A federated training in memory: the users of a round train side by side on two threads; what
- * comes of a round does not depend on which thread took whom. */
+/* A federated training in memory: the users of a round train side by side on two threads, if the
+ * run has so many; what comes of a round does not depend on which thread took whom. */
 #include "training.h"
 #include <math.h>
 #include <pthread.h>
@@ -249,10 +249,10 @@ static void *work(void *context)
     return NULL;
 }
 
-static enum tacit_status train_all(struct training *training)
+static enum tacit_status train_all(struct training *training, uint32_t thread_count)
 {
     pthread_t thread;
-    bool const has_thread = training->chosen_count > 1 &&
+    bool const has_thread = thread_count > 1 && training->chosen_count > 1 &&
                             pthread_create(&thread, NULL, work, &training->workers[1]) == 0;
     (void)work(&training->workers[0]);
     if (has_thread)
@@ -306,12 +306,12 @@ static enum tacit_status release(struct training *training, const struct tacit_s
 }
 
 enum tacit_status training_round(struct training *training, const struct tacit_select *select,
-                                 const uint32_t *users, uint32_t count)
+                                 const uint32_t *users, uint32_t count, uint32_t thread_count)
 {
     uint64_t const parameters = training->plan->parameter_count;
     training->chosen = users;
     training->chosen_count = count;
-    enum tacit_status status = train_all(training);
+    enum tacit_status status = train_all(training, thread_count);
     uint64_t rows = 0;
     for (uint32_t i = 0; i < count; i++)
         rows += training->first[users[i] + 1] - training->first[users[i]];

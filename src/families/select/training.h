@@ -71,9 +71,10 @@ void training_free(struct training *training);
 void training_begin(struct training *training, uint64_t seed, uint32_t run, uint64_t *sizes);
 
 /* The chosen users train, and their updates join the model. Their budgets are those of the
- * selection before it observes the round. Errors: TACIT_MEMORY, TACIT_BUDGET. */
+ * selection before it observes the round. With two threads or more, two users at a time; what comes
+ * of it is the same. Errors: TACIT_MEMORY, TACIT_BUDGET. */
 enum tacit_status training_round(struct training *training, const struct tacit_select *select,
-                                 const uint32_t *users, uint32_t count);
+                                 const uint32_t *users, uint32_t count, uint32_t thread_count);
 
 /* Share of the exam that the model gets right, and its mean loss. Errors: TACIT_MEMORY. */
 enum tacit_status training_examine(struct training *training, double *accuracy, double *loss);
