@@ -384,6 +384,7 @@ enum tacit_status cell_read(struct cell *cell)
         .answer = json_string_value(json_object_get(answer, "sentence")),
         .is_decided = json_is_true(json_object_get(answer, "decided")),
         .note = json_string_value(json_object_get(cell->root, "note")),
+        .remark = json_string_value(json_object_get(cell->root, "remark")),
         .epsilon = number_of(json_object_get(privacy, "epsilon_per_reward")),
         .uniform = summary_of(json_object_get(uniform, "regret"))};
     json_t const *const of_user = json_object_get(privacy, "epsilon_per_user");

@@ -134,6 +134,8 @@ static int check_command(const struct command *command, int word_count, char **w
         return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
     }
     print_head(arguments.file, &experiment);
+    if (experiment.remark[0] != '\0')
+        (void)printf("data: %s\n", experiment.remark);
     if (experiment.note[0] != '\0')
         (void)printf("%s\n", experiment.note);
     (void)printf("\n");

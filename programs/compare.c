@@ -337,6 +337,27 @@ static enum tacit_status print_all(const struct request *request,
     return status;
 }
 
+/* What is to be known of the data of all cells: once where it is the same. NULL: no memory. */
+static char *remarks_of(const struct tacit_report_cell *cells, const struct cell *sources,
+                        uint32_t count, bool are_files)
+{
+    char const *last = "";
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    for (uint32_t i = 0; out != NULL && i < count; i++) {
+        if (cells[i].remark == NULL || strcmp(cells[i].remark, last) == 0)
+            continue;
+        last = cells[i].remark;
+        (void)fprintf(out, "%s%s%s%s", ftell(out) > 0 ? " " : "", are_files ? sources[i].file : "",
+                      are_files ? ": " : "", last);
+    }
+    if (out != NULL && fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 /* Errors: TACIT_MEMORY, TACIT_IO. */
 static enum tacit_status tell(struct grid *grid, uint32_t count, struct tacit_error *error)
 {
@@ -356,17 +377,23 @@ static enum tacit_status tell(struct grid *grid, uint32_t count, struct tacit_er
     }
     char const *const title =
         grid->request->file_count > 1 ? "Comparison" : grid->request->files[0];
-    struct tacit_report_comparison const comparison = {.title = title,
-                                                       .version = TACIT_VERSION,
-                                                       .metrics = metrics,
-                                                       .metric_count = metric_count,
-                                                       .cells = cells,
-                                                       .cell_count = count,
-                                                       .cells_asked = grid->count,
-                                                       .json = json};
+    char *const remark = remarks_of(cells, grid->cells, count, grid->request->file_count > 1);
+    if (remark == NULL)
+        status = TACIT_MEMORY;
+    struct tacit_report_comparison const comparison = {
+        .title = title,
+        .remark = remark == NULL || *remark == '\0' ? NULL : remark,
+        .version = TACIT_VERSION,
+        .metrics = metrics,
+        .metric_count = metric_count,
+        .cells = cells,
+        .cell_count = count,
+        .cells_asked = grid->count,
+        .json = json};
     if (status == TACIT_OK)
         status = print_all(grid->request, &comparison, error);
     free(json);
+    free(remark);
     free(cells);
     free(metrics);
     return status;

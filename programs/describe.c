@@ -17,6 +17,10 @@ static double mean_interval(const struct tacit_log *log, uint32_t arm)
         double squares = 0;
         if (rows < 2)
             return 0;
+        if (log->weights.errors != NULL) {
+            variance += log->weights.errors[cell] * log->weights.errors[cell];
+            continue;
+        }
         for (uint32_t row = log->start[cell]; row < log->start[cell + 1]; row++)
             squares +=
                 (log->rewards[row] - log->means[cell]) * (log->rewards[row] - log->means[cell]);
@@ -196,6 +200,7 @@ enum tacit_status description_make(struct description *description,
     description->report = (struct tacit_report){
         .name = config->name,
         .title_note = experiment->note[0] == '\0' ? NULL : experiment->note,
+        .remark = experiment->remark[0] == '\0' ? NULL : experiment->remark,
         .version = TACIT_VERSION,
         .seed = config->seed,
         .run_count = simulation->finished,

@@ -68,8 +68,8 @@ struct search {
     uint32_t agent_count;
     double gap;
     double epsilon;
-    char apart[160]; /* the setting of --gap */
-    char best_arm[64];
+    char apart[160];                                           /* the setting of --gap */
+    char remark[sizeof((struct tacit_experiment *)0)->remark]; /* of the file's data */
     struct plan plans[PLANS_MAX];
     uint32_t plan_count;
     bool stopped;
@@ -405,9 +405,10 @@ static char *plans_json(const struct search *search, const char *sentence)
     json_t *const plans = json_array();
     for (uint32_t i = 0; i < search->plan_count; i++)
         (void)json_array_append_new(plans, plan_json(&search->plans[i]));
-    json_t *const root = json_pack("{s:o, s:o, s:s, s:s*}", "plans", plans, "horizon",
+    json_t *const root = json_pack("{s:o, s:o, s:s, s:s*, s:s*}", "plans", plans, "horizon",
                                    json_integer((json_int_t)search->horizon), "sentence", sentence,
-                                   "instance", search->apart[0] == '\0' ? NULL : search->apart);
+                                   "instance", search->apart[0] == '\0' ? NULL : search->apart,
+                                   "remark", search->remark[0] == '\0' ? NULL : search->remark);
     char *const object = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
     char *text = NULL;
     if (object != NULL && asprintf(&text, "%s\n", object) < 0)
@@ -428,8 +429,11 @@ static void print_number(double value, int width, int places)
 static void print_table(const struct search *search, const char *sentence)
 {
     bool has_unsure = false;
-    (void)printf("%s\n\n%-52s %-18s %12s %12s %8s %12s %10s %12s\n", sentence, "protocol",
-                 "network", "by formula", "slots needed", "rounds", "bytes", "cost", "regret");
+    (void)printf("%s\n", sentence);
+    if (search->remark[0] != '\0')
+        (void)printf("data: %s\n", search->remark);
+    (void)printf("\n%-52s %-18s %12s %12s %8s %12s %10s %12s\n", "protocol", "network",
+                 "by formula", "slots needed", "rounds", "bytes", "cost", "regret");
     for (uint32_t i = 0; i < search->plan_count; i++) {
         const struct plan *const plan = &search->plans[i];
         (void)printf("%-52s %-18s", plan->protocol, plan->network);
@@ -531,6 +535,7 @@ static bool look(struct search *search, struct tacit_error *error)
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
     search->gap = forecast_gap(&experiment);
+    memcpy(search->remark, experiment.remark, sizeof search->remark);
     bool const has_instance = experiment.global_means != NULL && arms >= 2;
     tacit_experiment_free(&experiment);
     if (!has_instance)
@@ -574,6 +579,8 @@ static enum tacit_status write_page(const struct search *search, const char *sen
                                                   .regret = plan->regret};
     }
     struct tacit_report_plan const page = {.title = search->request->file,
+                                           .remark =
+                                               search->remark[0] == '\0' ? NULL : search->remark,
                                            .version = TACIT_VERSION,
                                            .sentence = sentence,
                                            .horizon = search->horizon,

@@ -133,6 +133,14 @@ struct tacit_log_rows {
     double *propensities; /* in (0, 1] */
 };
 
+/* Where a column says the propensities: a row weighs 1/propensity, so that the rows of an arm stand
+ * for all rows of their agent. Uniform ones weigh alike, and there is nothing here. */
+struct tacit_log_weights {
+    double *keep; /* of each reward, by tacit_env_weigh; NULL: rows weigh alike */
+    uint32_t *other;
+    double *errors; /* A x K: standard errors of the means; NaN: of one row */
+};
+
 /* The rewards of each cell (agent, arm), as env wants them: cell c = agent*K + arm owns
  * rewards[start[c]] up to, and without, rewards[start[c+1]]. */
 struct tacit_log {
@@ -147,9 +155,10 @@ struct tacit_log {
     uint32_t of_no_arm; /* rows that no arm counts */
     uint32_t *start;    /* A*K + 1 */
     double *rewards;
-    double *means;              /* A x K averages */
-    bool binary;                /* all rewards are 0 or 1 */
+    double *means; /* A x K averages; with weights the self-normalised ones (off_policy.h) */
+    bool binary;   /* all rewards are 0 or 1 */
     struct tacit_log_rows rows; /* row_count of each, where propensities are known */
+    struct tacit_log_weights weights;
 };
 
 /* Splits the table over agents and arms. With n rows, agent i of A gets the rows (in file order, or

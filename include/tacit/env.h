@@ -18,7 +18,16 @@ struct tacit_env_log {
     const uint32_t *start; /* A*K + 1 */
     const double *rewards;
     bool binary; /* every reward is 0 or 1: a sum is then one binomial */
+    /* Of each reward, what tacit_env_weigh made of its weight; NULL: those of a cell are drawn
+     * alike often. */
+    const double *keep;
+    const uint32_t *other; /* counted within the cell */
 };
+
+/* Makes of `count` weights what draws them in proportion at one word a draw: place i, uniform, is
+ * taken with chance keep[i], else other[i] in its stead (Walker 1977; Vose 1991). The weights are
+ * read from keep. Requires: finite weights above 0; `count` words of work. Cost: O(count). */
+void tacit_env_weigh(uint32_t count, double *keep, uint32_t *other, uint32_t *work);
 
 struct tacit_env_watch;
 

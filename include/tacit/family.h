@@ -58,6 +58,7 @@ struct tacit_experiment {
     struct tacit_network *network; /* NULL: nobody has neighbours */
     double *global_means; /* K; NULL if each run has its own instance, or there are no arms */
     char note[512];       /* one sentence about the data, or empty */
+    char remark[700];     /* what is to be known of the data before any number is read, or empty */
     /* What the family's plan says: */
     void *plan;                           /* what its runs need; its own */
     const struct tacit_profile *profiles; /* the plan's; NULL: those of the family */

@@ -57,6 +57,7 @@ struct tacit_report_setting {
 struct tacit_report {
     const char *name;
     const char *title_note; /* one sentence about the data, or NULL */
+    const char *remark;     /* to be known of the data before any number is read, or NULL */
     const char *version;
     uint64_t seed;
     uint32_t run_count;  /* runs that finished, at least one */
@@ -263,6 +264,7 @@ struct tacit_report_cell {
     const char *answer;      /* sentence, or NULL */
     bool is_decided;         /* the answer is one arm */
     const char *note;        /* warning, or NULL */
+    const char *remark;      /* of the data, or NULL */
     double epsilon;          /* per reward; NaN or infinite: no noise */
     bool epsilon_is_of_user; /* what a user may lose in all, and not per reward */
     uint32_t run_count;
@@ -280,6 +282,7 @@ struct tacit_report_cell {
 
 struct tacit_report_comparison {
     const char *title;
+    const char *remark; /* of the data, for the first lines; NULL: none */
     const char *version;
     const struct tacit_metric *const *metrics;
     uint32_t metric_count;
@@ -388,6 +391,7 @@ struct tacit_report_choice {
 
 struct tacit_report_plan {
     const char *title;
+    const char *remark; /* of the data, or NULL */
     const char *version;
     const char *sentence;
     uint64_t horizon;                          /* slots that there are */

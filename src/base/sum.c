@@ -1,6 +1,5 @@
 /* Sums of rewards: exact integers in sound mode, doubles in paper mode. */
 #include "tacit/base.h"
-#include <math.h>
 
 int64_t tacit_scale_level(const struct tacit_scale *scale, double reward)
 {
@@ -11,7 +10,7 @@ int64_t tacit_scale_level(const struct tacit_scale *scale, double reward)
     if (reward >= scale->hi)
         return TACIT_STEPS;
     double const share = (reward - scale->lo) / (scale->hi - scale->lo);
-    return (int64_t)floor(share * (double)TACIT_STEPS + 0.5);
+    return (int64_t)(share * (double)TACIT_STEPS + 0.5); /* not below 0: cut is floor */
 }
 
 void tacit_sum_add_reward(const struct tacit_scale *scale, union tacit_sum *sum, double reward,

@@ -3,6 +3,7 @@
  *
  * A agents, K arms, n rows without the header. */
 #include "tacit/data.h"
+#include "tacit/off_policy.h"
 #include "internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -485,6 +486,8 @@ static void place_rewards(const struct builder *builder, struct tacit_log *log)
     for (size_t i = builder->entry_count; i > 0; i--) {
         const struct entry *const entry = &builder->entries[i - 1];
         log->rewards[--log->start[entry->cell]] = entry->reward;
+        if (log->weights.keep != NULL)
+            log->weights.keep[log->start[entry->cell]] = 1 / log->rows.propensities[i - 1];
         log->binary = log->binary && (entry->reward == 0.0 || entry->reward == 1.0);
     }
 }
@@ -573,16 +576,80 @@ static enum tacit_status fill_rows(const struct builder *builder, struct tacit_l
     return TACIT_OK;
 }
 
+/* ---- Weights ------------------------------------------------------------------------------- */
+
+static enum tacit_status allocate_weights(const struct builder *builder, struct tacit_log *log)
+{
+    size_t const n = builder->entry_count;
+    struct tacit_log_weights *const weights = &log->weights;
+    if (builder->spec->propensity_column == NULL)
+        return TACIT_OK;
+    weights->keep = malloc(n * sizeof *weights->keep);
+    weights->other = malloc(n * sizeof *weights->other);
+    weights->errors = malloc((size_t)log->agent_count * log->arm_count * sizeof *weights->errors);
+    return weights->keep != NULL && weights->other != NULL && weights->errors != NULL
+               ? TACIT_OK
+               : fail_memory(builder);
+}
+
+/* Means and their errors, as the estimates of the same rows have them. */
+static enum tacit_status estimate_cells(const struct builder *builder, struct tacit_log *log)
+{
+    size_t const cells = (size_t)log->agent_count * log->arm_count;
+    struct tacit_off_policy_log const rows = {.row_count = log->row_count,
+                                              .arm_count = log->arm_count,
+                                              .cell_count = log->agent_count,
+                                              .arms = log->rows.arms,
+                                              .cells = log->rows.agents,
+                                              .rewards = log->rows.rewards,
+                                              .propensities = log->rows.propensities};
+    double *const work =
+        malloc(tacit_off_policy_work_size(log->agent_count, log->arm_count) * sizeof *work);
+    struct tacit_off_policy_arm *const results = malloc((cells + log->arm_count) * sizeof *results);
+    bool const has_memory = work != NULL && results != NULL;
+    if (has_memory)
+        tacit_off_policy_arms(&rows, work, results);
+    for (size_t cell = 0; has_memory && cell < cells; cell++) {
+        log->means[cell] = results[cell].self_normalised.value;
+        log->weights.errors[cell] = results[cell].self_normalised.error;
+    }
+    free(work);
+    free(results);
+    return has_memory ? TACIT_OK : fail_memory(builder);
+}
+
+/* Requires: rewards and weights are placed, and every cell has rows. */
+static enum tacit_status weigh_cells(const struct builder *builder, struct tacit_log *log)
+{
+    size_t const cells = (size_t)log->agent_count * log->arm_count;
+    if (log->weights.keep == NULL)
+        return TACIT_OK;
+    uint32_t *const work = malloc(builder->entry_count * sizeof *work);
+    if (work == NULL)
+        return fail_memory(builder);
+    for (size_t cell = 0; cell < cells; cell++) {
+        uint32_t const first = log->start[cell];
+        tacit_env_weigh(log->start[cell + 1] - first, log->weights.keep + first,
+                        log->weights.other + first, work);
+    }
+    free(work);
+    return estimate_cells(builder, log);
+}
+
 static enum tacit_status make_log(const struct builder *builder, struct tacit_log *log)
 {
     struct tacit_log made;
     enum tacit_status status = allocate_log(builder, &made);
     if (status == TACIT_OK)
         status = fill_rows(builder, &made.rows);
+    if (status == TACIT_OK)
+        status = allocate_weights(builder, &made);
     if (status == TACIT_OK) {
         place_rewards(builder, &made);
         status = average_cells(builder, &made);
     }
+    if (status == TACIT_OK)
+        status = weigh_cells(builder, &made);
     if (status == TACIT_OK)
         *log = made;
     else
@@ -764,5 +831,8 @@ void tacit_log_free(struct tacit_log *log)
     free(log->rows.arms);
     free(log->rows.rewards);
     free(log->rows.propensities);
+    free(log->weights.keep);
+    free(log->weights.other);
+    free(log->weights.errors);
     *log = (struct tacit_log){0};
 }

@@ -1,6 +1,7 @@
 /* Reward environments: exact sums of many pulls where the law is known, single pulls where not. */
 #include "tacit/env.h"
 #include "../random/words.h"
+#include "log.h"
 #include "replay.h"
 #include <math.h>
 
@@ -58,16 +59,6 @@ static void pull_gaussian(uint64_t count, double mean, double sd, const struct t
         tacit_sum_add_reward(scale, sum, mean + sd * tacit_rng_normal(rng), 1);
 }
 
-static void pull_log(const struct tacit_env_log *log, size_t cell, uint64_t count,
-                     const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
-{
-    uint32_t const rows = log->start[cell + 1] - log->start[cell];
-    const double *const rewards = log->rewards + log->start[cell];
-    TACIT_ASSERT(rows > 0);
-    for (uint64_t i = 0; i < count; i++)
-        tacit_sum_add_reward(scale, sum, rewards[tacit_rng_below(rng, rows)], 1);
-}
-
 static void draw(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
                  const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
 {
@@ -83,11 +74,12 @@ static void draw(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint
         pull_gaussian(count, mean, env->sd, scale, rng, sum);
         return;
     case TACIT_ENV_LOGGED:
-        /* Drawing rows of zeros and ones with replacement: the share of ones is the mean. */
+        /* Drawing rows of zeros and ones with replacement: the share of ones, each by its weight,
+         * is the mean. */
         if (env->log.binary)
             pull_binary(count, mean, scale, rng, sum);
         else
-            pull_log(&env->log, (size_t)agent * env->arm_count + arm, count, scale, rng, sum);
+            env_log_pull(&env->log, (size_t)agent * env->arm_count + arm, count, scale, rng, sum);
         return;
     }
     TACIT_ASSERT(false);

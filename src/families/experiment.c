@@ -206,6 +206,17 @@ bool tacit_experiment_rewards_within(const struct tacit_experiment *experiment, 
     return true;
 }
 
+/* How rows count, where not alike. */
+static void remark_weights(struct tacit_experiment *experiment, struct tacit_text *remark)
+{
+    if (experiment->data->log.weights.keep == NULL)
+        return;
+    tacit_text_add(remark, "rows are weighted by 1/propensity (column '");
+    tacit_text_add(remark, experiment->config->log.propensity_column);
+    tacit_text_add(remark, "'): means, rewards and regret are those of arms offered to everybody, "
+                           "as `tacit evaluate` estimates them (self-normalised).");
+}
+
 /* What became of the rows, in a sentence or two behind the first one of the note. */
 static void note_rows(struct tacit_experiment *experiment)
 {
@@ -255,7 +266,10 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
     experiment->sim.env.means = log->means;
     experiment->sim.env.row_count = log->agent_count;
     experiment->sim.env.arm_count = log->arm_count;
-    experiment->sim.env.log = (struct tacit_env_log){log->start, log->rewards, log->binary};
+    experiment->sim.env.log = (struct tacit_env_log){log->start, log->rewards, log->binary,
+                                                     log->weights.keep, log->weights.other};
+    struct tacit_text remark = tacit_text_init(experiment->remark, sizeof experiment->remark);
+    remark_weights(experiment, &remark);
     note_rows(experiment);
     return TACIT_OK;
 }

@@ -100,6 +100,7 @@ enum tacit_status tacit_report_comparison_table(const struct tacit_report_compar
 {
     locale_t const before = report_locale_enter();
     uint32_t const width = label_width(comparison);
+    report_put_remark(comparison->remark, out);
     put_label("settings", width, out);
     for (size_t i = 0; i < REPORT_COLUMNS; i++)
         if (any_has(comparison, report_columns[i]))

@@ -172,7 +172,7 @@ enum tacit_status report_comparison_html(const struct report_comparison_page *pa
 {
     const struct tacit_report_comparison *const comparison = page->comparison;
     report_html_top(comparison->title, out);
-    report_html_header(comparison->title, NULL, out);
+    report_html_header(comparison->title, comparison->remark, NULL, out);
     report_html_fact(comparison->cell_count, "setting", "settings", out);
     report_html_header_end(out);
     report_html_stopped(comparison->cell_count, comparison->cells_asked, "settings were run", out);

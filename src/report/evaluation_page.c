@@ -142,7 +142,7 @@ struct page {
 static void put_top(const struct tacit_report_evaluation *evaluation, FILE *out)
 {
     report_html_top(evaluation->name, out);
-    report_html_header(evaluation->name, NULL, out);
+    report_html_header(evaluation->name, NULL, NULL, out);
     report_html_fact(evaluation->row_count, "row", "rows", out);
     report_html_fact(evaluation->arm_count, "arm", "arms", out);
     report_html_fact(evaluation->site_count, "site", "sites", out);

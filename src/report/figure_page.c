@@ -17,7 +17,7 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
     uint32_t runs = 0;
     for (uint32_t i = 0; i < paper->experiment_count; i++)
         runs += paper->experiments[i].run_count;
-    report_html_header(paper->title, NULL, out);
+    report_html_header(paper->title, NULL, NULL, out);
     report_html_fact(paper->section_count, "figure", "figures and tables", out);
     report_html_fact(paper->experiment_count, "experiment", "experiments", out);
     report_html_fact(runs, "run", "runs", out);

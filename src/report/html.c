@@ -36,16 +36,22 @@ void report_html_bottom(const char *version, FILE *out)
     (void)fputs("</footer>\n</main></body></html>\n", out);
 }
 
-void report_html_header(const char *title, const char *note, FILE *out)
+static void put_paragraph(const char *text, FILE *out)
+{
+    if (text == NULL)
+        return;
+    (void)fputs("<p>", out);
+    put_text(out, text);
+    (void)fputs("</p>\n", out);
+}
+
+void report_html_header(const char *title, const char *remark, const char *note, FILE *out)
 {
     (void)fputs("<header><h1><bdi>", out);
     put_text(out, title);
     (void)fputs("</bdi></h1>\n", out);
-    if (note != NULL) {
-        (void)fputs("<p>", out);
-        put_text(out, note);
-        (void)fputs("</p>\n", out);
-    }
+    put_paragraph(remark, out);
+    put_paragraph(note, out);
     (void)fputs("<p class=\"facts\">", out);
 }
 

@@ -274,7 +274,7 @@ void report_html_bottom(const char *version, FILE *out);
 void report_html_style(FILE *out);
 
 /* Heading, note (or NULL), and a line of facts that the caller fills. */
-void report_html_header(const char *title, const char *note, FILE *out);
+void report_html_header(const char *title, const char *remark, const char *note, FILE *out);
 void report_html_header_end(FILE *out);
 
 /* "3 runs", "1 run" */
@@ -438,6 +438,9 @@ struct report_phrase report_tally_text(const struct tacit_report_paper *paper);
 /* One text, broken at blanks, each line after the first behind the indent; ends the line. (table.c)
  */
 void report_put_wrapped(FILE *out, const char *text, const char *indent);
+
+/* "data: " and what is to be known of the data, in a line; nothing for NULL. (table.c) */
+void report_put_remark(const char *remark, FILE *out);
 
 /* The same for a text that begins behind `column` characters of a line. */
 void report_put_text(FILE *out, const char *text, size_t column, const char *indent);

@@ -53,6 +53,10 @@ static enum tacit_status put_answer(const struct tacit_report *report, FILE *out
         (void)fputs("null", out);
     else
         put_string(out, report_note(report));
+    if (report->remark != NULL) {
+        (void)fputs(",\n \"remark\": ", out);
+        put_string(out, report->remark);
+    }
     tacit_report_answer_free(&answer);
     return TACIT_OK;
 }

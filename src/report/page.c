@@ -5,7 +5,7 @@
 
 static void put_header(const struct tacit_report *report, FILE *out)
 {
-    report_html_header(report->name, report->title_note, out);
+    report_html_header(report->name, report->remark, report->title_note, out);
     report_html_fact(report->run_count, "run", "runs", out);
     report_html_fact(report->agent_count, report_words(report)->agent, report_words(report)->agents,
                      out);

@@ -154,7 +154,7 @@ static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_
     bool const decides = plan->choice_count > 0 && plan->choices[0].decides;
     (void)error;
     report_html_top(plan->title, out);
-    report_html_header(plan->title, NULL, out);
+    report_html_header(plan->title, plan->remark, NULL, out);
     report_html_fact(plan->choice_count, "choice", "choices", out);
     report_html_fact(plan->horizon, "slot a site", "slots a site", out);
     report_html_header_end(out);

@@ -12,6 +12,14 @@ void report_put_wrapped(FILE *out, const char *text, const char *indent)
     report_put_text(out, text, TERMINAL_WIDTH, indent); /* the first word starts a line */
 }
 
+void report_put_remark(const char *remark, FILE *out)
+{
+    if (remark == NULL)
+        return;
+    (void)fputs("data:", out);
+    report_put_text(out, remark, strlen("data:"), "  ");
+}
+
 void report_put_text(FILE *out, const char *text, size_t column, const char *indent)
 {
     size_t const first = column;
@@ -128,6 +136,7 @@ static enum tacit_status put_answer(const struct tacit_report *report, FILE *out
     }
     if (report_note(report) != NULL)
         (void)fprintf(out, "note: %s\n", report_note(report));
+    report_put_remark(report->remark, out);
     tacit_report_answer_free(&answer);
     return TACIT_OK;
 }

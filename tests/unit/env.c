@@ -217,7 +217,13 @@ static void logged_binary_is_the_binomial_of_the_share_of_ones(void **state)
     uint32_t const start[] = {0, 1, 2, 6, 7};
     double const rewards[] = {0, 1, 0, 1, 0, 0, 1};
     double const means[] = {0, 1, 0.25, 1};
-    struct tacit_env const env = {TACIT_ENV_LOGGED, 2, 2, means, 0, {start, rewards, true}, NULL};
+    struct tacit_env const env = {TACIT_ENV_LOGGED,
+                                  2,
+                                  2,
+                                  means,
+                                  0,
+                                  {.start = start, .rewards = rewards, .binary = true},
+                                  NULL};
     struct tacit_rng rng = stream(6);
     struct moments moments = binomial_moments(20, 0.25);
     for (uint32_t draw = 0; draw < DRAWS; draw++) {
@@ -238,7 +244,8 @@ static void logged_draws_each_row_of_its_own_cell_equally_often(void **state)
     uint32_t const start[] = {0, 1, 2, 5, 6};
     double const rewards[] = {50, 51, 1, 2, 3, 52};
     double const means[] = {50, 51, 2, 52};
-    struct tacit_env const env = {TACIT_ENV_LOGGED, 2, 2, means, 0, {start, rewards, false}, NULL};
+    struct tacit_env const env = {
+        TACIT_ENV_LOGGED, 2, 2, means, 0, {.start = start, .rewards = rewards}, NULL};
     struct tacit_rng rng = stream(7);
     uint64_t seen[4] = {0};
     double const expected[] = {0, DRAWS / 3.0, DRAWS / 3.0, DRAWS / 3.0};
@@ -258,7 +265,8 @@ static void logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps(v
     uint32_t const start[] = {0, 4};
     double const rewards[] = {-5, 0.5, NAN, 9};
     double const means[] = {0.5};
-    struct tacit_env const env = {TACIT_ENV_LOGGED, 1, 1, means, 0, {start, rewards, false}, NULL};
+    struct tacit_env const env = {
+        TACIT_ENV_LOGGED, 1, 1, means, 0, {.start = start, .rewards = rewards}, NULL};
     struct tacit_rng rng = stream(8);
     struct tacit_rng single = rng;
     int64_t sum = 0;
@@ -268,6 +276,71 @@ static void logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps(v
         sum += one;
     }
     assert_true(pull_steps(&env, 0, 0, 300, &unit_steps, &rng) == sum);
+}
+
+/* What the tables of Walker's method draw each place with, added up. */
+static void shares_of(uint32_t count, const double *keep, const uint32_t *other, double *shares)
+{
+    for (uint32_t i = 0; i < count; i++)
+        shares[i] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(keep[i] >= 0 && keep[i] <= 1 + 1e-12);
+        assert_true(other[i] < count);
+        shares[i] += keep[i] / count;
+        shares[other[i]] += (1 - keep[i]) / count;
+    }
+}
+
+static void weighing_gives_each_row_the_share_of_its_weight(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = stream(21);
+    double weights[64];
+    double keep[64];
+    double shares[64];
+    uint32_t other[64];
+    uint32_t work[64];
+    for (uint32_t count = 1; count <= 64; count++) {
+        double total = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            weights[i] = exp(8 * tacit_rng_uniform(&rng) * (count % 3)); /* alike, and far apart */
+            keep[i] = weights[i];
+            total += weights[i];
+        }
+        tacit_env_weigh(count, keep, other, work);
+        shares_of(count, keep, other, shares);
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(fabs(shares[i] - weights[i] / total) < 1e-13);
+    }
+}
+
+static void logged_draws_rows_in_proportion_to_their_weights(void **state)
+{
+    (void)state;
+    uint32_t const start[] = {0, 2, 6};
+    double const rewards[] = {50, 51, 0, 1, 2, 3};
+    double keep[] = {1, 1, 1, 2, 1, 4};
+    uint32_t other[6];
+    uint32_t work[4];
+    double const means[] = {50.5, 2};
+    tacit_env_weigh(2, keep, other, work);
+    tacit_env_weigh(4, keep + 2, other + 2, work);
+    struct tacit_env const env = {
+        TACIT_ENV_LOGGED, 1, 2, means, 0, {start, rewards, false, keep, other}, NULL};
+    struct tacit_rng rng = stream(22);
+    struct tacit_rng single = rng;
+    uint64_t seen[4] = {0};
+    double sum = 0;
+    double const expected[] = {DRAWS / 8.0, DRAWS / 4.0, DRAWS / 8.0, DRAWS / 2.0};
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        double const reward = pull_real(&env, 0, 1, 1, &single);
+        assert_true(reward >= 0 && reward <= 3 && reward == floor(reward));
+        seen[(uint32_t)reward]++;
+        sum += reward;
+    }
+    assert_true(gof_chi_square_p(seen, expected, 4) > ALPHA);
+    assert_true(pull_real(&env, 0, 1, DRAWS, &rng) == sum);
+    expect_same_place(rng, single);
 }
 
 static void pulls_are_single_only_where_the_law_of_the_sum_is_not_known(void **state)
@@ -445,12 +518,12 @@ static void a_watch_changes_no_reward(void **state)
          .row_count = 1,
          .arm_count = 1,
          .means = &mean,
-         .log = {start, rows, false}},
+         .log = {.start = start, .rewards = rows}},
         {.kind = TACIT_ENV_LOGGED,
          .row_count = 1,
          .arm_count = 1,
          .means = &binary_mean,
-         .log = {start, bits, true}}};
+         .log = {.start = start, .rewards = bits, .binary = true}}};
     for (size_t kind = 0; kind < sizeof environments / sizeof environments[0]; kind++)
         for (uint32_t on_steps = 0; on_steps < 2; on_steps++) {
             struct tacit_scale const *const scale = on_steps ? &wide_steps : &real_scale;
@@ -491,6 +564,8 @@ int main(void)
         cmocka_unit_test(logged_binary_is_the_binomial_of_the_share_of_ones),
         cmocka_unit_test(logged_draws_each_row_of_its_own_cell_equally_often),
         cmocka_unit_test(logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps),
+        cmocka_unit_test(weighing_gives_each_row_the_share_of_its_weight),
+        cmocka_unit_test(logged_draws_rows_in_proportion_to_their_weights),
         cmocka_unit_test(pulls_are_single_only_where_the_law_of_the_sum_is_not_known),
         cmocka_unit_test(mean_with_one_row_is_the_same_for_every_agent),
         cmocka_unit_test(mean_with_a_row_an_agent_is_its_own),

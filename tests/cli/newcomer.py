@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""A newcomer's table (support/newcomer_table.py) through the real program: whoever chose the offers looked at the customer, so
+plain means and weighted ones name different offers. With the propensities every command names the same one, and says that it
+weighs; without them every command names that of the plain means, and `evaluate` says what it needs.
+
+usage: newcomer.py       $TACIT_PROGRAM
+"""
+import collections
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import newcomer_table as table
+
+TACIT = os.environ["TACIT_PROGRAM"]
+FILE = """name: newcomer
+runs: 20
+horizon: 20000
+environment:
+  kind: logged
+  logged: {csv: offers.csv, agent: store, arm: offer, reward: REWARD}
+agents: 5
+protocol: {kind: phased-index, confidence: 0.95}
+privacy: {mode: sound, epsilon: 1, range: [0, TOP]}
+"""
+WEIGHTED = "--set=environment.logged.propensity=propensity"
+SAID = "rows are weighted by 1/propensity (column 'propensity')"
+
+
+def tacit(*words, code=0):
+    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout if code == 0 else done.stderr
+
+
+def told(*words):
+    return json.loads(tacit(*words, "--json"))
+
+
+def spaced(text):
+    return " ".join(text.split())
+
+
+def means(folder, column, is_weighted):
+    """Mean over the stores of each offer's mean there."""
+    sums = collections.defaultdict(lambda: [0.0, 0.0])
+    with open(folder / "offers.csv", encoding="utf-8", newline="") as rows:
+        for row in csv.DictReader(rows):
+            weight = 1 / float(row["propensity"]) if is_weighted else 1
+            cell = sums[row["store"], row["offer"]]
+            cell[0] += weight * float(row[column])
+            cell[1] += weight
+    return {offer: sum(sums[store, offer][0] / sums[store, offer][1] for store in table.STORES) / len(table.STORES)
+            for offer in table.LIFT}
+
+
+def best_of(shares):
+    return max(shares, key=shares.get)
+
+
+def expect_one_answer(folder, file, column, words, best):
+    """check, run, compare and plan, of one file, name one offer and the same gap."""
+    is_weighted = WEIGHTED in words
+    expected = means(folder, column, is_weighted)
+    assert best_of(expected) == best
+    lines = tacit("check", file, *words).splitlines()
+    shown = collections.defaultdict(list)
+    for line in lines:
+        for offer in table.LIFT:
+            if f" {offer} " in line and line.split()[0] in table.STORES:
+                shown[offer].append(float(line.split()[-1]))
+    assert {offer: len(values) for offer, values in shown.items()} == dict.fromkeys(table.LIFT, len(table.STORES))
+    for offer, values in shown.items():
+        assert abs(sum(values) / len(values) / expected[offer] - 1) < 1e-5, (offer, values, expected)
+    run = told("run", file, *words)
+    assert run["answer"]["arms"] == [best] and run["answer"]["decided"], run["answer"]
+    truth = {arm["name"]: arm["mean"] for arm in run["arms"]} if "arms" in run else expected
+    assert best_of(truth) == best
+    compared = told("compare", file, *words, "--over", "privacy.epsilon=1,2")
+    assert [cell["answer"]["arms"] for cell in compared["results"]] == [[best], [best]]
+    first = spaced("\n".join(tacit("run", file, *words).splitlines()[:4]))
+    assert first.startswith(f"answer: decided for {best}, in ")
+    heads = [spaced("\n".join(lines[:3])), first, spaced("\n".join(tacit("compare", file, *words, "--over", "privacy.epsilon=1,2")
+                                                                  .splitlines()[:4]))]
+    assert all((SAID in head) == is_weighted for head in heads), heads
+    assert (SAID in run.get("remark", "")) == is_weighted
+    return expected
+
+
+def expect_plan(file, words, expected):
+    """What plan tells apart is what the commands above name."""
+    order = sorted(expected.values())
+    plan = told("plan", file, *words, "--runs", 5)
+    assert plan["sentence"].startswith(f"to tell {order[-1] - order[-2]:.3g} apart"), (plan["sentence"], order)
+    assert any(choice["decides"] for choice in plan["plans"])
+    assert (SAID in plan.get("remark", "")) == (WEIGHTED in words)
+
+
+def with_propensities_all_commands_name_what_is_best_in_truth(folder):
+    for column, top in (("clicked", 1), ("amount", 60)):
+        (folder / "n.yaml").write_text(FILE.replace("REWARD", column).replace("TOP", str(top)), encoding="utf-8")
+        expected = expect_one_answer(folder, folder / "n.yaml", column, [WEIGHTED], table.BEST)
+        expect_plan(folder / "n.yaml", [WEIGHTED], expected)
+        evaluated = told("evaluate", folder / "n.yaml", WEIGHTED, "--runs", 5)
+        assert evaluated["answer"]["arms"] == [table.BEST] and evaluated["answer"]["decided"]
+        assert {site["best_arm"] for site in evaluated["sites"]} == {table.BEST}
+        for arm in evaluated["arms"]:
+            assert abs(arm["self_normalised"]["value"] / expected[arm["arm"]] - 1) < 0.02, (arm, expected)
+
+
+def without_them_all_commands_name_that_of_the_plain_means(folder):
+    for column, top in (("clicked", 1), ("amount", 60)):
+        file = folder / "n.yaml"
+        file.write_text(FILE.replace("REWARD", column).replace("TOP", str(top)), encoding="utf-8")
+        words = ["--set=horizon=60000"]
+        expected = expect_one_answer(folder, file, column, words, table.BEST_PLAIN)
+        expect_plan(file, words, expected)
+        error = tacit("evaluate", file, code=2)
+        assert "'propensity' is missing" in error and error.count("\n") == 1, error
+
+
+def the_regret_is_that_of_the_weighted_means(folder):
+    """Uniform play loses what the weighted means say, and what each site then saw as best is what they say, too."""
+    file = folder / "n.yaml"
+    file.write_text(FILE.replace("REWARD", "amount").replace("TOP", "60"), encoding="utf-8")
+    expected = means(folder, "amount", True)
+    run = told("run", file, WEIGHTED, "--set=protocol={kind: index, index: uniform}", "--set=privacy={mode: none}", "--runs", 4)
+    regret = sum(expected[table.BEST] - mean for mean in expected.values()) / 4 * 5 * 20000
+    assert abs(run["metrics"]["regret"]["mean"] / regret - 1) < 1e-3, (run["metrics"]["regret"], regret)
+    assert {site["truth"]["best_arm"] for site in run["sites"]} == {site["best_arm"] for site in run["sites"]} == {table.BEST}
+
+
+def pages_say_it_at_the_top(folder):
+    file = folder / "n.yaml"
+    file.write_text(FILE.replace("REWARD", "clicked").replace("TOP", "1"), encoding="utf-8")
+    for words in (["run", file], ["compare", file, "--over", "privacy.epsilon=1,2"], ["plan", file]):
+        for settings in ([], [WEIGHTED]):
+            text = tacit(*words, *settings, "--runs", 3, "--out", folder / "out")
+            assert (SAID in spaced("\n".join(text.splitlines()[:4]))) == (WEIGHTED in settings), text
+            header = (folder / "out" / "report.html").read_text(encoding="utf-8").split("</header>")[0]
+            assert ("weighted by 1/propensity" in header) == (WEIGHTED in settings), (words, header)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        table.draw(folder / "offers.csv")
+        for test in (with_propensities_all_commands_name_what_is_best_in_truth, without_them_all_commands_name_that_of_the_plain_means,
+                     the_regret_is_that_of_the_weighted_means, pages_say_it_at_the_top):
+            test(folder)
+            print("ok", test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()
