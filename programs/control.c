@@ -2,6 +2,8 @@
 #include "ask.h"
 #include "commands.h"
 #include "../src/live/control.h"
+#include "tacit/config.h"
+#include "tacit/family.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #define PATH_BYTES 4096u
 
 struct words {
-    const char *state; /* its directory, or the socket itself */
+    const char *state; /* the daemon's file, or its state directory, or the socket itself */
     const char *said[WORDS_MAX];
     uint32_t count;
     bool json;
@@ -134,23 +136,53 @@ static int print_answer(const struct words *words, const char *text, unsigned co
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* The socket itself, or that of a state directory. */
-static void find_socket(const char *state, char path[PATH_BYTES])
+/* Of the daemon that runs with this file. False: it is no such file; error says why. */
+static bool find_state(const char *file, char path[PATH_BYTES], struct tacit_error *error)
+{
+    struct tacit_config_agent *agent = NULL;
+    struct tacit_config_coordinator *coordinator = NULL;
+    bool const is_coordinator = tacit_config_is_coordinator(file);
+    enum tacit_status const status =
+        is_coordinator
+            ? tacit_config_coordinator_load(&coordinator, tacit_family_files(), file, error)
+            : tacit_config_agent_load(&agent, tacit_family_files(), file, error);
+    if (status == TACIT_OK)
+        (void)snprintf(path, PATH_BYTES, "%s",
+                       is_coordinator ? coordinator->state_directory : agent->state_directory);
+    tacit_config_agent_free(agent);
+    tacit_config_coordinator_free(coordinator);
+    return status == TACIT_OK;
+}
+
+/* The socket itself, or that of a state directory or of a daemon's file. False: error says why. */
+static bool find_socket(const char *given, char path[PATH_BYTES], struct tacit_error *error)
 {
     struct stat there;
+    char state[PATH_BYTES];
+    bool const is_there = stat(given, &there) == 0;
+    (void)snprintf(state, sizeof state, "%s", given);
+    if (is_there && S_ISREG(there.st_mode) && !find_state(given, state, error))
+        return false;
     size_t length = strlen(state);
-    bool const is_socket = stat(state, &there) == 0 && S_ISSOCK(there.st_mode);
     while (length > 1 && state[length - 1] == '/')
         length--;
-    (void)snprintf(path, PATH_BYTES, "%.*s%s", (int)length, state,
-                   is_socket ? "" : LIVE_CONTROL_SUFFIX);
+    bool const is_socket = is_there && S_ISSOCK(there.st_mode);
+    int const written = snprintf(path, PATH_BYTES, "%.*s%s", (int)length, state,
+                                 is_socket ? "" : LIVE_CONTROL_SUFFIX);
+    if (written < 0 || (size_t)written >= PATH_BYTES)
+        (void)snprintf(error->text, sizeof error->text, "tacit control: the path is too long");
+    return written >= 0 && (size_t)written < PATH_BYTES;
 }
 
 static int say(const struct words *words, const char *body)
 {
     char path[PATH_BYTES];
+    struct tacit_error error = {""};
     unsigned code = 0;
-    find_socket(words->state, path);
+    if (!find_socket(words->state, path, &error)) {
+        (void)fprintf(stderr, "%s\n", error.text);
+        return EXIT_WRONG_INPUT;
+    }
     struct tacit_config_listener const listener = {.unix_path = path};
     int const connection = ask_connect(&listener);
     if (connection < 0) {
@@ -182,7 +214,8 @@ static void take_control(const struct command *command, void *into, int key, cha
     else if (key == COMMAND_WORD)
         command_refuse_usage(command, "too many words");
     else if (words->count == 0)
-        command_refuse_usage(command, "a state directory and a command are needed");
+        command_refuse_usage(command,
+                             "the daemon's file, or its state directory, and a command are needed");
 }
 
 static int control_command(const struct command *command, int word_count, char **given)
@@ -207,8 +240,8 @@ const struct command command_control = {
     .words = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
              "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
              "STATE refuse ARM because outside|released|raw\nSTATE join RUN",
-    .help = "Says a word to the coordinator whose state directory is STATE; the last two to an "
-            "agent (docs/operations.md). What was answered is durable, and twice is once.",
+    .help = "Says a word to the coordinator whose file or state directory is STATE; the last two "
+            "to an agent (docs/operations.md). What was answered is durable, and twice is once.",
     .take = take_control,
     .run = control_command,
 };

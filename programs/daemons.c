@@ -234,6 +234,7 @@ static struct live_agent_config agent_config(const struct tacit_config_agent *co
         .missing_counts_as = config->missing_counts_as,
         .deadline_s = config->deadline_s,
         .remember_s = config->remember_s,
+        .waiting_after_s = config->waiting_after_s,
         .open_max = config->open_max,
         .units_max = config->units_max,
         .joins_runs = config->joins_runs,
@@ -363,7 +364,8 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .recover_sites = given->recover_sites,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .signing = signing_config(&config->broker, LIVE_COORDINATOR),
-        .status = {.unix_path = config->status.unix_path, .port = config->status.port}};
+        .status = {.unix_path = config->status.unix_path, .port = config->status.port},
+        .waiting_after_s = config->waiting_after_s};
     struct tacit_network *network;
     enum tacit_status status = tacit_network_new(&network, &config->network, error);
     if (status != TACIT_OK) /* a file of edges that is not there is wrong input, too */

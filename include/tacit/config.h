@@ -228,6 +228,7 @@ struct tacit_config_agent {
     uint32_t missing_after_s; /* 0: a missing reward counts as nothing; else after so long as */
     double missing_counts_as; /* this */
     uint32_t remember_s;
+    uint32_t waiting_after_s; /* what does not move for so long is said in the status */
     uint32_t open_max;
     uint32_t units_max;
     uint32_t caller_open_max;      /* of open_max, for one caller of the API */
@@ -267,6 +268,7 @@ struct tacit_config_coordinator {
     uint32_t deadline_s;
     struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
+    uint32_t waiting_after_s; /* as of an agent */
     bool log_is_json;
     const char *log_file;                     /* NULL: stderr */
     const struct tacit_config_family *family; /* as of an agent */

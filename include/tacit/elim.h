@@ -374,6 +374,8 @@ struct tacit_elim_peer_view {
                               * passed on what does not open its grant; else NULL */
     const uint64_t *ahead;   /* the same: who shows a grant that this state never gave, so that it
                               * is an old one, or they do not say what is true */
+    const uint64_t *granted; /* with grants: neighbours, by their rank, who have granted the draw
+                              * that waits; else NULL */
     /* SPREAD, as in the view of a hub: */
     uint32_t round_count;
     bool decided; /* no epoch follows */

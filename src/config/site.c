@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WAITING_AFTER_S 60u
 #define SECONDS_MAX UINT32_C(31536000)
 #define OPEN_MAX UINT32_C(10000000)
 #define CALLS_PER_S_MAX UINT32_C(1000000)
@@ -447,9 +448,9 @@ static void read_agent(struct config_reader *reader,
                        const struct tacit_config_family *const *families,
                        struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"federation", "protocol", "site", "state", "broker",
-                                       "arms",       "policy",   "api",  "runs",  "decisions",
-                                       "missing",    "log",      NULL};
+    static const char *const keys[] = {
+        "federation", "protocol",  "site",    "state", "broker",          "arms", "policy", "api",
+        "runs",       "decisions", "missing", "log",   "waiting_after_s", NULL};
     struct config_node const *const root = config_document_root(reader->document);
     agent->family = read_protocol(reader, root, families);
     check_all_keys(reader, root, "", keys,
@@ -467,6 +468,8 @@ static void read_agent(struct config_reader *reader,
     read_decisions(reader, root, agent);
     read_missing(reader, root, agent);
     read_log(reader, root, &agent->log_is_json, &agent->log_file);
+    config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
+                      &agent->waiting_after_s);
     read_runs(reader, root, agent);
     if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
         agent->family->read_policy(reader, root, agent);
@@ -532,9 +535,9 @@ static void read_coordinator(struct config_reader *reader,
                              const struct tacit_config_family *const *families,
                              struct tacit_config_coordinator *coordinator)
 {
-    static const char *const keys[] = {"federation", "protocol", "state", "broker",
-                                       "sites",      "arms",     "run",   "network",
-                                       "status",     "log",      NULL};
+    static const char *const keys[] = {
+        "federation", "protocol", "state",  "broker", "sites",           "arms",
+        "run",        "network",  "status", "log",    "waiting_after_s", NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config_reader_keys(reader, root, "", keys);
     read_name(reader, root, "federation", &coordinator->federation);
@@ -554,6 +557,8 @@ static void read_coordinator(struct config_reader *reader,
         read_network(reader, root, coordinator);
     read_listener(reader, root, "status", &coordinator->status);
     read_log(reader, root, &coordinator->log_is_json, &coordinator->log_file);
+    config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
+                      &coordinator->waiting_after_s);
     if (reader->status == TACIT_OK)
         coordinator->family->read_run(reader, root, coordinator);
 }
@@ -568,6 +573,7 @@ enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
     if (made == NULL)
         return TACIT_MEMORY;
     made->wait_s = 60;
+    made->waiting_after_s = WAITING_AFTER_S;
     made->deadline_s = 86400;
     made->remember_s = 604800;
     made->open_max = 100000;
@@ -603,6 +609,7 @@ enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator 
     if (made == NULL)
         return TACIT_MEMORY;
     made->run_id = 1;
+    made->waiting_after_s = WAITING_AFTER_S;
     made->hi = 1;
     made->deadline_s = 600;
     enum tacit_status status = config_document_read(&made->document, path, error);

@@ -156,9 +156,12 @@ static enum live_close_answer close_decision(void *context, uint64_t id, uint64_
 static const char *phase(const struct agent *agent, const struct live_site_view *view)
 {
     if (agent->site == NULL)
-        return agent->refusal != NULL ? "refused" : "waiting for an announcement";
+        return agent->refusal != NULL        ? "refused"
+               : agent->runs.waiting != NULL ? "waiting for consent"
+                                             : "waiting for an announcement";
     return view->is_halted     ? "halted"
            : view->is_blocked  ? "blocked"
+           : view->is_dropped  ? "removed"
            : view->is_finished ? "finished"
            : view->is_decided  ? "decided"
            : view->is_waiting  ? "waiting"
@@ -309,17 +312,11 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
 {
     struct agent_waiting const waiting = agent_waiting(agent);
     struct live_decisions_view const *const decisions = &waiting.decisions;
-    bool const is_over =
-        agent->site == NULL || view->is_decided || view->is_finished || view->trouble != NULL;
-    char const *const what = is_over                       ? NULL
-                             : view->is_committed          ? "the grant of its release"
-                             : decisions->unserved > 0     ? "decisions"
-                             : decisions->open_planned > 0 ? "rewards"
-                                                           : "the other sites";
-    json_t *const made = json_pack(
-        "{s:s?, s:I, s:o, s:o}", "for", what, "open", (json_int_t)decisions->open_planned,
-        "oldest_s", decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(),
-        "since_s", waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null());
+    json_t *const made =
+        json_pack("{s:s?, s:I, s:o, s:o}", "for", agent_wait_word(waiting.what), "open",
+                  (json_int_t)decisions->open_planned, "oldest_s",
+                  decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(), "since_s",
+                  waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null());
     (void)json_object_set_new(status, "winner", winner(agent, view));
     char const *const trouble = view->trouble != NULL ? view->trouble : agent_chain_trouble(agent);
     (void)json_object_set_new(status, "trouble",
@@ -365,6 +362,7 @@ static json_t *status(void *context)
     struct live_site_view const view = look(agent);
     struct live_decisions_view decisions;
     struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
+    agent_see_standstill(agent);
     live_decisions_look(agent->decisions, &decisions);
     json_t *const made = json_pack(
         "{s:s, s:s, s:s, s:s?, s:b, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "federation",

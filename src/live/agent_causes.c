@@ -2,98 +2,185 @@
 #include "agent_chain.h"
 #include "agent_decisions.h"
 #include "agent_runs.h"
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define LINE_BYTES 512u
-#define NAMES_SHOWN_MAX 4u
 #define US_PER_S UINT64_C(1000000)
 
-static void add_refusal(const struct agent *agent, struct live_causes *causes)
+/* The run that is announced: it is refused, or waits for a word, or there is none; one of them. */
+static void add_announced(const struct agent *agent, bool is_connected, struct live_causes *causes)
 {
-    TACIT_ASSERT(agent->refusal != NULL);
     char what[LINE_BYTES];
-    (void)snprintf(what, sizeof what, "the run that is announced is refused: %.400s",
-                   agent->refusal);
-    live_causes_add(causes, LIVE_STATE_ATTENTION, what,
-                    "agree with the coordinator's operator: change the run, or this site's file "
-                    "if that is your decision");
+    if (agent->refusal != NULL) {
+        (void)snprintf(what, sizeof what, "the run that is announced is refused: %.400s",
+                       agent->refusal);
+        live_causes_add(causes, LIVE_CAUSE_REFUSED, NULL, what);
+    } else if (agent_runs_say(agent, what, sizeof what)) {
+        live_causes_add(causes, LIVE_CAUSE_CONSENT, NULL, what);
+    } else if (agent->site == NULL && is_connected) {
+        live_causes_add(causes, LIVE_CAUSE_UNANNOUNCED, NULL,
+                        "no run was announced to this site yet");
+    }
 }
 
-static void add_trouble(const struct live_site_view *view, struct live_causes *causes)
+/* This site in its run; whatever it is, it stays so. */
+static void add_trouble(const struct agent *agent, const struct live_site_view *view,
+                        struct live_causes *causes)
 {
+    char what[LINE_BYTES];
+    uint32_t const rounds = agent->config->site.rounds_max;
     if (view->trouble != NULL)
-        live_causes_add(causes, LIVE_STATE_ATTENTION, view->trouble,
-                        view->cure != NULL ? view->cure
-                        : view->is_halted
-                            ? "nothing is released any more; stop this agent; if a backup was "
-                              "restored put the newest state back, or join the next run"
-                            : "stop all processes of this site and start the one with the newest "
-                              "state alone: the highest release_epoch");
-}
-
-/* Neighbours that follow what this site's state knows nothing of. */
-static void add_ahead(const struct agent *agent, const struct live_site_view *view,
-                      struct live_causes *causes)
-{
-    char what[LINE_BYTES];
-    struct live_site_place place;
-    struct tacit_text text = tacit_text_init(what, sizeof what);
-    uint32_t shown = 0;
-    if (view->ahead_count == 0)
+        live_causes_add(causes,
+                        view->forgetful != NULL ? LIVE_CAUSE_FORGOTTEN
+                        : view->is_halted       ? LIVE_CAUSE_HALTED
+                                                : LIVE_CAUSE_BLOCKED,
+                        view->forgetful == NULL ? NULL : json_pack("[s]", view->forgetful),
+                        view->trouble);
+    else if (view->is_dropped)
+        live_causes_add(causes, LIVE_CAUSE_REMOVED, NULL,
+                        "this site was removed from the run by its operator");
+    else if (view->refuses_all)
+        live_causes_add(causes, LIVE_CAUSE_REFUSES_ALL, NULL,
+                        "this site refuses all arms that are in");
+    if (!view->is_beyond_policy || view->is_dropped)
         return;
-    agent->config->protocol->place(agent->site, &place);
-    tacit_text_add(&text, "this site's state is an old one: ");
-    for (uint32_t i = 0; i < place.neighbour_count && shown < NAMES_SHOWN_MAX; i++)
-        if (tacit_bits_has(view->ahead, place.neighbours[i].agent)) {
-            tacit_text_add(&text, shown++ == 0 ? "" : ", ");
-            tacit_text_add(&text, place.neighbours[i].site);
-        }
-    tacit_text_add(&text, view->ahead_count > shown ? " and others show"
-                          : shown == 1              ? " shows"
-                                                    : " show");
-    tacit_text_add(&text,
-                   " a grant of this site that it knows nothing of; another state of it gave "
-                   "it, or they do not say what is true");
-    live_causes_add(causes, LIVE_STATE_ATTENTION, what,
-                    "stop this agent, put the newest state of this site back and start it alone; "
-                    "if that is gone, the operator of the coordinator begins a new term: tacit "
-                    "coordinator --new-term");
-}
-
-/* It goes on as it is, until its owner says a word. */
-static void add_next_run(const struct agent *agent, struct live_causes *causes)
-{
-    char what[LINE_BYTES];
-    if (agent_runs_say(agent, what, sizeof what))
-        live_causes_add(causes, LIVE_STATE_ATTENTION, what,
-                        "look at the announced run with its operator, and say the word; or `runs: "
-                        "join` in this site's file joins the next one of the same coordinator");
+    (void)snprintf(what, sizeof what,
+                   "policy.rounds_max (%" PRIu32 ") is reached, and the run has more rounds: this "
+                   "site takes no part in them",
+                   rounds);
+    live_causes_add(causes, LIVE_CAUSE_ROUNDS, NULL, what);
 }
 
 static void add_chain(const struct agent *agent, struct live_causes *causes)
 {
     char const *const what = agent_chain_trouble(agent);
     if (what != NULL)
-        live_causes_add(causes, LIVE_STATE_ATTENTION, what,
-                        "tell the coordinator's operator, with entry and entry_digest of this "
-                        "status; restart this agent once one coordinator is left");
+        live_causes_add(causes, LIVE_CAUSE_COORDINATOR, NULL, what);
 }
 
-static void add_waits(const struct agent *agent, struct live_causes *causes)
+/* Those who have so many decisions open that they get no more. */
+static void add_callers(const struct agent *agent, struct live_causes *causes)
+{
+    struct live_callers const *const callers = live_http_callers(agent->daemon.http);
+    struct live_decisions_view decisions;
+    json_t *const who = json_array();
+    char name[32];
+    char what[LINE_BYTES];
+    live_decisions_look(agent->decisions, &decisions);
+    uint64_t const open = (uint64_t)decisions.open_planned + decisions.open_other;
+    for (size_t i = 0; i < LIVE_CALLERS_MAX; i++) {
+        struct live_caller const *const caller = &callers->list[i];
+        if (caller->open < agent->config->caller_open_max)
+            continue;
+        live_caller_name(caller, name);
+        (void)json_array_append_new(who, json_string(name));
+    }
+    if (json_array_size(who) == 0 && open < agent->config->open_max) {
+        json_decref(who);
+        return;
+    }
+    (void)snprintf(what, sizeof what,
+                   "callers get no decisions any more: %" PRIu64 " are open, of at most %" PRIu32
+                   ", and %" PRIu32 " of one caller",
+                   open, agent->config->open_max, agent->config->caller_open_max);
+    live_causes_add(causes, LIVE_CAUSE_CALLERS, who, what);
+}
+
+/* Sites by name where they are neighbours; the others are known by their places alone. */
+static json_t *names_of(const struct agent *agent, const uint64_t *sites)
+{
+    struct live_site_place place;
+    json_t *const who = json_array();
+    agent->config->protocol->place(agent->site, &place);
+    for (uint32_t site = tacit_bits_next(sites, place.agent_count, 0);
+         site < place.agent_count && json_array_size(who) < LIVE_CAUSE_NAMES_MAX;
+         site = tacit_bits_next(sites, place.agent_count, site + 1)) {
+        uint32_t rank = 0;
+        while (rank < place.neighbour_count && place.neighbours[rank].agent != site)
+            rank++;
+        (void)json_array_append_new(who, rank < place.neighbour_count
+                                             ? json_string(place.neighbours[rank].site)
+                                             : json_sprintf("number %" PRIu32, site));
+    }
+    return who;
+}
+
+/* Neighbours that follow what this site's state knows nothing of. */
+static void add_ahead(const struct agent *agent, const struct live_site_view *view,
+                      struct live_causes *causes)
+{
+    char names[LINE_BYTES / 2];
+    char what[LINE_BYTES];
+    if (view->ahead_count == 0)
+        return;
+    json_t *const who = names_of(agent, view->ahead);
+    live_causes_name(who, view->ahead_count, names, sizeof names);
+    (void)snprintf(what, sizeof what,
+                   "this site's state is an old one: a grant of this site that it knows nothing of "
+                   "is shown by %.200s; another state of it gave it, or they do not say what is "
+                   "true",
+                   names);
+    live_causes_add(causes, LIVE_CAUSE_OLD_STATE, who, what);
+}
+
+/* Of whom a word is waited for: neighbours or members if it is among peers, else the coordinator.
+ */
+static void add_others(const struct agent *agent, const struct live_site_view *view,
+                       const struct agent_waiting *waiting, struct live_causes *causes)
+{
+    TACIT_ASSERT(waiting->is_held);
+    bool const is_grant = waiting->what == AGENT_WAITS_FOR_GRANT;
+    uint64_t const *const sites = is_grant ? view->grantors : view->missing;
+    struct live_site_place place;
+    char names[LINE_BYTES / 2];
+    char what[LINE_BYTES];
+    agent->config->protocol->place(agent->site, &place);
+    uint32_t const count = sites == NULL ? 0 : tacit_bits_count(sites, place.agent_count);
+    json_t *const who = count > 0 ? names_of(agent, sites) : json_pack("[s]", "coordinator");
+    live_causes_name(who, count > 0 ? count : 1, names, sizeof names);
+    (void)snprintf(what, sizeof what,
+                   is_grant ? "epoch %u is drawn, and nothing has moved for %.0f s: the grant of "
+                              "its release is missing, from %.250s"
+                   : count > 0
+                       ? "epoch %u is played here, and nothing has moved for %.0f s: the word of "
+                         "other sites is missing: %.250s"
+                       : "epoch %u is played here, and nothing has moved for %.0f s: no order has "
+                         "come since from the %.250s, which may wait for other sites",
+                   view->epoch, (double)waiting->still_ms / 1e3, names);
+    live_causes_add(causes,
+                    is_grant    ? LIVE_CAUSE_GRANT
+                    : count > 0 ? LIVE_CAUSE_NEIGHBOURS
+                                : LIVE_CAUSE_ORDER,
+                    who, what);
+}
+
+/* What the round waits for, once it has done so for long; and what is missing for good. */
+static void add_waits(const struct agent *agent, const struct live_site_view *view,
+                      struct live_causes *causes)
 {
     struct agent_waiting const waiting = agent_waiting(agent);
     char text[LINE_BYTES];
-    if (waiting.is_long) {
+    bool const is_for_rewards = waiting.what == AGENT_WAITS_FOR_REWARDS;
+    double const still_s = (double)waiting.still_ms / 1e3;
+    if (waiting.is_long || (waiting.is_held && is_for_rewards)) {
         agent_say_waiting(&waiting, text, sizeof text);
-        live_causes_add(causes, LIVE_STATE_WAITING, text,
-                        "hand the rewards in, or close the decisions that will never have one: "
-                        "GET /v1/decisions lists them");
+        live_causes_add(causes, LIVE_CAUSE_REWARDS, NULL, text);
+    } else if (waiting.is_held && waiting.what == AGENT_WAITS_FOR_DECISIONS) {
+        (void)snprintf(text, sizeof text,
+                       "nobody has asked this site for a decision of its round for %.0f s",
+                       still_s);
+        live_causes_add(causes, LIVE_CAUSE_DECISIONS, NULL, text);
+    } else if (waiting.is_held && waiting.what == AGENT_WAITS_FOR_TASK) {
+        (void)snprintf(text, sizeof text, "the command of this site has run for %.0f s", still_s);
+        live_causes_add(causes, LIVE_CAUSE_TASK, NULL, text);
+    } else if (waiting.is_held && !view->is_beyond_policy) {
+        add_others(agent, view, &waiting, causes);
     }
     if (waiting.is_biased) {
         agent_say_biased(&waiting, text, sizeof text);
-        live_causes_add(causes, LIVE_STATE_WAITING, text,
-                        "if no answer means no, say so in this site's file: missing: {after_s, "
-                        "counts_as}");
+        live_causes_add(causes, LIVE_CAUSE_BIASED, NULL, text);
     }
 }
 
@@ -102,16 +189,12 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     struct live_causes causes = live_causes_begin();
     struct live_bus_trouble const broker = live_bus_why(agent->daemon.bus);
     live_causes_add_broker(&causes, &broker);
-    if (agent->refusal != NULL)
-        add_refusal(agent, &causes);
-    add_trouble(view, &causes);
+    add_announced(agent, broker.is_connected, &causes);
+    add_trouble(agent, view, &causes);
     add_ahead(agent, view, &causes);
-    add_next_run(agent, &causes);
     add_chain(agent, &causes);
-    if (agent->site == NULL && agent->refusal == NULL && broker.is_connected)
-        live_causes_add(&causes, LIVE_STATE_WAITING, "no run was announced to this site yet",
-                        "is the coordinator running, and is this site in its list of sites?");
-    add_waits(agent, &causes);
+    add_callers(agent, &causes);
+    add_waits(agent, view, &causes);
     return causes;
 }
 
@@ -144,17 +227,18 @@ void agent_add_causes(const struct agent *agent, const struct live_site_view *vi
                       : json_integer((json_int_t)((live_now_us() - heard_us) / US_PER_S)));
 }
 
-/* The words of what waits, as they stand in the log. */
-static json_t *warnings(const struct agent *agent)
+/* The words of what waits for rewards, as they stand in the log. */
+static json_t *warnings(const json_t *causes)
 {
-    struct live_causes waits = live_causes_begin();
     json_t *const list = json_array();
     size_t i;
     json_t *cause;
-    add_waits(agent, &waits);
-    json_array_foreach(waits.list, i, cause)(void)
-        json_array_append(list, json_object_get(cause, "what"));
-    json_decref(waits.list);
+    json_array_foreach(causes, i, cause)
+    {
+        char const *const word = json_string_value(json_object_get(cause, "cause"));
+        if (strcmp(word, "rewards") == 0 || strcmp(word, "biased") == 0)
+            (void)json_array_append(list, json_object_get(cause, "what"));
+    }
     return list;
 }
 
@@ -167,7 +251,7 @@ json_t *agent_health(const struct agent *agent, const struct live_site_view *vie
         json_decref(causes.list);
         return answer;
     }
-    json_t *const said = warnings(agent);
+    json_t *const said = warnings(causes.list);
     if (!*is_healthy)
         (void)json_object_set(answer, "error",
                               json_object_get(json_array_get(causes.list, 0), "what"));

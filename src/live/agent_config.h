@@ -14,6 +14,7 @@ struct live_agent_config {
     uint32_t missing_after_s;     /* > 0: every place is filled so long after its decision, */
     double missing_counts_as;     /* with this where no reward has come */
     uint32_t remember_s;
+    uint32_t waiting_after_s; /* what does not move for so long is said in the status */
     uint32_t open_max;
     uint32_t units_max;
     uint32_t rewards_per_unit_max; /* that enter anything, over all runs; 0: no limit */

@@ -124,6 +124,36 @@ void agent_on_expiry(void *context)
 
 /* ---- What a round waits for ------------------------------------------------------------------ */
 
+/* In order: what comes first has to be there before the rest can move. */
+static enum agent_wait what_it_waits_for(const struct agent *agent,
+                                         const struct live_site_view *site,
+                                         const struct live_decisions_view *decisions)
+{
+    if (site->is_decided || site->is_finished || site->is_dropped || site->trouble != NULL)
+        return AGENT_WAITS_FOR_NOTHING;
+    if (agent->task.command != NULL)
+        return AGENT_WAITS_FOR_TASK;
+    if (site->is_committed)
+        return AGENT_WAITS_FOR_GRANT;
+    if (decisions->unserved > 0)
+        return AGENT_WAITS_FOR_DECISIONS;
+    if (decisions->open_planned > 0)
+        return AGENT_WAITS_FOR_REWARDS;
+    return site->is_waiting ? AGENT_WAITS_FOR_OTHERS : AGENT_WAITS_FOR_DECISIONS;
+}
+
+const char *agent_wait_word(enum agent_wait what)
+{
+    static const char *const words[] = {[AGENT_WAITS_FOR_NOTHING] = NULL,
+                                        [AGENT_WAITS_FOR_TASK] = "its own command",
+                                        [AGENT_WAITS_FOR_GRANT] = "the grant of its release",
+                                        [AGENT_WAITS_FOR_DECISIONS] = "decisions",
+                                        [AGENT_WAITS_FOR_REWARDS] = "rewards",
+                                        [AGENT_WAITS_FOR_OTHERS] = "the other sites"};
+    TACIT_ASSERT(what <= AGENT_WAITS_FOR_OTHERS);
+    return words[what];
+}
+
 struct agent_waiting agent_waiting(const struct agent *agent)
 {
     uint64_t const now_ms = agent_now_ms(agent);
@@ -139,6 +169,10 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     if (agent->site == NULL)
         return waiting;
     agent->config->protocol->look(agent->site, &site);
+    waiting.what = what_it_waits_for(agent, &site, &waiting.decisions);
+    waiting.still_ms = (live_now_us() - agent->standstill.since_us) / 1000u;
+    waiting.is_held = waiting.what != AGENT_WAITS_FOR_NOTHING &&
+                      waiting.still_ms >= UINT64_C(1000) * agent->config->waiting_after_s;
     waiting.radius = site.radius;
     if (waiting.decisions.missed_count > 0 && waiting.radius > 0)
         waiting.missed_share =
@@ -147,9 +181,35 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     return waiting;
 }
 
+/* All that a round moves: what callers take and hand in of it, and what comes from others. */
+void agent_see_standstill(struct agent *agent)
+{
+    struct live_decisions_view decisions;
+    struct live_site_view site = {0};
+    live_decisions_look(agent->decisions, &decisions);
+    if (agent->site != NULL)
+        agent->config->protocol->look(agent->site, &site);
+    bool const has_plan = decisions.unserved > 0 || decisions.open_planned > 0;
+    uint64_t const parts[] = {agent->site != NULL,
+                              what_it_waits_for(agent, &site, &decisions),
+                              decisions.unserved,
+                              decisions.open_planned,
+                              decisions.waits_since_ms,
+                              has_plan || site.is_waiting ? 0 : site.pull_count,
+                              site.epoch,
+                              site.draw_number,
+                              site.release_number,
+                              site.missing_count,
+                              agent->hub_epoch,
+                              agent->task.number};
+    uint64_t mark = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        mark = live_mark_add(mark, parts[i]);
+    live_standstill_see(&agent->standstill, mark, live_now_us());
+}
+
 void agent_say_waiting(const struct agent_waiting *waiting, char text[], size_t size)
 {
-    TACIT_ASSERT(waiting->is_long);
     (void)snprintf(
         text, size,
         "this round has waited %.0f s for rewards that do not come: %" PRIu32
@@ -173,6 +233,7 @@ void agent_say_biased(const struct agent_waiting *waiting, char text[], size_t s
 /* Once when it begins, and again when it lasts twice as long. */
 void agent_watch(struct agent *agent)
 {
+    agent_see_standstill(agent);
     struct agent_waiting const waiting = agent_waiting(agent);
     char text[512];
     if (waiting.is_long && waiting.waited_ms >= 2 * agent->said_waited_ms) {

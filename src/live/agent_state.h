@@ -8,6 +8,7 @@
 #include "agent_config.h"
 #include "api/api.h"
 #include "api/decisions.h"
+#include "causes.h"
 #include "bus/letter.h"
 #include "control.h"
 #include "daemon.h"
@@ -70,6 +71,7 @@ struct agent {
     uint64_t said_waited_ms;    /* in the log, of this round */
     uint64_t arms_since_unix_s; /* when the arms that are in last became fewer here; 0: never */
     bool said_biased;
+    struct live_standstill standstill; /* of its round */
     bool ranking_is_stale;
     uint32_t *ranking; /* active arms, best first */
     uint64_t *active;

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #define LINE_BYTES 512u
+#define NAMES_SAID_MAX 8u
+#define MARK_START UINT64_C(0xcbf29ce484222325) /* FNV-1a */
+#define MARK_FACTOR UINT64_C(0x100000001b3)
 
 /* The bus's words, and what they ask for. The first that is found counts. */
 static const struct {
@@ -42,20 +45,138 @@ static const struct {
     {"TLS", "see the log of the broker: it says what it does not accept"},
 };
 
+/* How bad each is, and what cures it: here and nowhere else. */
+static const struct {
+    const char *word;
+    enum live_state state;
+    const char *todo;
+} causes_known[LIVE_CAUSE_COUNT] = {
+    [LIVE_CAUSE_CONNECTING] = {"connecting", LIVE_STATE_WAITING, "nothing, unless it stays so"},
+    [LIVE_CAUSE_DISCONNECTED] = {"disconnected", LIVE_STATE_ATTENTION, NULL},
+    [LIVE_CAUSE_REFUSED] = {"refused", LIVE_STATE_ATTENTION,
+                            "agree with the coordinator's operator: change the run, or this site's "
+                            "file if that is your decision"},
+    [LIVE_CAUSE_HALTED] = {"halted", LIVE_STATE_ATTENTION,
+                           "nothing is released any more; stop this agent; if a backup was "
+                           "restored put the newest state back, or join the next run"},
+    [LIVE_CAUSE_FORGOTTEN] = {"forgotten", LIVE_STATE_ATTENTION,
+                              "nothing is wrong here: the newest state of whoever has forgotten is "
+                              "put back there; if it is gone, the operator of the coordinator "
+                              "begins a new term: tacit coordinator --new-term"},
+    [LIVE_CAUSE_BLOCKED] = {"blocked", LIVE_STATE_ATTENTION,
+                            "stop all processes of this site and start the one with the newest "
+                            "state alone: the highest release_epoch"},
+    [LIVE_CAUSE_CONSENT] = {"consent", LIVE_STATE_ATTENTION,
+                            "look at the announced run with its operator, and say the word; or "
+                            "`runs: join` in this site's file joins the next one of the same "
+                            "coordinator"},
+    [LIVE_CAUSE_COORDINATOR] = {"coordinator", LIVE_STATE_ATTENTION,
+                                "tell the coordinator's operator, with entry and entry_digest of "
+                                "this status; restart this agent once one coordinator is left"},
+    [LIVE_CAUSE_UNANNOUNCED] = {"unannounced", LIVE_STATE_WAITING,
+                                "is the coordinator running, and is this site in its list of "
+                                "sites?"},
+    [LIVE_CAUSE_REMOVED] = {"removed", LIVE_STATE_ATTENTION,
+                            "nothing that it plays is counted any more: ask the operator why, stop "
+                            "this agent, or join the next run"},
+    [LIVE_CAUSE_ROUNDS] = {"rounds", LIVE_STATE_ATTENTION,
+                           "agree with the coordinator's operator: a run whose file says rounds "
+                           "that fit, or a greater policy.rounds_max if that is your decision; "
+                           "until then he may leave this site out: tacit control STATE drop SITE"},
+    [LIVE_CAUSE_REFUSES_ALL] = {"refuses-all", LIVE_STATE_ATTENTION,
+                                "what such a site plays is not counted, and no arm comes back: the "
+                                "operator leaves it out (tacit control STATE drop SITE), or begins "
+                                "another run with arms that it plays"},
+    [LIVE_CAUSE_CALLERS] = {"callers", LIVE_STATE_ATTENTION,
+                            "hand their rewards in, or close those that will never have one (GET "
+                            "/v1/decisions lists them, DELETE /v1/decisions/ID closes one); or "
+                            "raise decisions.open_max and decisions.caller_open_max"},
+    [LIVE_CAUSE_REWARDS] = {"rewards", LIVE_STATE_WAITING,
+                            "hand the rewards in, or close the decisions that will never have one: "
+                            "GET /v1/decisions lists them"},
+    [LIVE_CAUSE_BIASED] = {"biased", LIVE_STATE_WAITING,
+                           "if no answer means no, say so in this site's file: missing: {after_s, "
+                           "counts_as}"},
+    [LIVE_CAUSE_DECISIONS] = {"decisions", LIVE_STATE_WAITING,
+                              "is the application of this site running, and does it ask this "
+                              "agent?"},
+    [LIVE_CAUSE_TASK] = {"task", LIVE_STATE_WAITING,
+                         "nothing, unless it stays so: what the command says is in its log"},
+    [LIVE_CAUSE_GRANT] = {"grant", LIVE_STATE_WAITING,
+                          "are they running and connected? tacit status there says why they say "
+                          "nothing"},
+    [LIVE_CAUSE_ORDER] = {"order", LIVE_STATE_WAITING,
+                          "tacit status of the coordinator names the sites that it waits for; if "
+                          "it does not answer it has to be started"},
+    [LIVE_CAUSE_NEIGHBOURS] = {"sites", LIVE_STATE_WAITING,
+                               "are they running and connected? tacit status there says what each "
+                               "of them waits for; numbers are places in the coordinator's list of "
+                               "sites, from 0"},
+    [LIVE_CAUSE_TWO_STATES] = {"two-states", LIVE_STATE_ATTENTION,
+                               "stop all processes of this site, and start the one with the newest "
+                               "state alone: the highest release_epoch"},
+    [LIVE_CAUSE_OLD_STATE] = {"old-state", LIVE_STATE_ATTENTION,
+                              "stop this agent, put the newest state of this site back and start "
+                              "it alone; if that is gone, the operator of the coordinator begins a "
+                              "new term: tacit coordinator --new-term"},
+    [LIVE_CAUSE_OLD_COORDINATOR] = {"old-state", LIVE_STATE_ATTENTION,
+                                    "stop this coordinator and put its newest state back; if that "
+                                    "is gone, begin a new term: tacit coordinator --new-term"},
+    [LIVE_CAUSE_OVERDUE] = {"overdue", LIVE_STATE_WAITING,
+                            "start the missing agents; one that is gone for good is left out with "
+                            "tacit control STATE drop SITE, or the quorum lowered"},
+    [LIVE_CAUSE_OVERDUE_FIXED] = {"overdue", LIVE_STATE_WAITING,
+                                  "start the missing agents: the round goes on when they report"},
+    [LIVE_CAUSE_SITES] = {"sites", LIVE_STATE_WAITING,
+                          "are they running and connected? tacit status there says what each of "
+                          "them waits for"},
+};
+
 struct live_causes live_causes_begin(void)
 {
     return (struct live_causes){.state = LIVE_STATE_OK, .list = json_array()};
 }
 
-void live_causes_add(struct live_causes *causes, enum live_state state, const char *what,
-                     const char *todo)
+/* todo: NULL: what the table says. */
+static void add(struct live_causes *causes, enum live_cause cause, json_t *who, const char *what,
+                const char *todo)
 {
-    TACIT_ASSERT(what != NULL && todo != NULL && state != LIVE_STATE_OK);
+    enum live_state const state = causes_known[cause].state;
     if (state > causes->state)
         causes->state = state;
+    size_t const at =
+        state == LIVE_STATE_ATTENTION ? causes->worst_count++ : json_array_size(causes->list);
     if (causes->list != NULL)
-        (void)json_array_append_new(
-            causes->list, json_pack("{s:s%, s:s}", "what", what, strlen(what), "do", todo));
+        (void)json_array_insert_new(
+            causes->list, at,
+            json_pack("{s:s, s:s, s:O, s:s%, s:s}", "cause", causes_known[cause].word, "state",
+                      live_state_word(state), "who", who, "what", what, strlen(what), "do",
+                      todo == NULL ? causes_known[cause].todo : todo));
+    json_decref(who);
+}
+
+void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *who,
+                     const char *what)
+{
+    TACIT_ASSERT(what != NULL && cause < LIVE_CAUSE_COUNT && causes_known[cause].todo != NULL);
+    add(causes, cause, who == NULL ? json_array() : who, what, NULL);
+}
+
+void live_causes_name(const json_t *who, uint32_t count, char names[], size_t size)
+{
+    struct tacit_text text = tacit_text_init(names, size);
+    uint32_t const known = (uint32_t)json_array_size(who);
+    uint32_t const shown = known < NAMES_SAID_MAX ? known : NAMES_SAID_MAX;
+    TACIT_ASSERT(count >= known);
+    for (uint32_t i = 0; i < shown; i++) {
+        tacit_text_add(&text, i == 0 ? "" : ", ");
+        tacit_text_add(&text, json_string_value(json_array_get(who, i)));
+    }
+    if (count == shown)
+        return;
+    tacit_text_add(&text, " and ");
+    tacit_text_add_u64(&text, count - shown);
+    tacit_text_add(&text, " more");
 }
 
 const char *live_causes_broker_advice(const char *reason)
@@ -73,12 +194,13 @@ void live_causes_add_broker(struct live_causes *causes, const struct live_bus_tr
     if (trouble->is_connected)
         return;
     if (trouble->reason[0] == '\0') {
-        live_causes_add(causes, LIVE_STATE_WAITING, "not connected to the broker yet: it is tried",
-                        "nothing, unless it stays so");
+        live_causes_add(causes, LIVE_CAUSE_CONNECTING, NULL,
+                        "not connected to the broker yet: it is tried");
         return;
     }
     (void)snprintf(what, sizeof what, "not connected to the broker: %.400s", trouble->reason);
-    live_causes_add(causes, LIVE_STATE_ATTENTION, what, live_causes_broker_advice(trouble->reason));
+    add(causes, LIVE_CAUSE_DISCONNECTED, json_array(), what,
+        live_causes_broker_advice(trouble->reason));
 }
 
 const char *live_state_word(enum live_state state)
@@ -86,4 +208,20 @@ const char *live_state_word(enum live_state state)
     static const char *const words[] = {"ok", "waiting", "attention"};
     TACIT_ASSERT(state <= LIVE_STATE_ATTENTION);
     return words[state];
+}
+
+/* ---- What does not move ---------------------------------------------------------------------- */
+
+uint64_t live_mark_add(uint64_t mark, uint64_t part)
+{
+    uint64_t made = mark == 0 ? MARK_START : mark;
+    for (unsigned i = 0; i < 8; i++)
+        made = (made ^ (part >> (8 * i) & 0xff)) * MARK_FACTOR;
+    return made;
+}
+
+void live_standstill_see(struct live_standstill *standstill, uint64_t mark, uint64_t now_us)
+{
+    if (standstill->since_us == 0 || standstill->mark != mark)
+        *standstill = (struct live_standstill){mark, now_us};
 }

@@ -1,9 +1,13 @@
-/* What keeps a daemon from its work, in words for its operator, and what to do about it: the same
- * list in its status, its health and `tacit status`. Nothing in it depends on rewards' values. */
+/* What keeps a daemon from its work, in words for its operator, who is waited for, and what to do
+ * about it: the same list in its status, its health and `tacit status`. Daemons and families say
+ * what is; how bad that is and what cures it stands in one table (causes.c). Nothing in it depends
+ * on rewards' values. */
 #ifndef TACIT_LIVE_CAUSES_H
 #define TACIT_LIVE_CAUSES_H
 #include "bus/bus.h"
 #include <jansson.h>
+
+#define LIVE_CAUSE_NAMES_MAX 32u /* in `who` */
 
 /* The numbers are exit codes of `tacit status`, as monitoring systems have them. */
 enum live_state {
@@ -12,22 +16,67 @@ enum live_state {
     LIVE_STATE_ATTENTION /* of a person: it does not mend itself, or not for sure */
 };
 
+enum live_cause {
+    LIVE_CAUSE_CONNECTING,
+    LIVE_CAUSE_DISCONNECTED,
+    LIVE_CAUSE_REFUSED,     /* the run that is announced */
+    LIVE_CAUSE_HALTED,      /* this site */
+    LIVE_CAUSE_FORGOTTEN,   /* a grant of this site, by who gave it */
+    LIVE_CAUSE_BLOCKED,     /* this site: another state of it was granted */
+    LIVE_CAUSE_CONSENT,     /* the next run waits for a word of the owner */
+    LIVE_CAUSE_COORDINATOR, /* shows two states, or an old one */
+    LIVE_CAUSE_UNANNOUNCED,
+    LIVE_CAUSE_REMOVED,     /* this site, by the operator of the run */
+    LIVE_CAUSE_ROUNDS,      /* policy.rounds_max is reached */
+    LIVE_CAUSE_REFUSES_ALL, /* at a site: its own; at a coordinator: sites' */
+    LIVE_CAUSE_CALLERS,     /* shut out */
+    LIVE_CAUSE_REWARDS,
+    LIVE_CAUSE_BIASED,
+    LIVE_CAUSE_DECISIONS, /* nobody asks for any */
+    LIVE_CAUSE_TASK,
+    LIVE_CAUSE_GRANT,
+    LIVE_CAUSE_ORDER,
+    LIVE_CAUSE_NEIGHBOURS,
+    LIVE_CAUSE_TWO_STATES,
+    LIVE_CAUSE_OLD_STATE,       /* this site's */
+    LIVE_CAUSE_OLD_COORDINATOR, /* this coordinator's state */
+    LIVE_CAUSE_OVERDUE,
+    LIVE_CAUSE_OVERDUE_FIXED, /* where nobody can be left out */
+    LIVE_CAUSE_SITES,
+    LIVE_CAUSE_COUNT
+};
+
 struct live_causes {
     enum live_state state; /* the worst of the causes */
-    json_t *list;          /* of {"what", "do"}; NULL: no memory */
+    uint32_t worst_count;  /* that need attention: they come first */
+    json_t *list;          /* of {"cause", "state", "who", "what", "do"}; NULL: no memory */
 };
 
 /* No causes; the list is the caller's to give away or to json_decref. */
 struct live_causes live_causes_begin(void);
-/* what: in words; todo: what its operator can do. */
-void live_causes_add(struct live_causes *causes, enum live_state state, const char *what,
-                     const char *todo);
+/* what: in words. who: names, which it takes over; NULL: nobody in particular. */
+void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *who,
+                     const char *what);
 /* Why there is no connection to the broker; nothing if there is one. */
 void live_causes_add_broker(struct live_causes *causes, const struct live_bus_trouble *trouble);
+
+/* Names so far, as a sentence has them: "north, south and 3 more". */
+void live_causes_name(const json_t *who, uint32_t count, char names[], size_t size);
 
 /* What to do about a refusal in the words of the bus. */
 const char *live_causes_broker_advice(const char *reason);
 
 /* "ok", "waiting", "attention" */
 const char *live_state_word(enum live_state state);
+
+/* ---- What does not move ---------------------------------------------------------------------- */
+
+/* Since when everything that a run moves is as it is. */
+struct live_standstill {
+    uint64_t mark;
+    uint64_t since_us; /* 0: it was not looked at yet */
+};
+/* A number that is another one whenever one of its parts is, but for a chance of 2^-64. */
+uint64_t live_mark_add(uint64_t mark, uint64_t part);
+void live_standstill_see(struct live_standstill *standstill, uint64_t mark, uint64_t now_us);
 #endif

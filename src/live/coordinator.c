@@ -8,6 +8,7 @@
 #include "daemon/entropy.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
+#include "hub_causes.h"
 #include "hub_runs.h"
 #include "coordinator_recover.h"
 #include "hub_chain.h"
@@ -20,6 +21,7 @@
 #include <time.h>
 
 #define ENTROPY_PAUSE_US 1000000u
+#define WATCH_US 1000000u
 #define LOOK_AROUND_US 500000u /* what the broker keeps comes at once, if it has it */
 #define IS_AHEAD                                                                                   \
     "it is ahead of this coordinator, whose state is lost or an old one: stop it, and see "        \
@@ -30,6 +32,9 @@ struct coordinator {
     struct live_hub_config run; /* as the file says it, with the nonce of this state */
     struct live_daemon daemon;
     struct live_timer *timer;
+    struct live_timer *watch; /* of whether anything moves */
+    struct live_standstill standstill;
+    uint64_t started_us;
     struct live_timer *look_around; /* ends the wait for what sites hold, before anything is said */
     struct live_hub *hub;
     struct live_hub_chain chain;
@@ -196,18 +201,21 @@ static struct live_status status_of(const struct coordinator *coordinator,
 {
     struct live_bus const *const bus = coordinator->daemon.bus; /* none while a run is only ended */
     coordinator->config->protocol->look(coordinator->hub, view);
-    return (struct live_status){.config = &coordinator->run,
-                                .hub = view,
-                                .broker = bus == NULL ? (struct live_bus_trouble){.reason = ""}
-                                                      : live_bus_why(bus),
-                                .now_us = live_now_us(),
-                                .accepted_count = coordinator->accepted_count,
-                                .refused_count = coordinator->refused_count,
-                                .unsigned_count = coordinator->unsigned_count,
-                                .senders = coordinator->senders,
-                                .heard_us = coordinator->heard_us,
-                                .strangers = &coordinator->strangers,
-                                .entry = &coordinator->chain.head};
+    return (struct live_status){
+        .config = &coordinator->run,
+        .hub = view,
+        .broker = bus == NULL ? (struct live_bus_trouble){.reason = ""} : live_bus_why(bus),
+        .now_us = live_now_us(),
+        .still_us = coordinator->standstill.since_us,
+        .started_us = coordinator->started_us,
+        .patience_us = UINT64_C(1000000) * coordinator->config->waiting_after_s,
+        .accepted_count = coordinator->accepted_count,
+        .refused_count = coordinator->refused_count,
+        .unsigned_count = coordinator->unsigned_count,
+        .senders = coordinator->senders,
+        .heard_us = coordinator->heard_us,
+        .strangers = &coordinator->strangers,
+        .entry = &coordinator->chain.head};
 }
 
 /* The run is over: what it came to is written down, in the batch of this round. */
@@ -499,12 +507,28 @@ static void on_disconnected(void *context, const char *reason)
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
+static void see_standstill(struct coordinator *coordinator)
+{
+    struct live_hub_view view;
+    coordinator->config->protocol->look(coordinator->hub, &view);
+    live_standstill_see(&coordinator->standstill, live_hub_mark(&view, &coordinator->run),
+                        live_now_us());
+}
+
+static void on_watch(void *context)
+{
+    struct coordinator *const coordinator = context;
+    see_standstill(coordinator);
+    live_timer_set(coordinator->watch, live_now_us() + WATCH_US);
+}
+
 static void on_request(void *context, struct live_request *request)
 {
     struct coordinator *const coordinator = context;
     struct live_hub_view view;
     if (live_hub_runs_answer(coordinator->daemon.store, request))
         return;
+    see_standstill(coordinator);
     struct live_status const status = status_of(coordinator, &view);
     live_status_answer(&status, request);
 }
@@ -804,7 +828,9 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     daemon->reload = reload;
     coordinator->timer = live_timer_new(daemon->loop, on_timer, coordinator);
     coordinator->look_around = live_timer_new(daemon->loop, on_looked_around, coordinator);
-    if (coordinator->timer == NULL || coordinator->look_around == NULL)
+    coordinator->watch = live_timer_new(daemon->loop, on_watch, coordinator);
+    if (coordinator->timer == NULL || coordinator->look_around == NULL ||
+        coordinator->watch == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = live_http_open(&daemon->http, daemon->loop, &config->status,
                                               on_request, coordinator, error);
@@ -878,6 +904,8 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         status = connect_all(&coordinator, error);
     if (runs && status == TACIT_OK) {
         (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
+        coordinator.started_us = live_now_us();
+        on_watch(&coordinator);
         live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
                  config->hub.federation, config->hub.site_count, config->hub.arm_count);
         say_all_flagged(&coordinator);

@@ -21,5 +21,6 @@ struct live_coordinator_config {
     struct live_bus_config bus;
     struct live_signing_config signing;
     struct live_http_config status;
+    uint32_t waiting_after_s; /* what does not move for so long is said in the status */
 };
 #endif

@@ -80,6 +80,7 @@ struct live_hub_view {
     uint32_t missing_count;
     uint32_t covered_count; /* sites whose sums are in these reports */
     double radius;
+    const uint64_t *done;       /* A: sites of which nothing more is to come; NULL: not known */
     const uint64_t *asked;      /* A: who is asked to report in the present round */
     const uint64_t *received;   /* A: who has */
     const uint32_t *seen;       /* A: the last epoch that was heard of from each */

@@ -1,55 +1,156 @@
 #include "hub_causes.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LINE_BYTES 512u
-#define NAMES_SHOWN_MAX 8u
+#define US_PER_S UINT64_C(1000000)
 
-/* Those of a set, by name: "north, south and 3 more". */
-static void name_sites(const struct live_status *status, const uint64_t *sites, char names[],
-                       size_t size)
+/* Those of a set, by name. */
+static json_t *names_of(const struct live_status *status, const uint64_t *sites)
 {
     uint32_t const count = status->config->site_count;
-    struct tacit_text text = tacit_text_init(names, size);
-    uint32_t shown = 0;
-    for (uint32_t site = tacit_bits_next(sites, count, 0); site < count && shown < NAMES_SHOWN_MAX;
-         site = tacit_bits_next(sites, count, site + 1)) {
-        tacit_text_add(&text, shown++ == 0 ? "" : ", ");
-        tacit_text_add(&text, status->config->sites[site]);
-    }
-    if (tacit_bits_count(sites, count) > shown) {
-        tacit_text_add(&text, " and ");
-        tacit_text_add_u64(&text, tacit_bits_count(sites, count) - shown);
-        tacit_text_add(&text, " more");
-    }
+    json_t *const who = json_array();
+    for (uint32_t site = tacit_bits_next(sites, count, 0);
+         site < count && json_array_size(who) < LIVE_CAUSE_NAMES_MAX;
+         site = tacit_bits_next(sites, count, site + 1))
+        (void)json_array_append_new(who, json_string(status->config->sites[site]));
+    return who;
 }
 
-static void add_overdue(const struct live_status *status, struct live_causes *causes)
+static json_t *name_of(const struct live_status *status, uint32_t site)
 {
-    TACIT_ASSERT(status->hub->is_overdue);
-    TACIT_ASSERT(status->hub->asked != NULL && status->hub->received != NULL);
-    struct live_hub_view const *const hub = status->hub;
-    size_t const words = TACIT_BITS_WORDS(status->config->site_count);
-    uint64_t *const missing = calloc(words, sizeof *missing);
+    return json_pack("[s]", status->config->sites[site]);
+}
+
+/* A set, named in the sentence, too: what, with room for a %s. */
+static void add_set(const struct live_status *status, enum live_cause cause, const char *what,
+                    const uint64_t *sites, struct live_causes *causes)
+{
     char names[LINE_BYTES / 2];
-    char what[LINE_BYTES];
-    if (missing == NULL)
-        return;
-    for (size_t i = 0; i < words; i++)
+    char line[LINE_BYTES];
+    json_t *const who = names_of(status, sites);
+    live_causes_name(who, tacit_bits_count(sites, status->config->site_count), names, sizeof names);
+    (void)snprintf(line, sizeof line, "%.250s: %.250s", what, names);
+    live_causes_add(causes, cause, who, line);
+}
+
+/* Was nothing heard of it for so long that it may be gone? */
+static bool is_silent(const struct live_status *status, uint32_t site)
+{
+    uint64_t const heard_us = status->heard_us[site];
+    uint64_t const since_us = heard_us > status->started_us ? heard_us : status->started_us;
+    return status->now_us >= since_us + status->patience_us;
+}
+
+/* Who has not said what the present round lacks. */
+static void find_missing(const struct live_status *status, uint64_t *missing)
+{
+    struct live_hub_view const *const hub = status->hub;
+    for (size_t i = 0; i < TACIT_BITS_WORDS(status->config->site_count); i++)
         missing[i] = hub->asked[i] & ~hub->received[i];
-    name_sites(status, missing, names, sizeof names);
+}
+
+/* Where nobody is asked: those who say nothing while others do. */
+static void find_silent(const struct live_status *status, uint64_t *silent)
+{
+    uint32_t const count = status->config->site_count;
+    for (uint32_t site = 0; site < count; site++)
+        if (is_silent(status, site) &&
+            (status->hub->done == NULL || !tacit_bits_has(status->hub->done, site)))
+            tacit_bits_add(silent, site);
+    if (status->hub->votes == NULL && tacit_bits_count(silent, count) == count)
+        memset(silent, 0, TACIT_BITS_WORDS(count) * sizeof *silent);
+}
+
+static void add_overdue(const struct live_status *status, const uint64_t *missing,
+                        struct live_causes *causes)
+{
+    struct live_hub_view const *const hub = status->hub;
+    char what[LINE_BYTES];
+    TACIT_ASSERT(hub->is_overdue);
     (void)snprintf(what, sizeof what,
                    "epoch %u: the deadline is over, and %u of the quorum's %u sites reported; "
-                   "missing: %.250s",
+                   "missing",
                    hub->epoch, hub->covered_count,
-                   hub->takes_changes ? hub->quorum : status->config->quorum, names);
-    live_causes_add(causes, LIVE_STATE_WAITING, what,
-                    hub->takes_changes
-                        ? "start the missing agents; one that is gone for good is left out with "
-                          "tacit control STATE drop SITE, or the quorum lowered"
-                        : "start the missing agents: the round goes on when they report");
-    free(missing);
+                   hub->takes_changes ? hub->quorum : status->config->quorum);
+    add_set(status, hub->takes_changes ? LIVE_CAUSE_OVERDUE : LIVE_CAUSE_OVERDUE_FIXED, what,
+            missing, causes);
+}
+
+static void add_still(const struct live_status *status, bool is_asked, const uint64_t *sites,
+                      struct live_causes *causes)
+{
+    char what[LINE_BYTES];
+    uint64_t const still_s = (status->now_us - status->still_us) / US_PER_S;
+    if (tacit_bits_count(sites, status->config->site_count) == 0)
+        return;
+    if (is_asked)
+        (void)snprintf(what, sizeof what,
+                       "epoch %u: nothing has moved for %" PRIu64 " s; the word is missing of",
+                       status->hub->epoch, still_s);
+    else
+        (void)snprintf(what, sizeof what, "nothing was heard for %" PRIu64 " s or longer of",
+                       status->patience_us / US_PER_S);
+    add_set(status, LIVE_CAUSE_SITES, what, sites, causes);
+}
+
+/* Who holds the run up. */
+static void add_waits(const struct live_status *status, struct live_causes *causes)
+{
+    struct live_hub_view const *const hub = status->hub;
+    uint64_t *const sites = calloc(TACIT_BITS_WORDS(status->config->site_count), sizeof *sites);
+    bool const is_asked = hub->missing_count > 0;
+    bool const is_still = status->now_us >= status->still_us + status->patience_us;
+    if (sites == NULL || hub->is_finished) {
+        free(sites);
+        return;
+    }
+    if (is_asked || hub->is_overdue)
+        find_missing(status, sites);
+    else if (!hub->judges || hub->votes != NULL)
+        find_silent(status, sites);
+    if (hub->is_overdue)
+        add_overdue(status, sites, causes);
+    else if (is_still || !hub->judges)
+        add_still(status, is_asked, sites, causes);
+    free(sites);
+}
+
+/* Does it refuse all arms that are in, and stay? */
+static bool refuses_all(const struct live_status *status, uint32_t site)
+{
+    struct live_hub_view const *const hub = status->hub;
+    uint32_t const arms = status->config->arm_count;
+    uint64_t const *const refused = hub->refused + (size_t)site * TACIT_BITS_WORDS(arms);
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(hub->active, arms, 0); arm < arms;
+         arm = tacit_bits_next(hub->active, arms, arm + 1)) {
+        if (tacit_bits_has(hub->retired, arm))
+            continue;
+        if (!tacit_bits_has(refused, arm))
+            return false;
+        count++;
+    }
+    return count > 0;
+}
+
+static void add_refusing(const struct live_status *status, struct live_causes *causes)
+{
+    struct live_hub_view const *const hub = status->hub;
+    uint32_t const count = status->config->site_count;
+    uint64_t *const sites = calloc(TACIT_BITS_WORDS(count), sizeof *sites);
+    char what[LINE_BYTES];
+    for (uint32_t site = 0; sites != NULL && hub->refused != NULL && site < count; site++)
+        if (!tacit_bits_has(hub->dropped, site) && refuses_all(status, site))
+            tacit_bits_add(sites, site);
+    uint32_t const refusing = sites == NULL ? 0 : tacit_bits_count(sites, count);
+    (void)snprintf(what, sizeof what,
+                   "%" PRIu32 " of %" PRIu32 " sites refuse all arms that are in", refusing, count);
+    if (refusing > 0 && !hub->is_finished)
+        add_set(status, LIVE_CAUSE_REFUSES_ALL, what, sites, causes);
+    free(sites);
 }
 
 /* Sites that follow what this state knows nothing of. */
@@ -57,18 +158,11 @@ static void add_ahead(const struct live_status *status, struct live_causes *caus
 {
     uint64_t const *const ahead = status->hub->ahead;
     uint32_t const count = status->config->site_count;
-    char names[LINE_BYTES / 2];
-    char what[LINE_BYTES];
-    if (ahead == NULL || tacit_bits_next(ahead, count, 0) == count)
-        return;
-    name_sites(status, ahead, names, sizeof names);
-    (void)snprintf(what, sizeof what,
-                   "this coordinator's state is an old one: what these sites show follows a grant "
-                   "that it knows nothing of (or they do not say what is true): %.250s",
-                   names);
-    live_causes_add(causes, LIVE_STATE_ATTENTION, what,
-                    "stop this coordinator and put its newest state back; if that is gone, begin a "
-                    "new term: tacit coordinator --new-term");
+    if (ahead != NULL && tacit_bits_next(ahead, count, 0) < count)
+        add_set(status, LIVE_CAUSE_OLD_COORDINATOR,
+                "this coordinator's state is an old one: what these sites show follows a grant "
+                "that it knows nothing of (or they do not say what is true)",
+                ahead, causes);
 }
 
 static void add_site(const struct live_status *status, uint32_t site, struct live_causes *causes)
@@ -79,9 +173,7 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
     char what[LINE_BYTES];
     if (hub->flagged != NULL && tacit_bits_has(hub->flagged, site)) {
         (void)snprintf(what, sizeof what, "two states of site %s", name);
-        live_causes_add(causes, LIVE_STATE_ATTENTION, what,
-                        "stop all processes of this site, and start the one with the newest state "
-                        "alone: the highest release_epoch");
+        live_causes_add(causes, LIVE_CAUSE_TWO_STATES, name_of(status, site), what);
     }
 }
 
@@ -92,7 +184,26 @@ struct live_causes live_hub_causes(const struct live_status *status)
     for (uint32_t site = 0; site < status->config->site_count; site++)
         add_site(status, site, &causes);
     add_ahead(status, &causes);
-    if (status->hub->is_overdue)
-        add_overdue(status, &causes);
+    add_refusing(status, &causes);
+    add_waits(status, &causes);
     return causes;
+}
+
+uint64_t live_hub_mark(const struct live_hub_view *hub, const struct live_hub_config *config)
+{
+    uint64_t const parts[] = {hub->epoch,         hub->round_count,
+                              hub->report_count,  hub->missing_count,
+                              hub->covered_count, hub->change_count,
+                              hub->active_count,  hub->is_finished,
+                              hub->pulls,         hub->model == NULL ? 0 : hub->model->number};
+    uint64_t mark = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        mark = live_mark_add(mark, parts[i]);
+    for (uint32_t site = 0; site < config->site_count; site++) {
+        mark = live_mark_add(mark, hub->seen[site]);
+        mark = live_mark_add(mark, hub->pulls_told == NULL ? 0 : hub->pulls_told[site]);
+    }
+    for (uint32_t arm = 0; hub->votes != NULL && arm < config->arm_count; arm++)
+        mark = live_mark_add(mark, hub->votes[arm]);
+    return mark;
 }

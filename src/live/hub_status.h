@@ -2,6 +2,7 @@
 #ifndef TACIT_LIVE_HUB_STATUS_H
 #define TACIT_LIVE_HUB_STATUS_H
 #include "bus/bus.h"
+#include "causes.h"
 #include "chain.h"
 #include "hub.h"
 #include "sender.h"
@@ -11,6 +12,9 @@ struct live_status {
     const struct live_hub_view *hub;
     struct live_bus_trouble broker;
     uint64_t now_us;
+    uint64_t still_us;    /* since when nothing has moved that the sites say */
+    uint64_t started_us;  /* this process */
+    uint64_t patience_us; /* what does not move for longer is said */
     uint64_t accepted_count;
     uint64_t refused_count;
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */

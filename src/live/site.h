@@ -206,7 +206,8 @@ struct live_site_view {
     bool is_committed;       /* what was drawn last waits for its grant: nothing uses it */
     bool is_blocked;         /* .. which another state of this site got: nothing leaves from here */
     const char *trouble;     /* why it is halted or blocked, for people; NULL: it is not */
-    const char *cure;        /* what to do about it; NULL: what is said to all who are */
+    const char *forgetful;   /* who has forgotten what it granted, so that this site is blocked; or
+                                NULL */
     uint64_t draw_number;    /* of the newest draw; 0: none. What comes of it leaves on a tick
                                 (daemon/tick.h) */
     uint64_t release_number; /* of the newest draw that may be used; 0: none */
@@ -222,7 +223,8 @@ struct live_site_view {
     const struct live_model *model; /* NULL: the protocol learns none */
     const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */
     uint32_t missing_count;
-    const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
+    const uint64_t *grantors; /* A: sites whose grant its release waits for; NULL: the hub's */
+    const uint64_t *flagged;  /* A: sites that spoke from two states; NULL: it is not looked for */
     uint32_t flagged_count;
     const uint64_t *ahead; /* A: neighbours that show a grant which this state never gave: it is an
                               old one, or they do not say what is true; NULL: as `flagged` */
@@ -231,6 +233,8 @@ struct live_site_view {
     uint32_t change_count;
     const uint64_t *refused; /* K: arms that this site does not play of its own accord; NULL: it
                                 cannot refuse any */
+    bool refuses_all;        /* .. all that are in */
+    bool is_beyond_policy;   /* the run goes on with rounds that policy.rounds_max does not allow */
     bool is_dropped;         /* the operator asks for no report of this site any more */
     uint64_t horizon;        /* as it stands here; 0: as announced */
 };

@@ -28,17 +28,20 @@ def unchanged(status):
 
 @test
 def announcement_beyond_the_policy_is_refused(federation_of):
-    federation = federation_of([0.875, 0.8, 0.75], quorum=1)
+    federation = federation_of([0.875, 0.8, 0.75], quorum=1, rounds=3)
     federation.write_agent("site-0", federation.policy(rounds_max=3))
     more_sites = [f"site-{i}" for i in range(13)]
     cases = {"larger epsilon": ({"epsilon": 1001}, {}), "more pulls": ({"horizon": 400001}, {}),
+             "more rounds": ({"rounds": 4}, {}), "rounds than policy.rounds_max": ({"bounds": "exact", "rounds": None, "gap": None}, {}),
              "more sites": ({}, {"sites": more_sites}), "number of arms": ({}, {"arms": ["a", "b"]})}
     federation.start_all(["site-0"])
     for number, (reason, (run, others)) in enumerate(cases.items()):
         name = f"coordinator-{number}"
-        federation.write_coordinator(federation.run_section(id=number + 2, **run), name, **others)
+        section = federation.run_section(id=number + 2, **run)
+        federation.write_coordinator({key: value for key, value in section.items() if value is not None}, name, **others)
+        before = federation.log("site-0").count(reason)
         federation.start(name)
-        wait_for(f"refused: {reason}", lambda reason=reason: reason in federation.log("site-0"))
+        wait_for(f"refused: {reason}", lambda reason=reason, before=before: federation.log("site-0").count(reason) > before)
         status = federation.site_status("site-0")
         require(status["phase"] == "refused" and status["refusal"], f"{status}")
         require(federation.get("site-0", "/v1/ledger")["spent"] == 0, "something was spent")
@@ -89,7 +92,7 @@ def run_of_other_arms_or_another_range_is_refused_in_words(federation_of):
 
 @test
 def hostile_orders_change_nothing(federation_of):
-    federation = federation_of([0.875, 0.8, 0.75], quorum=1)
+    federation = federation_of([0.875, 0.8, 0.75], quorum=1, rounds=3)
     federation.write_agent("site-0", federation.policy(rounds_max=3))
     federation.start_all(["coordinator", "site-0"])
     wait_for("the run is joined", lambda: federation.phase("site-0") == "exploring")

@@ -311,7 +311,7 @@ class Federation(federation.Federation):
         return status and status["phase"]
 
     def has_joined(self, site):
-        return self.phase(site) not in (None, "waiting for an announcement", "refused")
+        return self.phase(site) not in (None, "waiting for an announcement", "waiting for consent", "refused")
 
     def outbox(self, site):
         """{epoch: (bytes, nano-epsilon, acknowledged)} of an agent that was stopped."""

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWERS_US 1000000u /* so long a new peer waits for its neighbours' answers */
-#define TROUBLE_BYTES 512u  /* and as many for the cure */
-#define NOTHING UINT32_MAX  /* no arm */
+#define ANSWERS_US 1000000u    /* so long a new peer waits for its neighbours' answers */
+#define SAYS_WHERE_US 4000000u /* a peer that waits, to the coordinator */
+#define TROUBLE_BYTES 512u
+#define NOTHING UINT32_MAX /* no arm */
 
 struct live_site {
     struct elim_core *core;
@@ -22,10 +23,13 @@ struct live_site {
     struct live_neighbour *neighbours;
     uint64_t *missing;
     uint64_t *nobody;
-    uint64_t *flagged; /* W(A): sites that spoke from two states */
-    uint64_t *ahead;   /* W(A): sites that show a grant that this state never gave */
-    char *trouble;     /* 2 TROUBLE_BYTES */
-    double *lowers;    /* K, as uppers; both in one block */
+    uint64_t *flagged;     /* W(A): sites that spoke from two states */
+    uint64_t *ahead;       /* W(A): sites that show a grant that this state never gave */
+    uint64_t *grantors;    /* W(A): sites whose grant is waited for */
+    bool is_beyond_policy; /* an order was refused that is of more rounds than policy.rounds_max */
+    uint64_t said_where_us;
+    char *trouble;  /* TROUBLE_BYTES */
+    double *lowers; /* K, as uppers; both in one block */
     double *uppers;
     struct live_control_entry *changes; /* room for all, for showing */
     uint32_t noted_rounds;              /* after so many they were noted */
@@ -64,6 +68,7 @@ static void site_free(struct live_site *site)
     free(site->nobody);
     free(site->flagged);
     free(site->ahead);
+    free(site->grantors);
     free(site->trouble);
     free(site->lowers);
     free(site->changes);
@@ -122,12 +127,14 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->nobody = calloc(words, sizeof *made->nobody);
     made->flagged = calloc(words, sizeof *made->flagged);
     made->ahead = calloc(words, sizeof *made->ahead);
-    made->trouble = calloc(2, TROUBLE_BYTES);
+    made->grantors = calloc(words, sizeof *made->grantors);
+    made->trouble = calloc(1, TROUBLE_BYTES);
     made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
     made->lowers = calloc(2 * (size_t)run->arm_count, sizeof *made->lowers);
     if (status != TACIT_OK || made->neighbours == NULL || made->missing == NULL ||
         made->nobody == NULL || made->flagged == NULL || made->ahead == NULL ||
-        made->trouble == NULL || made->lowers == NULL || made->changes == NULL) {
+        made->grantors == NULL || made->trouble == NULL || made->lowers == NULL ||
+        made->changes == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
@@ -141,8 +148,30 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
 /* ---- Joining --------------------------------------------------------------------------------- */
 
 /* The noise that the run reckons with against this site's own. NULL: allowed. */
-static const char *objection_to(const struct tacit_wire_elim_run *run, uint64_t epsilon_nano)
+/* Rounds that the run can have at most: as it says, or as the ladder of exact bounds has rungs of
+ * which two arms fit into the horizon. 0: that is not known before. */
+static uint32_t rounds_of(const struct tacit_wire_elim_run *run)
 {
+    struct tacit_elim_schedule const schedule = {.arm_count = run->arm_count,
+                                                 .report_count = run->report_count,
+                                                 .horizon = run->horizon,
+                                                 .epsilon_per_reward =
+                                                     (double)run->epsilon_nano / (double)TACIT_NANO,
+                                                 .growth = run->growth,
+                                                 .confidence = run->confidence};
+    uint32_t rounds = 0;
+    if (run->round_limit > 0 || run->growth <= 0)
+        return run->round_limit;
+    while (2 * tacit_elim_pulls(&schedule, rounds + 1, 2, 0) <= run->horizon)
+        rounds++;
+    return rounds;
+}
+
+static const char *objection_to(const struct tacit_wire_elim_run *run, uint64_t epsilon_nano,
+                                uint32_t rounds_max)
+{
+    if (rounds_of(run) > rounds_max)
+        return "the run has more rounds than policy.rounds_max";
     if (run->epsilon_nano > epsilon_nano)
         return "the run reckons with a larger epsilon per reward than policy.epsilon";
     /* A peer takes no row for possible that has more noise than its own. */
@@ -175,7 +204,7 @@ static enum tacit_status site_join(struct live_site **site, const struct live_si
         status = decode_run(announcement, size, &run);
     if (status != TACIT_OK)
         return status;
-    *objection = objection_to(&run, tacit_mechanism_cost_nano(&own.mechanism));
+    *objection = objection_to(&run, tacit_mechanism_cost_nano(&own.mechanism), own.epoch_max);
     free((void *)(uintptr_t)run.network);
     if (*objection != NULL)
         return TACIT_REFUSED;
@@ -278,7 +307,8 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
         live_messages_drop_last(&site->effects.out);
 }
 
-/* The coordinator of peers that judge for themselves is told where they are, for its status. */
+/* The coordinator of peers that judge for themselves is told where they are, for its status. Those
+ * who wait say so again, so that who is silent is seen there. */
 static void say_where(struct live_site *site, struct live_site_update *update)
 {
     struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
@@ -292,6 +322,15 @@ static void say_where(struct live_site *site, struct live_site_update *update)
                                              .run_id = run->run_id,
                                              .epoch = view.epoch};
     send(site, &hello, update);
+}
+
+/* When that is due; TACIT_NEVER: it does not wait, or a hub asks it. */
+static uint64_t says_where_us(const struct live_site *site)
+{
+    struct tacit_elim_agent_view view;
+    elim_core_look(site->core, &view);
+    bool const waits = (view.waiting || view.committed) && !view.last && !view.finished;
+    return waits && judges_for_itself(site) ? site->said_where_us + SAYS_WHERE_US : TACIT_NEVER;
 }
 
 /* The plan waits for the answers to the START that follows. A parent that holds nothing of the
@@ -454,8 +493,9 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
                                         .kind = TACIT_EVENT_RECEIVE,
                                         .as.message = message},
                            entropy, update);
-    bool const is_heard =
-        status == TACIT_OK || status == TACIT_REFUSED; /* more rounds than allowed */
+    bool const is_beyond = status == TACIT_REFUSED && message->kind == TACIT_ELIM_ORDER;
+    bool const is_heard = status == TACIT_OK || status == TACIT_REFUSED;
+    site->is_beyond_policy = site->is_beyond_policy || is_beyond;
     if (is_heard && message->from == TACIT_HUB) {
         note_seen(site, message, update);
         note_closed(site, message, update);
@@ -533,6 +573,10 @@ static enum tacit_status time_out(struct live_site *site, uint64_t now_us,
     if (is_core_due)
         status = step_core(site, (elim_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT},
                            entropy, update);
+    if (now_us >= says_where_us(site)) {
+        site->said_where_us = now_us;
+        say_where(site, update);
+    }
     return status;
 }
 
@@ -577,6 +621,8 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     live_effects_end(&site->effects, update);
     if (site->plan_is_held && site->answers_us < update->deadline_us)
         update->deadline_us = site->answers_us;
+    if (says_where_us(site) < update->deadline_us)
+        update->deadline_us = says_where_us(site);
     return status;
 }
 
@@ -605,12 +651,35 @@ static uint32_t by_site(const struct live_site *site, const uint64_t *ranks, uin
     return tacit_bits_count(sites, run->agent_count);
 }
 
+/* Whose grant the draw that waits lacks: the first neighbour's, then those of all others; on the
+ * way to a sink the parent's. */
+static void look_at_grants(const struct live_site *site, const struct tacit_elim_peer_view *peer,
+                           struct live_site_view *view)
+{
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_network const *const network = run->network;
+    bool const is_first = peer->granted != NULL && !tacit_bits_has(peer->granted, 0);
+    memset(site->grantors, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *site->grantors);
+    if (!peer->agent.committed || peer->granted == NULL)
+        return;
+    view->grantors = site->grantors;
+    if (!judges_for_itself(site)) {
+        if (network->parent != run->agent)
+            tacit_bits_add(site->grantors, network->parent);
+        return;
+    }
+    for (uint32_t rank = 0; rank < (is_first ? 1u : network->neighbour_count); rank++)
+        if (!tacit_bits_has(peer->granted, rank))
+            tacit_bits_add(site->grantors, network->neighbours[rank].agent);
+}
+
 /* Sinks and sites of a graph wait for others; those on the way to a sink do not. */
 static void look_around(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_elim_peer_view peer;
     if (!elim_core_look_at_peer(site->core, &peer))
         return;
+    look_at_grants(site, &peer, view);
     struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     uint64_t const *const members = run->network->members;
     memset(site->missing, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *site->missing);
@@ -660,20 +729,6 @@ static const char *block_of(const struct live_site *site, bool is_forgotten)
     return site->trouble;
 }
 
-/* NULL: as for all who are blocked. */
-static const char *cure_of(const struct live_site *site, const struct tacit_elim_agent_view *agent)
-{
-    char *const cure = site->trouble + TROUBLE_BYTES;
-    if (!agent->forgotten)
-        return NULL;
-    (void)snprintf(cure, TROUBLE_BYTES,
-                   "nothing is wrong here: the newest state of %s is put back there; if it is "
-                   "gone, the operator of the coordinator begins a new term: tacit coordinator "
-                   "--new-term",
-                   refuser_of(site));
-    return cure;
-}
-
 /* Why it is halted or blocked. */
 static const char *trouble_of(const struct live_site *site,
                               const struct tacit_elim_agent_view *agent)
@@ -688,6 +743,15 @@ static const char *trouble_of(const struct live_site *site,
                ? "halted: the next release would cost more than policy.budget"
                : "halted: others have seen more of this site than this state knows; it is a copy "
                  "or an old one, and nothing is released from it";
+}
+
+/* Where it plays none of them, it plays others. */
+static bool has_arm_that_is_in(const struct tacit_elim_agent_view *agent, uint32_t arms)
+{
+    uint32_t arm = tacit_bits_next(agent->arms, arms, 0);
+    while (arm < arms && !tacit_bits_has(agent->playable, arm))
+        arm = tacit_bits_next(agent->arms, arms, arm + 1);
+    return arm < arms || agent->epoch == 0;
 }
 
 static void site_look(const struct live_site *site, struct live_site_view *view)
@@ -707,17 +771,19 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .is_committed = agent.committed,
                                     .is_blocked = agent.blocked,
                                     .trouble = trouble_of(site, &agent),
-                                    .cure = cure_of(site, &agent),
+                                    .forgetful = agent.forgotten ? refuser_of(site) : NULL,
                                     .draw_number =
                                         agent.committed ? agent.draw_number : agent.release_number,
                                     .release_number = agent.release_number,
                                     .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+    view->is_beyond_policy = site->is_beyond_policy && !agent.last;
     look_around(site, view);
     if (agent.refused == NULL)
         return;
     view->changes = site->changes;
     view->change_count = elim_changes_tell(agent.changes, agent.change_count, site->changes);
     view->refused = agent.refused;
+    view->refuses_all = !has_arm_that_is_in(&agent, elim_core_run(site->core)->arm_count);
     view->is_dropped = agent.dropped;
     view->horizon = agent.horizon;
 }

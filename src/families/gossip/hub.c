@@ -288,6 +288,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     *view = (struct live_hub_view){
         .is_finished = tacit_bits_count(hub->finished, config->site_count) == config->site_count,
         .active_count = config->arm_count,
+        .done = hub->finished,
         .asked = hub->nobody,
         .received = hub->nobody,
         .seen = hub->epochs,

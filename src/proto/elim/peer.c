@@ -791,7 +791,8 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
         .is_sink = elim_peer_is_sink(peer),
         .refused_by = peer->refuser == 0 ? TACIT_NO_AGENT : peer->refuser - 1,
         .flagged = peer->config.agent.has_grants ? elim_peer_flagged(peer) : NULL,
-        .ahead = peer->config.agent.has_grants ? elim_peer_ahead(peer) : NULL};
+        .ahead = peer->config.agent.has_grants ? elim_peer_ahead(peer) : NULL,
+        .granted = peer->config.agent.has_grants ? elim_peer_granted(peer) : NULL};
     tacit_elim_agent_look(elim_peer_agent(peer), &view->agent);
     bool const is_own_choice = peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL &&
                                tacit_bits_has(view->agent.arms, peer->exploit_arm);

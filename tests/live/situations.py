@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""What holds a run up, and who learns of it: one table of situations, made with real daemons and a broker, by parties, and
+what `tacit status --json` of each ends with and names. See support.py.
+
+In these files waiting_after_s is 6, not 60: the minute is a key that any operator may set."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from support import PATIENCE, TACIT, Application, UnixConnection, call, main, require, test, wait_for
+
+MEANS = [0.875, 0.75, 0.125]
+AFTER_S = 6
+OK, WAITING, ATTENTION, DOWN = range(4)
+
+
+# ---- Looking ----
+
+def status_of(federation, party):
+    """Exit code and what it says."""
+    done = subprocess.run([TACIT, "status", "--json", "--config", str(federation.folder / f"{party}.yaml")],
+                          capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, json.loads(done.stdout)
+
+
+def seen(federation, party):
+    """(exit code, {cause: names})"""
+    code, status = status_of(federation, party)
+    causes = status.get("causes", [])
+    for one in causes:
+        require(set(one) == {"cause", "state", "who", "what", "do"} and one["what"] and one["do"], f"{one}")
+        require(not one["who"] or all(name in one["what"] for name in one["who"][:8]) or one["cause"] == "callers", f"{one}")
+    require(len({one["cause"] for one in causes}) == len(causes), f"{party}: a cause stands twice: {causes}")
+    worst = {OK: [], WAITING: ["waiting"], ATTENTION: ["attention"], DOWN: []}[code]
+    require([one["state"] for one in causes][:1] == worst, f"{party}: {code} is not the worst of {causes}")
+    return code, {one["cause"]: one["who"] for one in causes}
+
+
+def holds(federation, expected):
+    """Within the minute (and what a busy machine needs), everybody says what the table says."""
+    end = time.monotonic() + PATIENCE * 3 * AFTER_S
+    while True:
+        found = {party: seen(federation, party) for party in expected}
+        if all(found[party] in (row if isinstance(row, list) else [row]) for party, row in expected.items()):
+            return
+        require(time.monotonic() < end, "\n".join(f"{party}: {found[party]}, not {expected[party]}" for party in expected
+                                                    if found[party] != expected[party]))
+        time.sleep(0.3)
+
+
+# ---- Making ----
+
+def star(federation_of, policies=(), run=(), **options):
+    """Three sites below a coordinator, all of whom say after six seconds what does not move."""
+    federation = federation_of(MEANS, **{"rounds": 4, "gap": 0.25, **options})
+    federation.write_coordinator({**federation.run_section(), **dict(run)}, waiting_after_s=AFTER_S)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(**dict(policies).get(site, {})), waiting_after_s=AFTER_S)
+    return federation
+
+
+def ring(federation_of):
+    """Five peers, each of whom judges for itself."""
+    federation = star(federation_of, sites=5)
+    run = federation.run_section()
+    del run["quorum"]
+    federation.write_coordinator(run, waiting_after_s=AFTER_S)
+    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
+    federation.allow_access("tap", "read tacit/v1/#")
+    return federation
+
+
+def begin(federation, applied=None):
+    federation.start_all()
+    for site in federation.sites:
+        wait_for(f"{site} joins", lambda site=site: federation.has_joined(site), 60)
+    for site in federation.sites if applied is None else applied:
+        federation.apply([site])
+
+
+def control(federation, name, *words):
+    """By the file of the daemon, from wherever one stands."""
+    done = subprocess.run([TACIT, "control", str(federation.folder / f"{name}.yaml"), *words], cwd="/", capture_output=True,
+                          text=True, timeout=60, check=False)
+    require(done.returncode == 0, f"{words}: {done.stdout} {done.stderr}")
+
+
+class Forgetful(Application):
+    """Forgets to reward the first decision of the plan; all others at once."""
+    forgotten = None
+
+    def serve(self, count):
+        decisions = self.ask("/v1/decisions/batch", {"requests": [{}] * count})["decisions"]
+        if self.forgotten is None:
+            self.forgotten = next(one["id"] for one in decisions if one["kind"] == "planned")
+        rewards = [{"id": one["id"], "reward": MEANS[one["arm"]]} for one in decisions if one["id"] != self.forgotten]
+        self.ask("/v1/rewards/batch", {"rewards": rewards})
+        return any(one["kind"] == "planned" for one in decisions)
+
+
+# ---- Situations ----
+
+SITUATIONS = []
+
+
+def situation(**expected):
+    """What each party says: (code, {cause: who}), or a list of those that are right."""
+    def add(function):
+        def run(federation_of):
+            federation = function(federation_of)
+            holds(federation, {party.replace("_", "-"): row for party, row in expected.items()})
+            federation.end_applications()
+        run.__name__ = function.__name__
+        run.__doc__ = function.__doc__
+        SITUATIONS.append((function.__name__, expected))
+        return test(run)
+    return add
+
+
+NOTHING = (OK, {})
+NO_ORDER = (WAITING, {"order": ["coordinator"]})
+NO_GRANT = (WAITING, {"grant": ["coordinator"]})
+LACKS_SITE_1 = (WAITING, {"sites": ["site-1"]})
+
+
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(WAITING, {"rewards": []}), site_2=NO_ORDER)
+def one_decision_has_no_reward(federation_of):
+    """Applications go on asking beside the plan: that moves nothing."""
+    federation = star(federation_of)
+    begin(federation, ["site-0", "site-2"])
+    federation.applications.append(Forgetful(federation, "site-1"))
+    federation.applications[-1].start()
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(WAITING, {"decisions": []}), site_2=NO_ORDER)
+def nobody_asks_a_site(federation_of):
+    federation = star(federation_of)
+    begin(federation, ["site-0", "site-2"])
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(DOWN, {}), site_2=NO_ORDER)
+def a_site_is_dead(federation_of):
+    federation = star(federation_of)
+    begin(federation, ["site-0", "site-2"])
+    federation.kill("site-1")
+    return federation
+
+
+@situation(coordinator=(DOWN, {}), site_0=NO_GRANT, site_1=NO_GRANT, site_2=NO_GRANT)
+def the_coordinator_is_dead(federation_of):
+    federation = star(federation_of)
+    begin(federation, [])
+    federation.kill("coordinator")
+    federation.apply()
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_1=(ATTENTION, {"callers": [f"user {os.getuid()}"], "decisions": []}))
+def callers_are_shut_out_by_their_own_open_decisions(federation_of):
+    federation = star(federation_of)
+    federation.write_agent("site-1", federation.policy(), decisions={"open_max": 100}, waiting_after_s=AFTER_S)
+    begin(federation, ["site-0", "site-2"])
+    connection = UnixConnection(federation.socket_of("site-1"))
+    for _ in range(50):
+        require(call(connection, "POST", "/v1/decisions", {})[0] == 200, "no decision")
+    require(call(connection, "POST", "/v1/decisions", {})[0] == 429, "it is not shut out")
+    return federation
+
+
+@situation(coordinator=NOTHING, site_0=NOTHING, site_1=(ATTENTION, {"removed": []}), site_2=NOTHING)
+def a_site_was_removed(federation_of):
+    """The run ends without it, and it is not one of those who decided."""
+    federation = star(federation_of)
+    begin(federation, ["site-0", "site-2"])
+    control(federation, "coordinator", "drop", "site-1")
+    wait_for("the run ends", federation.is_finished, 60)
+    wait_for("it knows", lambda: federation.phase("site-1") == "removed", 60)
+    return federation
+
+
+@situation(coordinator=[(ATTENTION, {"refuses-all": ["site-1"]}), (ATTENTION, {"refuses-all": ["site-1"], "sites": ["site-0", "site-2"]})],
+           site_1=[(ATTENTION, {"refuses-all": []}), (ATTENTION, {"refuses-all": [], "decisions": []})])
+def a_site_refuses_all_arms_that_are_in(federation_of):
+    federation = star(federation_of)
+    begin(federation, [])
+    for arm in ("arm 0", "arm 1"):
+        control(federation, "site-1", "refuse", arm, "because", "outside")
+    control(federation, "coordinator", "retire", "arm 2")
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"rounds": []}), site_2=NO_ORDER)
+def the_rounds_of_a_policy_are_reached(federation_of):
+    """Nobody knows before how many rounds it will be."""
+    federation = federation_of([0.876, 0.875, 0.125])
+    run = federation.run_section()
+    for key in ("rounds", "gap"):
+        del run[key]
+    federation.write_coordinator(run, waiting_after_s=AFTER_S)
+    for site in federation.sites:
+        policy = federation.policy(**({"rounds_max": 2} if site == "site-1" else {}))
+        federation.write_agent(site, policy, waiting_after_s=AFTER_S)
+    begin(federation)
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_1=(ATTENTION, {"refused": []}))
+def a_policy_allows_fewer_rounds_than_the_run_has(federation_of):
+    federation = star(federation_of, policies={"site-1": {"rounds_max": 3}})
+    federation.start_all()
+    wait_for("it is refused", lambda: "policy.rounds_max" in str((federation.site_status("site-1") or {}).get("refusal")), 60)
+    federation.apply(["site-0", "site-2"])
+    return federation
+
+
+@situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_2=(DOWN, {}), site_1=(WAITING, {"grant": ["site-2"]}),
+           site_3=(WAITING, {"grant": ["site-2"]}))
+def a_neighbour_in_a_ring_is_dead(federation_of):
+    federation = ring(federation_of)
+    begin(federation, [])
+    federation.kill("site-2")
+    federation.apply([site for site in federation.sites if site != "site-2"])
+    return federation
+
+
+@situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_2=(WAITING, {"rewards": []}),
+           site_1=(WAITING, {"sites": ["site-2"]}), site_3=(WAITING, {"sites": ["site-2"]}),
+           site_0=(WAITING, {"sites": ["number 2"]}), site_4=(WAITING, {"sites": ["number 2"]}))
+def one_decision_in_a_ring_has_no_reward(federation_of):
+    federation = ring(federation_of)
+    begin(federation, [site for site in federation.sites if site != "site-2"])
+    federation.applications.append(Forgetful(federation, "site-2"))
+    federation.applications[-1].start()
+    return federation
+
+
+@situation(coordinator=(OK, {}), site_0=NOTHING, site_1=NOTHING, site_2=NOTHING, site_3=NOTHING, site_4=NOTHING)
+def a_ring_has_decided(federation_of):
+    """Silence after the end is none."""
+    federation = ring(federation_of)
+    begin(federation)
+    for site in federation.sites:
+        wait_for(f"{site} decides", lambda site=site: federation.phase(site) in ("decided", "finished"), 60)
+    time.sleep(2 * AFTER_S)
+    return federation
+
+
+@situation(coordinator=(WAITING, {"sites": ["site-0", "site-1", "site-2"]}), site_0=(ATTENTION, {"consent": []}),
+           site_1=(ATTENTION, {"consent": []}))
+def the_next_run_waits_for_a_word(federation_of):
+    """The file of site-0 is another one: it is in no run, and yet one was announced."""
+    federation = star(federation_of, rounds=1)
+    begin(federation)
+    wait_for("the run ends", federation.is_finished, 60)
+    federation.end_applications()
+    for name in ("site-0", "site-1", "coordinator"):
+        wait_for(f"{name} ends", lambda name=name: name == "coordinator" or federation.phase(name) in ("decided", "finished"), 60)
+        federation.stop(name)
+    federation.arms[2] = "arm 3"
+    federation.write_coordinator({**federation.run_section(), "id": 2}, waiting_after_s=AFTER_S)
+    for name in ("site-0", "site-1"):
+        federation.write_agent(name, federation.policy(), waiting_after_s=AFTER_S)
+    for name in ("coordinator", "site-0", "site-1"):
+        federation.start(name)
+    return federation
+
+
+if __name__ == "__main__":
+    sys.exit(main())
