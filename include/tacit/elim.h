@@ -382,8 +382,9 @@ struct tacit_elim_peer_view {
     const uint64_t *arms;
     uint32_t active_count;
     double radius;
-    bool is_exact;   /* exact bounds: tacit_elim_peer_interval is there */
-    uint32_t leader; /* with them; TACIT_NO_ARM: none yet */
+    bool is_beyond_policy; /* an epoch follows that epoch_max does not allow */
+    bool is_exact;         /* exact bounds: tacit_elim_peer_interval is there */
+    uint32_t leader;       /* with them; TACIT_NO_ARM: none yet */
     const double *means;
     const uint32_t *eliminated;
 };

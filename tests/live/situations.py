@@ -43,10 +43,11 @@ def holds(federation, expected):
     end = time.monotonic() + PATIENCE * 3 * AFTER_S
     while True:
         found = {party: seen(federation, party) for party in expected}
-        if all(found[party] in (row if isinstance(row, list) else [row]) for party, row in expected.items()):
+        wrong = [f"{party}: {found[party]}, not {row}" for party, row in expected.items()
+                 if found[party] not in (row if isinstance(row, list) else [row])]
+        if not wrong:
             return
-        require(time.monotonic() < end, "\n".join(f"{party}: {found[party]}, not {expected[party]}" for party in expected
-                                                    if found[party] != expected[party]))
+        require(time.monotonic() < end, "\n".join(wrong))
         time.sleep(0.3)
 
 
@@ -94,7 +95,7 @@ class Forgetful(Application):
     def serve(self, count):
         decisions = self.ask("/v1/decisions/batch", {"requests": [{}] * count})["decisions"]
         if self.forgotten is None:
-            self.forgotten = next(one["id"] for one in decisions if one["kind"] == "planned")
+            self.forgotten = next((one["id"] for one in decisions if one["kind"] == "planned"), None)
         rewards = [{"id": one["id"], "reward": MEANS[one["arm"]]} for one in decisions if one["id"] != self.forgotten]
         self.ask("/v1/rewards/batch", {"rewards": rewards})
         return any(one["kind"] == "planned" for one in decisions)

@@ -680,6 +680,7 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
     if (!elim_core_look_at_peer(site->core, &peer))
         return;
     look_at_grants(site, &peer, view);
+    view->is_beyond_policy = view->is_beyond_policy || peer.is_beyond_policy;
     struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     uint64_t const *const members = run->network->members;
     memset(site->missing, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *site->missing);
@@ -745,13 +746,26 @@ static const char *trouble_of(const struct live_site *site,
                  "or an old one, and nothing is released from it";
 }
 
-/* Where it plays none of them, it plays others. */
-static bool has_arm_that_is_in(const struct tacit_elim_agent_view *agent, uint32_t arms)
+static bool is_retired(const struct tacit_elim_agent_view *agent, uint32_t arm)
 {
-    uint32_t arm = tacit_bits_next(agent->arms, arms, 0);
-    while (arm < arms && !tacit_bits_has(agent->playable, arm))
-        arm = tacit_bits_next(agent->arms, arms, arm + 1);
-    return arm < arms || agent->epoch == 0;
+    for (uint32_t i = 0; i < agent->change_count; i++)
+        if (agent->changes[i].kind == TACIT_ELIM_RETIRE_ARM && agent->changes[i].subject == arm)
+            return true;
+    return false;
+}
+
+/* Of the arms that are in and stay. It plays another one all the same. */
+static bool refuses_all(const struct tacit_elim_agent_view *agent, uint32_t arms)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(agent->arms, arms, 0); arm < arms;
+         arm = tacit_bits_next(agent->arms, arms, arm + 1)) {
+        bool const is_refused = tacit_bits_has(agent->refused, arm);
+        if (!is_refused && !is_retired(agent, arm))
+            return false;
+        count += is_refused;
+    }
+    return count > 0;
 }
 
 static void site_look(const struct live_site *site, struct live_site_view *view)
@@ -783,7 +797,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
     view->changes = site->changes;
     view->change_count = elim_changes_tell(agent.changes, agent.change_count, site->changes);
     view->refused = agent.refused;
-    view->refuses_all = !has_arm_that_is_in(&agent, elim_core_run(site->core)->arm_count);
+    view->refuses_all = refuses_all(&agent, elim_core_run(site->core)->arm_count);
     view->is_dropped = agent.dropped;
     view->horizon = agent.horizon;
 }

@@ -15,6 +15,8 @@ struct live_site {
     uint64_t *active;      /* K: of the last order */
     uint64_t acknowledged; /* number of the last release that is known to have arrived, since this
                               start */
+    uint32_t round_max;
+    bool is_beyond_policy;            /* a plan was refused that is beyond it */
     const struct tacit_entropy *keys; /* for salts, in this step */
 };
 
@@ -46,7 +48,7 @@ static void site_free(struct live_site *site)
 
 /* Around a core, which it takes over. */
 static enum tacit_status site_new(struct live_site **site, struct phased_core *core,
-                                  const struct tacit_mechanism *mechanism)
+                                  const struct phased_core_site *own)
 {
     uint32_t const arms = phased_core_run(core)->schedule.arm_count;
     struct live_site *const made = calloc(1, sizeof *made);
@@ -55,7 +57,8 @@ static enum tacit_status site_new(struct live_site **site, struct phased_core *c
         return TACIT_MEMORY;
     }
     made->core = core;
-    made->mechanism = *mechanism;
+    made->mechanism = own->mechanism;
+    made->round_max = own->round_max;
     enum tacit_status const status = live_effects_init(&made->effects, arms);
     made->active = calloc(TACIT_BITS_WORDS(arms), sizeof *made->active);
     if (status != TACIT_OK || made->active == NULL) {
@@ -98,7 +101,7 @@ static enum tacit_status site_join(struct live_site **site, const struct live_si
         *objection = "the run does not fit into the messages of this network";
         return TACIT_REFUSED;
     }
-    return status == TACIT_OK ? site_new(site, core, &own.mechanism) : status;
+    return status == TACIT_OK ? site_new(site, core, &own) : status;
 }
 
 static enum tacit_status site_restore(struct live_site **site,
@@ -110,7 +113,7 @@ static enum tacit_status site_restore(struct live_site **site,
     enum tacit_status status = core_site_of(config, &own);
     if (status == TACIT_OK)
         status = phased_core_restore(&core, &own, bytes, size);
-    return status == TACIT_OK ? site_new(site, core, &own.mechanism) : status;
+    return status == TACIT_OK ? site_new(site, core, &own) : status;
 }
 
 static const void *site_bytes(const struct live_site *site, size_t *size)
@@ -250,6 +253,8 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
         status = TACIT_STRANGER;
     else
         status = step_core(site, made, entropy, update);
+    if (status == TACIT_REFUSED && message->kind == TACIT_PHASED_ORDER)
+        site->is_beyond_policy = message->round > site->round_max;
     if (status == TACIT_OK || status == TACIT_REFUSED) /* refused: more rounds than allowed */
         note_answer(site, message, update);
     free(message);
@@ -393,6 +398,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .pull_count = agent.pull_count,
                                     .is_committed = agent.committed,
                                     .is_blocked = agent.blocked,
+                                    .is_beyond_policy = site->is_beyond_policy && !agent.last,
                                     .trouble = trouble_of(site, &agent),
                                     .draw_number = agent.draw_number,
                                     .release_number = agent.release_number,

@@ -806,6 +806,9 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
     view->arms = judge.active;
     view->active_count = peer->judge.active_count;
     view->radius = peer->judge.radius;
+    view->is_beyond_policy = peer->config.agent.epoch_max > 0 &&
+                             peer->judge.epoch > peer->config.agent.epoch_max &&
+                             !peer->judge.finished;
     view->is_exact = elim_is_exact(&peer->config.schedule);
     view->leader = peer->judge.leader > 0 ? peer->judge.leader - 1 : TACIT_NO_ARM;
     view->means = judge.means;
