@@ -358,6 +358,15 @@ static char *remarks_of(const struct tacit_report_cell *cells, const struct cell
     return NULL;
 }
 
+/* What the experiment calls itself; its file where none of it could run. */
+static const char *name_of(const struct grid *grid, uint32_t count)
+{
+    const char *name = NULL;
+    for (uint32_t i = 0; i < count && name == NULL; i++)
+        name = json_string_value(json_object_get(grid->cells[i].root, "name"));
+    return name == NULL ? grid->request->files[0] : name;
+}
+
 /* Errors: TACIT_MEMORY, TACIT_IO. */
 static enum tacit_status tell(struct grid *grid, uint32_t count, struct tacit_error *error)
 {
@@ -375,13 +384,12 @@ static enum tacit_status tell(struct grid *grid, uint32_t count, struct tacit_er
         status = cell_values(&grid->cells[i], metrics, metric_count);
         cells[i] = grid->cells[i].report;
     }
-    char const *const title =
-        grid->request->file_count > 1 ? "Comparison" : grid->request->files[0];
+    char const *const name = grid->request->file_count > 1 ? NULL : name_of(grid, count);
     char *const remark = remarks_of(cells, grid->cells, count, grid->request->file_count > 1);
     if (remark == NULL)
         status = TACIT_MEMORY;
     struct tacit_report_comparison const comparison = {
-        .title = title,
+        .name = name,
         .remark = remark == NULL || *remark == '\0' ? NULL : remark,
         .version = TACIT_VERSION,
         .metrics = metrics,

@@ -1,6 +1,7 @@
 #include "forecast.h"
 #include <math.h>
 #include <stdio.h>
+#include "tacit/report.h"
 
 double forecast_gap(const struct tacit_experiment *experiment)
 {
@@ -32,13 +33,17 @@ void forecast_say(double gap, double epsilon, double slots, const char *unit, co
                   uint64_t horizon, char text[FORECAST_BYTES])
 {
     char privacy[64] = "without noise";
-    char means[160] = "";
+    char means[240] = "";
+    char needed[TACIT_REPORT_COUNT_BYTES];
+    char have[TACIT_REPORT_COUNT_BYTES];
+    tacit_report_count_text((uint64_t)fmin(slots + 0.5, 1e18), needed);
+    tacit_report_count_text(horizon, have);
     if (isfinite(epsilon))
         (void)snprintf(privacy, sizeof privacy, "at epsilon %g", epsilon);
     if (how != NULL)
         (void)snprintf(means, sizeof means, " (%s)", how);
-    (void)snprintf(text, FORECAST_BYTES, "to tell %.3g apart %s takes %.0f %s%s; you have %llu",
-                   gap, privacy, slots, unit, means, (unsigned long long)horizon);
+    (void)snprintf(text, FORECAST_BYTES, "to tell %.3g apart %s takes %s %s%s; you have %s", gap,
+                   privacy, needed, unit, means, have);
 }
 
 void forecast_warn(const struct tacit_experiment *experiment, char text[FORECAST_BYTES])

@@ -70,6 +70,7 @@ struct search {
     double epsilon;
     char apart[160];                                           /* the setting of --gap */
     char remark[sizeof((struct tacit_experiment *)0)->remark]; /* of the file's data */
+    char name[100];                                            /* of the experiment */
     struct plan plans[PLANS_MAX];
     uint32_t plan_count;
     bool stopped;
@@ -350,22 +351,36 @@ static enum tacit_status try_all(struct search *search)
 
 /* ---- What is told ---------------------------------------------------------------------------- */
 
-/* "to tell 0.025 apart at epsilon 1 takes 107000 slots a site (…); you have 20000" */
+/* "phased-index, confidence 0.95, over star" */
+static void name_plan(const struct plan *plan, char *text, size_t size)
+{
+    char *const protocol = tacit_report_setting_words(plan->protocol);
+    char *const network = tacit_report_setting_words(plan->network);
+    (void)snprintf(text, size, "%s%s over %s", protocol == NULL ? "" : protocol,
+                   protocol != NULL && strchr(protocol, ',') != NULL ? "," : "",
+                   network == NULL ? "" : network);
+    free(protocol);
+    free(network);
+}
+
+/* "to tell 0.025 apart at epsilon 1 takes 107,000 slots a site (…); you have 20,000" */
 static void say(const struct search *search, char text[FORECAST_BYTES], size_t size)
 {
     const struct plan *best = search->plan_count == 0 ? NULL : &search->plans[0];
     for (uint32_t i = 1; i < search->plan_count; i++)
         if (!(search->plans[i].slots_needed >= best->slots_needed))
             best = isnan(search->plans[i].slots_needed) ? best : &search->plans[i];
-    char how[160];
+    char how[200];
+    char have[TACIT_REPORT_COUNT_BYTES];
+    tacit_report_count_text(search->horizon, have);
     if (best == NULL)
         (void)snprintf(text, size, "no protocol that plan knows fits this file");
     else if (isnan(best->slots_needed))
         (void)snprintf(text, size,
-                       "to tell %.3g apart takes more than %g times the %llu slots that you have",
-                       search->gap, HORIZON_GROWTH_MAX, (unsigned long long)search->horizon);
+                       "to tell %.3g apart takes more than %g times the %s slots that you have",
+                       search->gap, HORIZON_GROWTH_MAX, have);
     else {
-        (void)snprintf(how, sizeof how, "%s over %s", best->protocol, best->network);
+        name_plan(best, how, sizeof how);
         forecast_say(search->gap, search->epsilon, best->slots_needed, "slots a site", how,
                      search->horizon, text);
     }
@@ -531,6 +546,7 @@ static bool look(struct search *search, struct tacit_error *error)
         return false;
     uint32_t const arms = experiment.sim.env.arm_count;
     search->run_count = experiment.sim.run_count;
+    (void)snprintf(search->name, sizeof search->name, "%s", experiment.config->name);
     search->agent_count = experiment.config->agent_count;
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
@@ -560,15 +576,17 @@ static enum tacit_status write_page(const struct search *search, const char *sen
                                     const char *json, struct tacit_error *error)
 {
     struct tacit_report_choice choices[PLANS_MAX];
-    char words[PLANS_MAX][3][200];
+    char words[PLANS_MAX][4][200];
     for (uint32_t i = 0; i < search->plan_count; i++) {
         struct plan const *const plan = &search->plans[i];
         put_kind(plan->protocol, words[i][0], sizeof words[i][0]);
         put_kind(plan->network, words[i][1], sizeof words[i][1]);
         (void)snprintf(words[i][2], sizeof words[i][2],
                        "--set \"protocol=%s\" --set \"network=%s\"", plan->protocol, plan->network);
+        name_plan(plan, words[i][3], sizeof words[i][3]);
         choices[i] = (struct tacit_report_choice){.protocol = words[i][0],
                                                   .network = words[i][1],
+                                                  .words = words[i][3],
                                                   .settings = words[i][2],
                                                   .decides = plan->decides,
                                                   .never_sure = plan->never_sure,
@@ -578,7 +596,7 @@ static enum tacit_status write_page(const struct search *search, const char *sen
                                                   .cost = plan->cost,
                                                   .regret = plan->regret};
     }
-    struct tacit_report_plan const page = {.title = search->request->file,
+    struct tacit_report_plan const page = {.name = search->name,
                                            .remark =
                                                search->remark[0] == '\0' ? NULL : search->remark,
                                            .version = TACIT_VERSION,

@@ -152,7 +152,8 @@ enum tacit_status tacit_report_write(const struct tacit_report *report, const ch
 
 /* ---- A paper, its figures and its claims ----------------------------------------------------- */
 
-/* A curve, or points that a thin line joins if there is a series of them. */
+/* A curve, or points. A thin line joins points whose names end with a number, in an order along x;
+ * of points of a kind each, all of one x, each has a row. */
 struct tacit_report_series {
     const char *label;
     uint32_t count;
@@ -163,7 +164,6 @@ struct tacit_report_series {
     const double *lo;         /* of a curve, in place of ci95: the ends of its band; NULL: none */
     const double *hi;
     bool is_reference; /* a line to compare with: may leave the figure upwards */
-    bool is_scattered; /* points that no line joins */
 };
 
 struct tacit_report_figure {
@@ -175,6 +175,7 @@ struct tacit_report_figure {
     bool y_is_log;
     const struct tacit_report_series *series;
     uint32_t series_count;
+    bool is_rows; /* every point is a kind: rows with their names, x says nothing */
 };
 
 /* Writes an SVG file that asks for nothing: no script, no font, no request. Same figure, same
@@ -281,7 +282,7 @@ struct tacit_report_cell {
 };
 
 struct tacit_report_comparison {
-    const char *title;
+    const char *name;   /* of the experiment; NULL: there are several */
     const char *remark; /* of the data, for the first lines; NULL: none */
     const char *version;
     const struct tacit_metric *const *metrics;
@@ -373,12 +374,11 @@ enum tacit_status tacit_report_evaluation_write(const struct tacit_report_evalua
 /* ---- What would tell the arms apart -----------------------------------------------------------
  */
 
-#define TACIT_REPORT_CHOICE_BYTES 100u
-
 /* A protocol over a network. NaN: it is not known. */
 struct tacit_report_choice {
     const char *protocol; /* words without quotes and commas, as `kind` has them */
     const char *network;
+    const char *words;    /* "phased-index, confidence 0.95, over star" */
     const char *settings; /* what to give `tacit run` */
     bool decides;         /* in the slots that there are */
     bool never_sure;      /* it has a best arm at any time, and no end */
@@ -390,7 +390,7 @@ struct tacit_report_choice {
 };
 
 struct tacit_report_plan {
-    const char *title;
+    const char *name;   /* of the experiment */
     const char *remark; /* of the data, or NULL */
     const char *version;
     const char *sentence;
@@ -405,4 +405,17 @@ struct tacit_report_plan {
  * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
                                           const char *directory, struct tacit_error *error);
+
+/* ---- Words ------------------------------------------------------------------------------------
+ */
+
+/* Settings as people say them: "phased-index, confidence 0.95" of "protocol={kind: phased-index,
+ * confidence: 0.95}", "epsilon 1" of "privacy.epsilon=1". To be given to free(). NULL: no memory.
+ */
+char *tacit_report_setting_words(const char *settings);
+
+#define TACIT_REPORT_COUNT_BYTES 48u
+
+/* A count with grouped thousands: 1,000,000. */
+void tacit_report_count_text(uint64_t count, char text[TACIT_REPORT_COUNT_BYTES]);
 #endif

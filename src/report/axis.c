@@ -70,6 +70,8 @@ struct report_axis report_axis_log(double lo, double hi)
 
 double report_axis_place(const struct report_axis *axis, double value)
 {
+    if (axis->log && !(value > axis->lo))
+        return 0.0; /* also what has no logarithm */
     double const place = axis->log ? log(value / axis->lo) / log(axis->hi / axis->lo)
                                    : (value - axis->lo) / (axis->hi - axis->lo);
     return place < 0.0 ? 0.0 : place > 1.0 ? 1.0 : place;

@@ -9,6 +9,8 @@
 #define FIGURES_MAX 4u
 #define LOG_FROM 20.0 /* an axis whose ends are so many times apart is one of logarithms */
 #define ROUNDING 1e-9 /* equal play gives equal regret up to rounding */
+#define OTHERS_MAX 4u /* that the sentence names */
+#define ROWS_MAX 40u  /* of the figure of settings */
 
 const char *const report_columns[REPORT_COLUMNS] = {"regret", "cost", "messages", "bytes",
                                                     "rounds"};
@@ -31,13 +33,112 @@ static bool any_has(const struct tacit_report_comparison *comparison, const char
     return false;
 }
 
+/* ---- What was found ------------------------------------------------------------------------- */
+
+char **report_comparison_words(const struct tacit_report_comparison *comparison)
+{
+    char **const words = calloc(comparison->cell_count + (size_t)1, sizeof *words);
+    for (uint32_t i = 0; words != NULL && i < comparison->cell_count; i++) {
+        words[i] = tacit_report_setting_words(comparison->cells[i].label);
+        if (words[i] == NULL) {
+            report_comparison_words_free(words);
+            return NULL;
+        }
+    }
+    return words;
+}
+
+void report_comparison_words_free(char **words)
+{
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
+}
+
+/* Infinite: it has none, or could not run. */
+static double regret_of(const struct tacit_report_comparison *comparison, uint32_t cell)
+{
+    TACIT_ASSERT(cell < comparison->cell_count);
+    const struct tacit_report_summary *const regret =
+        report_cell_value(comparison, &comparison->cells[cell], "regret");
+    return regret == NULL ? (double)INFINITY : regret->mean;
+}
+
+static void find_private_most(const struct tacit_report_comparison *comparison,
+                              struct report_findings *found)
+{
+    double weakest = 0;
+    double strongest = INFINITY;
+    uint32_t told = 0; /* that have a regret */
+    for (uint32_t i = 0; i < comparison->cell_count; i++) {
+        const struct tacit_report_cell *const cell = &comparison->cells[i];
+        double const epsilon = isnan(cell->epsilon) ? (double)INFINITY : cell->epsilon;
+        if (cell->error != NULL)
+            continue;
+        told += isfinite(regret_of(comparison, i)) ? 1 : 0;
+        weakest = fmax(weakest, epsilon);
+        strongest = fmin(strongest, epsilon);
+        if (cell->is_decided && isfinite(epsilon) &&
+            (found->private_most == UINT32_MAX ||
+             epsilon < comparison->cells[found->private_most].epsilon))
+            found->private_most = i;
+    }
+    found->has_one_epsilon =
+        weakest == strongest && told > 1 && regret_of(comparison, found->least) > 0;
+    if (!(strongest < weakest))
+        found->private_most = UINT32_MAX;
+}
+
+struct report_findings report_comparison_find(const struct tacit_report_comparison *comparison)
+{
+    struct report_findings found = {.least = UINT32_MAX, .private_most = UINT32_MAX};
+    for (uint32_t i = 0; i < comparison->cell_count; i++) {
+        const struct tacit_report_cell *const cell = &comparison->cells[i];
+        found.ran += cell->error == NULL ? 1 : 0;
+        found.decided += cell->error == NULL && cell->is_decided ? 1 : 0;
+        if (cell->error == NULL && isfinite(regret_of(comparison, i)) &&
+            (found.least == UINT32_MAX ||
+             regret_of(comparison, i) < regret_of(comparison, found.least)))
+            found.least = i;
+    }
+    find_private_most(comparison, &found);
+    return found;
+}
+
+void report_comparison_sentence(const struct tacit_report_comparison *comparison,
+                                char *const *words, enum report_syntax syntax, FILE *out)
+{
+    struct report_findings const found = report_comparison_find(comparison);
+    uint32_t told = 0;
+    if (!found.has_one_epsilon)
+        return;
+    double const least = regret_of(comparison, found.least);
+    const struct tacit_report_cell *const cell = &comparison->cells[found.least];
+    (void)fputs(!isfinite(cell->epsilon)   ? "Without noise, \""
+                : cell->epsilon_is_of_user ? "At the same epsilon per user, \""
+                                           : "At the same epsilon per reward, \"",
+                out);
+    report_put(out, words[found.least], syntax);
+    (void)fprintf(out, "\" has regret %s:", report_rounded(least, 4).text);
+    for (uint32_t i = 0; i < comparison->cell_count && told < OTHERS_MAX; i++) {
+        double const regret = regret_of(comparison, i);
+        if (i == found.least || !isfinite(regret))
+            continue;
+        (void)fprintf(out, "%s %s times less than \"", told++ == 0 ? "" : ",",
+                      report_rounded(regret / least, 2).text);
+        report_put(out, words[i], syntax);
+        (void)fputc('"', out);
+    }
+    (void)fputs(".\n", out);
+}
+
 /* ---- The terminal ---------------------------------------------------------------------------- */
 
-static uint32_t label_width(const struct tacit_report_comparison *comparison)
+static uint32_t label_width(const struct tacit_report_comparison *comparison, char *const *words)
 {
     uint32_t width = 8;
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        uint32_t const own = report_width(comparison->cells[i].label);
+        uint32_t const own = report_width(words[i]);
         width = own > width ? own : width;
     }
     return width < LABEL_WIDTH_MAX ? width : LABEL_WIDTH_MAX;
@@ -57,9 +158,10 @@ static void put_number(const struct tacit_report_summary *summary, double value,
 }
 
 static void put_row(const struct tacit_report_comparison *comparison,
-                    const struct tacit_report_cell *cell, uint32_t width, FILE *out)
+                    const struct tacit_report_cell *cell, const char *words, uint32_t width,
+                    FILE *out)
 {
-    put_label(cell->label, width, out);
+    put_label(words, width, out);
     if (cell->error != NULL) {
         (void)fputs("  ", out);
         report_put(out, cell->error, REPORT_TERMINAL);
@@ -79,14 +181,15 @@ static void put_row(const struct tacit_report_comparison *comparison,
 }
 
 /* What was found in each, and whether it was worth the effort. */
-static void put_answers(const struct tacit_report_comparison *comparison, uint32_t width, FILE *out)
+static void put_answers(const struct tacit_report_comparison *comparison, char *const *words,
+                        uint32_t width, FILE *out)
 {
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         if (cell->error != NULL || (cell->answer == NULL && cell->note == NULL))
             continue;
-        put_label(cell->label, width, out);
+        put_label(words[i], width, out);
         (void)fputs("  ", out);
         report_put(out, cell->answer == NULL ? "no answer" : cell->answer, REPORT_TERMINAL);
         if (cell->note != NULL)
@@ -95,11 +198,10 @@ static void put_answers(const struct tacit_report_comparison *comparison, uint32
     }
 }
 
-enum tacit_status tacit_report_comparison_table(const struct tacit_report_comparison *comparison,
-                                                FILE *out)
+static void put_table(const struct tacit_report_comparison *comparison, char *const *words,
+                      FILE *out)
 {
-    locale_t const before = report_locale_enter();
-    uint32_t const width = label_width(comparison);
+    uint32_t const width = label_width(comparison, words);
     report_put_remark(comparison->remark, out);
     put_label("settings", width, out);
     for (size_t i = 0; i < REPORT_COLUMNS; i++)
@@ -107,12 +209,26 @@ enum tacit_status tacit_report_comparison_table(const struct tacit_report_compar
             (void)fprintf(out, i == 0 ? " %11s    +/- 95 %%" : " %11s", report_columns[i]);
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < comparison->cell_count; i++)
-        put_row(comparison, &comparison->cells[i], width, out);
-    put_answers(comparison, width, out);
+        put_row(comparison, &comparison->cells[i], words[i], width, out);
+    put_answers(comparison, words, width, out);
+    if (report_comparison_find(comparison).has_one_epsilon)
+        (void)fputc('\n', out);
+    report_comparison_sentence(comparison, words, REPORT_TERMINAL, out);
     if (comparison->cell_count < comparison->cells_asked)
         (void)fprintf(out, "STOPPED: %" PRIu32 " of %" PRIu32 " settings were run\n",
                       comparison->cell_count, comparison->cells_asked);
+}
+
+enum tacit_status tacit_report_comparison_table(const struct tacit_report_comparison *comparison,
+                                                FILE *out)
+{
+    char **const words = report_comparison_words(comparison);
+    if (words == NULL)
+        return TACIT_MEMORY;
+    locale_t const before = report_locale_enter();
+    put_table(comparison, words, out);
     report_locale_leave(before);
+    report_comparison_words_free(words);
     return report_finish(out);
 }
 
@@ -134,10 +250,10 @@ struct drawing {
     struct tacit_report_series points[FIGURES_MAX][1 + REPORT_REFERENCES_MAX];
     double *numbers;    /* x, y, ci95 of the points of each figure */
     const char **names; /* of the points of each figure */
+    char *const *words; /* of the settings */
     struct reference references[REPORT_REFERENCES_MAX];
     uint32_t reference_count;
     double reference_x[FIGURES_MAX][2]; /* where their lines begin and end */
-    char points_label[100];
 };
 
 static void free_drawing(struct drawing *drawing)
@@ -253,7 +369,7 @@ static void draw_curves(const struct tacit_report_comparison *comparison, struct
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         if (cell->error != NULL || cell->point_count == 0)
             continue;
-        drawing->curves[count++] = (struct tacit_report_series){.label = cell->label,
+        drawing->curves[count++] = (struct tacit_report_series){.label = drawing->words[i],
                                                                 .count = cell->point_count,
                                                                 .x = cell->t,
                                                                 .y = cell->regret,
@@ -261,43 +377,13 @@ static void draw_curves(const struct tacit_report_comparison *comparison, struct
     }
     count += count == 0 ? 0 : draw_reference_curves(drawing, &drawing->curves[count]);
     if (count > 0)
-        drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
-            "regret", "Regret over time", "time slot t", "regret", false,
-            false,    drawing->curves,    count};
-}
-
-/* NaN: the cell has no such number. */
-static double abscissa(const struct tacit_report_comparison *comparison,
-                       const struct tacit_report_cell *cell, const char *metric)
-{
-    if (strcmp(metric, "epsilon") == 0)
-        return isfinite(cell->epsilon) ? cell->epsilon : NAN;
-    const struct tacit_report_summary *const value = report_cell_value(comparison, cell, metric);
-    return value == NULL ? NAN : value->mean;
-}
-
-/* Bytes that all labels begin with, up to an equals sign: the key, where only one is varied. */
-static size_t common_start(const struct tacit_report_comparison *comparison)
-{
-    const char *const first = comparison->cell_count == 0 ? "" : comparison->cells[0].label;
-    size_t const length = strcspn(first, "=") + 1;
-    if (comparison->cell_count < 2 || strchr(first, '=') == NULL)
-        return 0;
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const char *const label = comparison->cells[i].label;
-        if (strncmp(label, first, length) != 0 || strchr(label + length, '=') != NULL)
-            return 0;
-    }
-    return length;
-}
-
-/* Where every cell is of users, epsilon is what one of them may lose in all. */
-static const char *epsilon_label(const struct tacit_report_comparison *comparison)
-{
-    for (uint32_t i = 0; i < comparison->cell_count; i++)
-        if (comparison->cells[i].error == NULL && !comparison->cells[i].epsilon_is_of_user)
-            return "epsilon per reward";
-    return "epsilon per user";
+        drawing->figures[drawing->figure_count++] =
+            (struct tacit_report_figure){.id = "regret",
+                                         .title = "Regret over time",
+                                         .x_label = "time slot t",
+                                         .y_label = "regret",
+                                         .series = drawing->curves,
+                                         .series_count = count};
 }
 
 /* Regret against one number, if that takes at least two values. */
@@ -309,7 +395,6 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
     double *const x = drawing->numbers + 3 * at;
     double *const y = x + cells;
     double *const ci95 = y + cells;
-    size_t const start = common_start(comparison);
     uint32_t count = 0;
     double lo = INFINITY;
     double hi = -INFINITY;
@@ -317,13 +402,14 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         const struct tacit_report_summary *const regret =
             report_cell_value(comparison, cell, "regret");
-        double const place = cell->error != NULL ? NAN : abscissa(comparison, cell, metric);
-        if (regret == NULL || isnan(place))
+        const struct tacit_report_summary *const paid = report_cell_value(comparison, cell, metric);
+        if (regret == NULL || paid == NULL)
             continue;
+        double const place = paid->mean;
         x[count] = place;
         y[count] = regret->mean;
         ci95[count] = regret->ci95;
-        drawing->names[at + count] = cell->label + start;
+        drawing->names[at + count] = drawing->words[i];
         lo = fmin(lo, place);
         hi = fmax(hi, place);
         count++;
@@ -331,40 +417,74 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
     if (!(lo < hi))
         return;
     struct tacit_report_series *const series = drawing->points[drawing->figure_count];
-    series[0] = (struct tacit_report_series){.label = drawing->points_label,
+    series[0] = (struct tacit_report_series){.label = "a setting, with its 95 % interval",
                                              .count = count,
                                              .x = x,
                                              .y = y,
                                              .ci95 = ci95,
                                              .names = drawing->names + at};
     uint32_t const line_count = draw_reference_lines(drawing, lo, hi, &series[1]);
-    drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
-        .id = id,
-        .title = title,
-        .x_label = strcmp(metric, "epsilon") == 0 ? epsilon_label(comparison) : metric,
-        .y_label = "regret",
-        .x_is_log = lo > 0 && hi / lo >= LOG_FROM,
-        .series = series,
-        .series_count = 1 + line_count};
+    drawing->figures[drawing->figure_count++] =
+        (struct tacit_report_figure){.id = id,
+                                     .title = title,
+                                     .x_label = metric,
+                                     .y_label = "regret",
+                                     .x_is_log = lo > 0 && hi / lo >= LOG_FROM,
+                                     .series = series,
+                                     .series_count = 1 + line_count};
+}
+
+/* The regret of each setting in a row of its own; of one without noise, too. */
+static void draw_settings(const struct tacit_report_comparison *comparison, struct drawing *drawing)
+{
+    size_t const at = (size_t)drawing->figure_count * comparison->cell_count;
+    double *const x = drawing->numbers + 3 * at;
+    double *const y = x + comparison->cell_count;
+    double *const ci95 = y + comparison->cell_count;
+    double lo = INFINITY;
+    double hi = -INFINITY;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < comparison->cell_count && count < ROWS_MAX; i++) {
+        const struct tacit_report_summary *const regret =
+            report_cell_value(comparison, &comparison->cells[i], "regret");
+        if (regret == NULL)
+            continue;
+        y[count] = regret->mean;
+        ci95[count] = regret->ci95;
+        drawing->names[at + count++] = drawing->words[i];
+        lo = fmin(lo, regret->mean);
+        hi = fmax(hi, regret->mean);
+    }
+    if (count < 2)
+        return;
+    struct tacit_report_series *const series = drawing->points[drawing->figure_count];
+    series[0] = (struct tacit_report_series){
+        .label = "", .count = count, .x = x, .y = y, .ci95 = ci95, .names = drawing->names + at};
+    uint32_t const line_count = draw_reference_lines(drawing, 0, 1, &series[1]);
+    drawing->figures[drawing->figure_count++] =
+        (struct tacit_report_figure){.id = "settings",
+                                     .title = "Regret of each setting",
+                                     .y_label = "regret",
+                                     .y_is_log = lo > 0 && hi / lo >= LOG_FROM,
+                                     .series = series,
+                                     .series_count = 1 + line_count,
+                                     .is_rows = true};
 }
 
 /* Errors: TACIT_MEMORY. */
-static enum tacit_status draw(const struct tacit_report_comparison *comparison,
+static enum tacit_status draw(const struct tacit_report_comparison *comparison, char *const *words,
                               struct drawing *drawing)
 {
     size_t const cells = comparison->cell_count + (size_t)1 + REPORT_REFERENCES_MAX;
-    *drawing = (struct drawing){.curves = calloc(cells, sizeof *drawing->curves),
+    *drawing = (struct drawing){.words = words,
+                                .curves = calloc(cells, sizeof *drawing->curves),
                                 .numbers = calloc(3 * FIGURES_MAX * cells, sizeof(double)),
                                 .names = calloc(FIGURES_MAX * cells, sizeof(char *))};
     if (drawing->curves == NULL || drawing->numbers == NULL || drawing->names == NULL)
         return TACIT_MEMORY;
     find_references(comparison, drawing);
-    size_t const start = common_start(comparison);
-    (void)snprintf(drawing->points_label, sizeof drawing->points_label, "regret%s%.*s",
-                   start == 0 ? "" : ", by ", start == 0 ? 0 : (int)(start < 61 ? start - 1 : 60),
-                   start == 0 ? "" : comparison->cells[0].label);
     draw_curves(comparison, drawing);
-    draw_trade(comparison, "epsilon", "epsilon", "Regret against epsilon", drawing);
+    draw_settings(comparison, drawing);
     draw_trade(comparison, "cost", "cost", "Regret against cost", drawing);
     draw_trade(comparison, "bytes", "bytes", "Regret against bytes", drawing);
     return TACIT_OK;
@@ -472,8 +592,8 @@ static enum tacit_status write_files(const struct tacit_report_comparison *compa
             (struct report_file){names[i],    drawing->figures[i].title, "image/svg+xml", false,
                                  fill_figure, &drawing->figures[i]};
     }
-    struct report_comparison_page const page = {comparison, drawing->figures, drawing->figure_count,
-                                                files, count};
+    struct report_comparison_page const page = {
+        comparison, drawing->words, drawing->figures, drawing->figure_count, files, count};
     enum tacit_status status = TACIT_OK;
     for (size_t i = 0; i < count && status == TACIT_OK; i++)
         status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
@@ -489,10 +609,15 @@ enum tacit_status tacit_report_comparison_write(const struct tacit_report_compar
     if (status != TACIT_OK)
         return status;
     locale_t const before = report_locale_enter();
-    status = draw(comparison, &drawing);
+    char **const words = report_comparison_words(comparison);
+    status = words == NULL ? TACIT_MEMORY : TACIT_OK;
+    drawing = (struct drawing){.words = NULL};
+    if (status == TACIT_OK)
+        status = draw(comparison, words, &drawing);
     if (status == TACIT_OK)
         status = write_files(comparison, &drawing, &place);
     free_drawing(&drawing);
+    report_comparison_words_free(words);
     report_locale_leave(before);
     report_place_close(&place);
     return status;

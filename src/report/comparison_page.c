@@ -12,42 +12,6 @@ static void put_text(FILE *out, const char *text)
 
 /* ---- The answer ---- */
 
-static double regret_of(const struct tacit_report_comparison *comparison,
-                        const struct tacit_report_cell *cell)
-{
-    const struct tacit_report_summary *const regret = report_cell_value(comparison, cell, "regret");
-    return regret == NULL ? (double)INFINITY : regret->mean;
-}
-
-/* Those that ran, those that found an answer; the least regret, and the strongest privacy among
- * those that found one. NULL where there is none. */
-struct findings {
-    uint32_t ran;
-    uint32_t decided;
-    const struct tacit_report_cell *least;
-    const struct tacit_report_cell *private_most;
-};
-
-static struct findings look(const struct tacit_report_comparison *comparison)
-{
-    struct findings found = {0};
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        if (cell->error != NULL)
-            continue;
-        found.ran++;
-        found.decided += cell->is_decided ? 1 : 0;
-        if (isfinite(regret_of(comparison, cell)) &&
-            (found.least == NULL ||
-             regret_of(comparison, cell) < regret_of(comparison, found.least)))
-            found.least = cell;
-        if (cell->is_decided && isfinite(cell->epsilon) &&
-            (found.private_most == NULL || cell->epsilon < found.private_most->epsilon))
-            found.private_most = cell;
-    }
-    return found;
-}
-
 static void put_regret(const struct tacit_report_comparison *comparison,
                        const struct tacit_report_cell *cell, FILE *out)
 {
@@ -62,13 +26,15 @@ static void put_regret(const struct tacit_report_comparison *comparison,
                       report_rounded(cell->uniform.mean, 4).text);
 }
 
-static void put_found(const struct tacit_report_comparison *comparison, const char *what,
-                      const struct tacit_report_cell *cell, FILE *out)
+static void put_found(const struct report_comparison_page *page, const char *what, uint32_t index,
+                      FILE *out)
 {
-    if (cell == NULL)
+    const struct tacit_report_comparison *const comparison = page->comparison;
+    if (index == UINT32_MAX)
         return;
+    const struct tacit_report_cell *const cell = &comparison->cells[index];
     (void)fprintf(out, "<p>%s: <b>", what);
-    put_text(out, cell->label);
+    put_text(out, page->words[index]);
     (void)fputs("</b> (", out);
     put_regret(comparison, cell, out);
     (void)fputs(")", out);
@@ -79,17 +45,33 @@ static void put_found(const struct tacit_report_comparison *comparison, const ch
     (void)fputs(".</p>\n", out);
 }
 
-static void put_answer(const struct tacit_report_comparison *comparison, FILE *out)
+/* The one answer that all of them have, or how many have one. */
+static void put_headline(const struct tacit_report_comparison *comparison,
+                         const struct report_findings *found, FILE *out)
 {
-    struct findings const found = look(comparison);
-    (void)fprintf(
-        out,
-        "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">%" PRIu32
-        " of %" PRIu32 " %s for one arm</p>\n",
-        found.decided > 0 ? " win" : " open", found.decided, comparison->cell_count,
-        comparison->cell_count == 1 ? "setting decides" : "settings decide");
-    put_found(comparison, "Least regret", found.least, out);
-    put_found(comparison, "Strongest privacy that still decides", found.private_most, out);
+    if (found->decided == comparison->cell_count && found->decided > 1)
+        (void)fprintf(out, "all %" PRIu32 " settings decide for one arm", found->decided);
+    else
+        (void)fprintf(out, "%" PRIu32 " of %" PRIu32 " %s for one arm", found->decided,
+                      comparison->cell_count,
+                      comparison->cell_count == 1 ? "setting decides" : "settings decide");
+}
+
+static void put_answer(const struct report_comparison_page *page, FILE *out)
+{
+    const struct tacit_report_comparison *const comparison = page->comparison;
+    struct report_findings const found = report_comparison_find(comparison);
+    (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
+                  found.decided == comparison->cell_count ? " win" : " open");
+    put_headline(comparison, &found, out);
+    (void)fputs("</p>\n", out);
+    put_found(page, "Least regret", found.least, out);
+    put_found(page, "Strongest privacy that still decides", found.private_most, out);
+    if (found.has_one_epsilon) {
+        (void)fputs("<p>", out);
+        report_comparison_sentence(comparison, page->words, REPORT_HTML, out);
+        (void)fputs("</p>\n", out);
+    }
     if (found.ran < comparison->cell_count)
         (void)fprintf(out, "<p>%" PRIu32 " could not run; the table says why.</p>\n",
                       comparison->cell_count - found.ran);
@@ -98,10 +80,24 @@ static void put_answer(const struct tacit_report_comparison *comparison, FILE *o
 
 /* ---- The table ---- */
 
-static void put_cell_row(const struct tacit_report_comparison *comparison,
-                         const struct tacit_report_cell *cell, FILE *out)
+/* Its words, and what to give `tacit run`. */
+static void put_settings(const struct report_comparison_page *page, uint32_t index, FILE *out)
 {
-    report_html_row(cell->label, out);
+    (void)fputs("<tr><th scope=\"row\">", out);
+    put_text(out, page->words[index]);
+    if (strcmp(page->words[index], page->comparison->cells[index].label) != 0) {
+        (void)fputs("<br><code>", out);
+        put_text(out, page->comparison->cells[index].label);
+        (void)fputs("</code>", out);
+    }
+    (void)fputs("</th>", out);
+}
+
+static void put_cell_row(const struct report_comparison_page *page, uint32_t index, FILE *out)
+{
+    const struct tacit_report_comparison *const comparison = page->comparison;
+    const struct tacit_report_cell *const cell = &comparison->cells[index];
+    put_settings(page, index, out);
     if (cell->error != NULL) {
         (void)fprintf(out, "<td colspan=\"%u\">could not run: ", REPORT_COLUMNS + 1);
         put_text(out, cell->error);
@@ -144,16 +140,17 @@ static void put_heads(const struct tacit_report_comparison *comparison, FILE *ou
     (void)fputs("</tr></thead><tbody>\n", out);
 }
 
-static void put_cells(const struct tacit_report_comparison *comparison, FILE *out)
+static void put_cells(const struct report_comparison_page *page, FILE *out)
 {
-    report_html_section("settings", "Settings beside each other",
+    const struct tacit_report_comparison *const comparison = page->comparison;
+    report_html_section("beside", "Settings beside each other",
                         "Means over the runs with 95 % intervals. comparison.csv has every metric, "
                         "results.json everything.",
                         out);
     report_html_table("Settings beside each other", "plain cells", NULL, 0, out);
     put_heads(comparison, out);
     for (uint32_t i = 0; i < comparison->cell_count; i++)
-        put_cell_row(comparison, &comparison->cells[i], out);
+        put_cell_row(page, i, out);
     report_html_table_end(out);
     report_html_section_end(out);
 }
@@ -171,17 +168,18 @@ static void put_words(const struct tacit_report_comparison *comparison, FILE *ou
 enum tacit_status report_comparison_html(const struct report_comparison_page *page, FILE *out)
 {
     const struct tacit_report_comparison *const comparison = page->comparison;
-    report_html_top(comparison->title, out);
-    report_html_header(comparison->title, comparison->remark, NULL, out);
+    bool const has_name = comparison->name != NULL;
+    report_html_top(has_name ? comparison->name : "Experiments beside each other",
+                    has_name ? "settings beside each other" : NULL, comparison->remark, NULL, out);
     report_html_fact(comparison->cell_count, "setting", "settings", out);
     report_html_header_end(out);
     report_html_stopped(comparison->cell_count, comparison->cells_asked, "settings were run", out);
-    put_answer(comparison, out);
+    put_answer(page, out);
     (void)fputs("<div class=\"figures\">\n", out);
     for (uint32_t i = 0; i < page->figure_count; i++)
         report_html_figure(&page->figures[i], NULL, out);
     (void)fputs("</div>\n", out);
-    put_cells(comparison, out);
+    put_cells(page, out);
     put_words(comparison, out);
     enum tacit_status const status = report_html_data(page->files, page->file_count, out);
     if (status != TACIT_OK)

@@ -94,9 +94,9 @@ static void put_sites(const struct tacit_report_evaluation *evaluation, FILE *ou
 
 /* ---- The figure ------------------------------------------------------------------------------ */
 
-/* Arms from left to right, best first. */
+/* Arms from above, best first. */
 struct points {
-    double x[ARMS_DRAWN];
+    double x[ARMS_DRAWN]; /* rows have none */
     double y[ARMS_DRAWN];
     double ci95[ARMS_DRAWN];
     const char *names[ARMS_DRAWN];
@@ -107,12 +107,12 @@ struct points {
 static void draw(const struct tacit_report_evaluation *evaluation, struct points *points)
 {
     uint32_t count = 0;
+    *points = (struct points){.x = {0}};
     for (uint32_t i = 0; i < evaluation->arm_count && count < ARMS_DRAWN; i++) {
         uint32_t const arm = evaluation->order[i];
         const struct tacit_report_estimate *const estimate = &evaluation->arms[arm].doubly_robust;
         if (!isfinite(estimate->value))
             continue;
-        points->x[count] = count + 1;
         points->y[count] = estimate->value;
         points->ci95[count] = isfinite(estimate->ci95) ? estimate->ci95 : 0;
         points->names[count++] = evaluation->arm_names[arm];
@@ -124,11 +124,11 @@ static void draw(const struct tacit_report_evaluation *evaluation, struct points
                                                   .ci95 = points->ci95,
                                                   .names = points->names};
     points->figure = (struct tacit_report_figure){.id = "estimates",
-                                                  .title = "In a figure",
-                                                  .x_label = "arms, best first",
-                                                  .y_label = "reward a row",
+                                                  .title = "Arms, best first",
+                                                  .y_label = "reward a row, doubly robust",
                                                   .series = &points->series,
-                                                  .series_count = 1};
+                                                  .series_count = 1,
+                                                  .is_rows = true};
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -141,8 +141,7 @@ struct page {
 
 static void put_top(const struct tacit_report_evaluation *evaluation, FILE *out)
 {
-    report_html_top(evaluation->name, out);
-    report_html_header(evaluation->name, NULL, NULL, out);
+    report_html_top(evaluation->name, "what other choices would have earned", NULL, NULL, out);
     report_html_fact(evaluation->row_count, "row", "rows", out);
     report_html_fact(evaluation->arm_count, "arm", "arms", out);
     report_html_fact(evaluation->site_count, "site", "sites", out);

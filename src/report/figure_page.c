@@ -14,10 +14,11 @@ static void put_text(FILE *out, const char *text)
 
 static void put_header(const struct tacit_report_paper *paper, FILE *out)
 {
+    struct report_tally const tally = report_tally_of(paper);
     uint32_t runs = 0;
     for (uint32_t i = 0; i < paper->experiment_count; i++)
         runs += paper->experiments[i].run_count;
-    report_html_header(paper->title, NULL, NULL, out);
+    report_html_top(paper->title, NULL, NULL, NULL, out);
     report_html_fact(paper->section_count, "figure", "figures and tables", out);
     report_html_fact(paper->experiment_count, "experiment", "experiments", out);
     report_html_fact(runs, "run", "runs", out);
@@ -25,7 +26,9 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
         (void)fputs("<span>fast version: few runs each</span>", out);
     report_html_header_end(out);
     (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
-                  tacit_report_as_recorded(paper) ? " win" : " warn");
+                  !tacit_report_as_recorded(paper)             ? " warn"
+                  : tally.verdicts[TACIT_REPORT_UNDECIDED] > 0 ? " open"
+                                                               : " win");
     put_text(out, report_tally_text(paper).text);
     if (paper->fast_note != NULL) {
         (void)fputs("</p>\n<p><b>The fast version is another experiment:</b> ", out);
@@ -157,7 +160,6 @@ static void put_experiments(const struct tacit_report_paper *paper, FILE *out)
 enum tacit_status report_paper_html(const struct tacit_report_paper *paper,
                                     const struct report_file *files, size_t file_count, FILE *out)
 {
-    report_html_top(paper->title, out);
     put_header(paper, out);
     for (uint32_t i = 0; i < paper->section_count; i++)
         put_section(paper, &paper->sections[i], out);

@@ -13,27 +13,11 @@ static void put_text(FILE *out, const char *text)
 
 /* ---- The frame ---- */
 
-void report_html_top(const char *title, FILE *out)
+static void put_title(const char *name, const char *words, FILE *out)
 {
-    TACIT_ASSERT(title != NULL);
-    (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                "style-src 'unsafe-inline'; img-src data:\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                "<link rel=\"icon\" href=\"data:,\">\n<title>",
-                out);
-    put_text(out, title);
-    (void)fputs(" \xc2\xb7 tacit</title>\n", out);
-    report_html_style(out);
-    (void)fputs("</head><body><main>\n", out);
-}
-
-void report_html_bottom(const char *version, FILE *out)
-{
-    TACIT_ASSERT(version != NULL);
-    (void)fputs("<footer>tacit ", out);
-    put_text(out, version);
-    (void)fputs("</footer>\n</main></body></html>\n", out);
+    put_text(out, name);
+    if (words != NULL)
+        (void)fprintf(out, ": %s", words);
 }
 
 static void put_paragraph(const char *text, FILE *out)
@@ -45,14 +29,33 @@ static void put_paragraph(const char *text, FILE *out)
     (void)fputs("</p>\n", out);
 }
 
-void report_html_header(const char *title, const char *remark, const char *note, FILE *out)
+void report_html_top(const char *name, const char *words, const char *remark, const char *note,
+                     FILE *out)
 {
-    (void)fputs("<header><h1><bdi>", out);
-    put_text(out, title);
+    TACIT_ASSERT(name != NULL);
+    (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                "style-src 'unsafe-inline'; img-src data:\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                "<link rel=\"icon\" href=\"data:,\">\n<title>",
+                out);
+    put_title(name, words, out);
+    (void)fputs(" \xc2\xb7 tacit</title>\n", out);
+    report_html_style(out);
+    (void)fputs("</head><body><main>\n<header><h1><bdi>", out);
+    put_title(name, words, out);
     (void)fputs("</bdi></h1>\n", out);
     put_paragraph(remark, out);
     put_paragraph(note, out);
     (void)fputs("<p class=\"facts\">", out);
+}
+
+void report_html_bottom(const char *version, FILE *out)
+{
+    TACIT_ASSERT(version != NULL);
+    (void)fputs("<footer>tacit ", out);
+    put_text(out, version);
+    (void)fputs("</footer>\n</main></body></html>\n", out);
 }
 
 void report_html_header_end(FILE *out)

@@ -102,7 +102,9 @@ static void put_row(const struct tacit_report *report, const char *name, const c
     }
     (void)fputs("</th>", out);
     if (regret == NULL) {
-        (void)fputs("<td class=\"n soft\" colspan=\"2\">not defined here</td></tr>\n", out);
+        (void)fputs("<td class=\"n soft\" colspan=\"2\">not defined: sites differ, or rewards are "
+                    "not 0 or 1</td></tr>\n",
+                    out);
         return;
     }
     struct tacit_report_summary const summary =

@@ -132,7 +132,7 @@ static size_t heads_of(const struct tacit_report *report, const struct report_fa
     heads[count++] = "arm";
     heads[count++] = fates->items[0].mean_ci95 > 0 ? "mean in the data" : "true mean";
     if (report->ranking != NULL)
-        heads[count++] = "best by the runs";
+        heads[count++] = "ranked first";
     if (!isnan(fates->items[0].survived)) {
         heads[count++] = "epoch of elimination";
         heads[count++] = "survived";
@@ -162,7 +162,7 @@ static void put_lead(const struct tacit_report *report, const struct report_fate
     if (fates->items[0].mean_ci95 > 0)
         (void)fputs("Mean over the sites with its 95 % interval, from the rows of the data. ", out);
     if (report->ranking != NULL)
-        (void)fputs("How many of the runs ended with it as their best. ", out);
+        (void)fputs("How many of the runs ranked it first at their end, alone or not. ", out);
     if (fates->eliminates)
         (void)fputs("When each was given up: earliest \xe2\x80\x93 mean \xe2\x80\x93 latest epoch "
                     "over the runs; and the share of runs that it survived. ",

@@ -37,7 +37,7 @@ static const char *const sheet[] = {
     ".card.warn .value{color:var(--warn)}\n",
     /* Figures */
     ".chart svg{display:block;width:100%;height:auto;overflow:visible}"
-    ".wide{overflow-x:auto}.wide svg{min-width:620px}"
+    ".fig.narrow,.legend .narrow{display:none}"
     ".legend{display:flex;flex-wrap:wrap;gap:4px 22px;font-size:14px;color:var(--soft);"
     "margin:8px 0 0;padding:0;list-style:none}.legend li{display:flex;align-items:center;gap:8px;"
     "min-width:0;overflow-wrap:anywhere}.legend svg{flex:none}\n",
@@ -50,7 +50,7 @@ static const char *const sheet[] = {
     "vertical-align:middle}tbody tr:last-child>*{border-bottom:0}"
     ".plain tr>:first-child{padding-left:0}.plain tr>:last-child{padding-right:0}"
     ".long{min-width:13em}.n{text-align:right;white-space:nowrap}.soft{color:var(--soft)}"
-    ".scroll{overflow-x:auto}.scroll:focus-visible,.wide:focus-visible{"
+    ".scroll{overflow-x:auto}.scroll:focus-visible{"
     "outline:2px solid var(--accent)}"
     "code{font:12.5px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;color:var(--soft);"
     "overflow-wrap:anywhere}.what small{display:block;font-size:13px}"
@@ -95,7 +95,8 @@ static const char *const sheet[] = {
     "@media screen and (max-width:640px){main{padding:24px 14px}section,.box{padding:18px 14px}"
     "h1{font-size:27px}.cards{grid-template-columns:repeat(2,minmax(0,1fr));gap:10px}"
     ".card{padding:12px}.card .value{font-size:21px}.card small{font-size:13px}"
-    ".chart:not(.wide) text{font-size:23px}.bar>div{display:none}"
+    ".fig.broad,.legend .broad{display:none}.fig.narrow{display:block}"
+    ".legend .narrow{display:flex}.bar>div{display:none}"
     ".bar>span,.bar>span.wide{min-width:0;white-space:normal}thead .n{"
     "white-space:normal}.arms tbody th,.arms td{padding-left:4px;"
     "padding-right:4px}.arms thead th{padding-left:4px;padding-right:4px;hyphens:auto}"
@@ -110,7 +111,7 @@ static const char *const sheet[] = {
     "font-size:8.2pt}.cards{grid-template-columns:repeat(auto-fit,minmax(80pt,1fr));gap:4pt;"
     "margin-top:5pt}.card{padding:3pt 6pt}.card .value{font-size:12pt}.card .what,"
     ".card small{font-size:7.2pt}.card .more{display:none}"
-    ".chart{max-width:235pt;margin:0 auto}.wide{overflow:visible}.wide svg{min-width:0}"
+    ".chart{max-width:235pt;margin:0 auto}"
     ".legend{margin-top:2pt;justify-content:center}"
     ".scroll{overflow:visible}table,.arms,.claims{font-size:7.6pt;min-width:0}"
     ".long{min-width:0}.cells .n{white-space:normal}"

@@ -268,14 +268,13 @@ const char *report_baseline_words(const char *name);
 
 /* ---- Parts of all pages (html.c) ------------------------------------------------------------- */
 
-/* From the doctype to <main>, and the end of the page. */
-void report_html_top(const char *title, FILE *out);
+/* From the doctype to a line of facts that the caller fills: the heading is a name, and what the
+ * page tells of it, or NULL; a remark on the data and a note below, or NULL. */
+void report_html_top(const char *name, const char *words, const char *remark, const char *note,
+                     FILE *out);
+void report_html_header_end(FILE *out);
 void report_html_bottom(const char *version, FILE *out);
 void report_html_style(FILE *out);
-
-/* Heading, note (or NULL), and a line of facts that the caller fills. */
-void report_html_header(const char *title, const char *remark, const char *note, FILE *out);
-void report_html_header_end(FILE *out);
 
 /* "3 runs", "1 run" */
 void report_html_fact(uint64_t count, const char *one, const char *many, FILE *out);
@@ -391,8 +390,29 @@ const struct tacit_report_summary *
 report_cell_value(const struct tacit_report_comparison *comparison,
                   const struct tacit_report_cell *cell, const char *metric);
 
+/* Each cell's settings as words: "phased-index, confidence 0.95". NULL: out of memory. */
+char **report_comparison_words(const struct tacit_report_comparison *comparison);
+void report_comparison_words_free(char **words);
+
+/* Those that ran, those that found an answer; indices of the cell of the least regret, and of the
+ * strongest privacy among those that decided, where cells differ in it. UINT32_MAX: there is none.
+ */
+struct report_findings {
+    uint32_t ran;
+    uint32_t decided;
+    uint32_t least;
+    uint32_t private_most;
+    bool has_one_epsilon; /* the same one in all that ran, and regrets to compare */
+};
+struct report_findings report_comparison_find(const struct tacit_report_comparison *comparison);
+
+/* Where has_one_epsilon: how much less the best one loses than others; else nothing. */
+void report_comparison_sentence(const struct tacit_report_comparison *comparison,
+                                char *const *words, enum report_syntax syntax, FILE *out);
+
 struct report_comparison_page {
     const struct tacit_report_comparison *comparison;
+    char *const *words; /* of the settings */
     const struct tacit_report_figure *figures;
     uint32_t figure_count;
     const struct report_file *files; /* beside the page */

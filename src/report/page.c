@@ -5,7 +5,7 @@
 
 static void put_header(const struct tacit_report *report, FILE *out)
 {
-    report_html_header(report->name, report->remark, report->title_note, out);
+    report_html_top(report->name, "what was learned", report->remark, report->title_note, out);
     report_html_fact(report->run_count, "run", "runs", out);
     report_html_fact(report->agent_count, report_words(report)->agent, report_words(report)->agents,
                      out);
@@ -162,7 +162,6 @@ enum tacit_status report_html(const struct tacit_report *report, FILE *out)
         report_html_answer, put_cards,        put_charts,  put_baselines, put_arms,
         report_sites_html,  report_band_html, put_details, put_numbers,   put_data,
     };
-    report_html_top(report->name, out);
     put_header(report, out);
     report_html_stopped(report->run_count, report->runs_asked, "runs finished", out);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {

@@ -5,11 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define NAME_BYTES 240u
+
 /* Numbers and names of the figure, as many of each as there are choices. */
 struct plan_drawing {
     double *x;
     double *y;
-    char (*names)[TACIT_REPORT_CHOICE_BYTES];
+    char (*names)[NAME_BYTES];
     const char **labels;
     double have[2]; /* the line of the slots that there are */
     double ends[2];
@@ -25,37 +27,25 @@ static void free_drawing(struct plan_drawing *drawing)
     free(drawing->labels);
 }
 
-/* "2. phased-index over star": kinds are the same in some, their place is not. */
+/* "2. phased-index, confidence 0.95, over star": as in the table. */
 static void name_choice(const struct tacit_report_plan *plan, uint32_t index, char *name)
 {
-    (void)snprintf(name, TACIT_REPORT_CHOICE_BYTES, "%" PRIu32 ". %.40s over %.40s", index + 1,
-                   plan->choices[index].protocol, plan->choices[index].network);
+    (void)snprintf(name, NAME_BYTES, "%" PRIu32 ". %.200s", index + 1, plan->choices[index].words);
 }
 
 static void draw_points(const struct tacit_report_plan *plan, struct plan_drawing *drawing)
 {
     uint32_t count = 0;
-    drawing->ends[0] = INFINITY;
-    drawing->ends[1] = -INFINITY;
     for (uint32_t i = 0; i < plan->choice_count; i++) {
-        const struct tacit_report_choice *const choice = &plan->choices[i];
-        if (!isfinite(choice->slots_needed) || !isfinite(choice->bytes))
+        if (!isfinite(plan->choices[i].slots_needed))
             continue;
-        drawing->x[count] = choice->bytes;
-        drawing->y[count] = choice->slots_needed;
-        drawing->ends[0] = fmin(drawing->ends[0], choice->bytes);
-        drawing->ends[1] = fmax(drawing->ends[1], choice->bytes);
+        drawing->y[count] = plan->choices[i].slots_needed;
         name_choice(plan, i, drawing->names[count]);
         drawing->labels[count] = drawing->names[count];
         count++;
     }
-    drawing->series[0] =
-        (struct tacit_report_series){.label = "slots until 95 % of the runs decide",
-                                     .count = count,
-                                     .x = drawing->x,
-                                     .y = drawing->y,
-                                     .names = drawing->labels,
-                                     .is_scattered = true};
+    drawing->series[0] = (struct tacit_report_series){
+        .label = "", .count = count, .x = drawing->x, .y = drawing->y, .names = drawing->labels};
 }
 
 /* Errors: TACIT_MEMORY. */
@@ -69,7 +59,6 @@ static enum tacit_status draw(const struct tacit_report_plan *plan, struct plan_
         return TACIT_MEMORY;
     drawing->y = drawing->x + room;
     draw_points(plan, drawing);
-    bool const has_points = drawing->series[0].count > 0;
     drawing->have[0] = drawing->have[1] = (double)plan->horizon;
     (void)snprintf(drawing->have_label, sizeof drawing->have_label, "slots that you have: %s",
                    report_grouped(plan->horizon).text);
@@ -80,14 +69,12 @@ static enum tacit_status draw(const struct tacit_report_plan *plan, struct plan_
                                                       .is_reference = true};
     drawing->figure =
         (struct tacit_report_figure){.id = "slots",
-                                     .title = "Slots needed against bytes",
-                                     .x_label = "bytes in the slots that you have",
+                                     .title = "Slots needed",
                                      .y_label = "slots needed, a site",
                                      .y_is_log = true,
                                      .series = drawing->series,
-                                     .series_count = !has_points                           ? 0
-                                                     : drawing->ends[0] < drawing->ends[1] ? 2
-                                                                                           : 1};
+                                     .series_count = drawing->series[0].count > 0 ? 2 : 0,
+                                     .is_rows = true};
     return TACIT_OK;
 }
 
@@ -96,7 +83,7 @@ static enum tacit_status draw(const struct tacit_report_plan *plan, struct plan_
 static void put_choice(const struct tacit_report_plan *plan, uint32_t index, FILE *out)
 {
     const struct tacit_report_choice *const choice = &plan->choices[index];
-    char name[TACIT_REPORT_CHOICE_BYTES];
+    char name[NAME_BYTES];
     double const numbers[] = {choice->rounds, choice->bytes, choice->cost, choice->regret};
     name_choice(plan, index, name);
     (void)fputs("<tr><th scope=\"row\">", out);
@@ -153,8 +140,7 @@ static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_
     const struct tacit_report_plan *const plan = page->plan;
     bool const decides = plan->choice_count > 0 && plan->choices[0].decides;
     (void)error;
-    report_html_top(plan->title, out);
-    report_html_header(plan->title, plan->remark, NULL, out);
+    report_html_top(plan->name, "what tells the arms apart", plan->remark, NULL, out);
     report_html_fact(plan->choice_count, "choice", "choices", out);
     report_html_fact(plan->horizon, "slot a site", "slots a site", out);
     report_html_header_end(out);
@@ -163,7 +149,8 @@ static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_
     report_put(out, plan->sentence, REPORT_HTML);
     (void)fputs("</p></section>\n", out);
     if (page->figure->series_count > 0)
-        report_html_figure(page->figure, NULL, out);
+        report_html_figure(page->figure,
+                           "Until 95 % of the runs decide; left of the line is in time.", out);
     if (plan->choice_count > 0)
         put_choices(plan, out);
     enum tacit_status const status = report_html_data(page->files, page->file_count, out);

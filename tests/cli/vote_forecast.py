@@ -49,9 +49,9 @@ def share_decided(folder, privacy, protocol, horizon):
 
 def samples_are_as_forecast(folder, privacy, protocol, factor):
     said = tacit(folder, "check", "file.yaml", "--set=horizon=10", *settings_of(privacy, protocol))
-    found = re.search(r"takes (\d+) samples of all players; you have 10", said)
+    found = re.search(r"takes ([\d,]+) samples of all players; you have 10", said)
     assert found, said
-    forecast = int(found.group(1))
+    forecast = int(found.group(1).replace(",", ""))
     late, early = (share_decided(folder, privacy, protocol, round(forecast * by)) for by in (factor, 1 / factor))
     print(f"    {protocol}: {forecast} samples; {early:.2f} decide at 1/{factor} of them, {late:.2f} at {factor}")
     assert late >= 0.9 and early <= 0.97, (late, early)

@@ -18,6 +18,15 @@ FILES = {
                    "protocol: {kind: elimination}\nprivacy: {mode: none}\n",
     # a band over the agents
     "gossip.yaml": "name: gossip\nruns: 3\n" + COMMON + "network: {kind: ring}\nprotocol: {kind: gossip-ucb}\nprivacy: {mode: none}\n",
+    # contexts; users that are chosen; one learner
+    "glm.yaml": "name: contexts\nseed: 2\nruns: 3\nhorizon: 400\nagents: 4\nenvironment: {kind: contextual, contextual: {dimension: 3, arms: 4}}\n"
+                "network: {kind: star}\nprotocol: {kind: glm-ucb, threshold: 1}\nprivacy: {mode: none}\n",
+    "select.yaml": "name: users\nseed: 2\nruns: 3\nhorizon: 50\nagents: 8\nenvironment: {kind: latency, source: two-groups}\n"
+                   "network: {kind: star}\nprotocol: {kind: select, users_per_round: 2}\nprivacy: {mode: paper, epsilon: 40, eta: 0.04}\n",
+    "index.yaml": "name: alone\nruns: 5\n" + COMMON + "network: {kind: star}\nprotocol: {kind: index}\nprivacy: {mode: none}\n",
+    # a log whose choices had known chances
+    "offers.yaml": "name: offers\nseed: 3\nagents: 2\nhorizon: 400\nenvironment: {kind: logged, logged: {csv: offers.csv, agent: site, arm: arm, "
+                   "reward: paid, propensity: p}}\nnetwork: {kind: star}\nprotocol: {kind: index}\nprivacy: {mode: none}\n",
     # profiles by arm and by player
     "votes.yaml": "name: votes\nseed: 4\nruns: 3\nhorizon: 10000000\nagents: 32\nenvironment: {kind: bernoulli, means: vote_means.csv}\n"
                   "network: {kind: broadcast}\nprotocol: {kind: votes, subroutine: ser3, epsilon: 0.25, eta: 0.9}\n"
@@ -51,6 +60,7 @@ figures:
     claims:
       - {id: wrong, where: Sec. 2, says: "More noise, less regret.", measure: "noisy.regret / plain.regret",
          band: [0, 0.5], verdict: does not hold, why: "It is the other way round."}
+      - {id: open, where: Sec. 2, says: "Regret is above 650.", measure: plain.regret, band: [650, inf], verdict: holds}
   - id: fig3
     title: Figure three
     paper_shows: Points with long names.
@@ -65,6 +75,9 @@ figures:
 }
 
 
+RUNS = ("log", "hybrid", "gossip", "votes", "glm", "select", "index")
+
+
 def log_rows():
     """Shop, coupon, bought: the second coupon sells best, by far."""
     names = ('5 % off', 'two "for" one', "<b>gift</b>")
@@ -73,6 +86,18 @@ def log_rows():
         arm = number % 3
         bought = (number * 7919) % 100 < (20, 60, 35)[arm]
         rows.append(f'{"Köln" if number % 2 else "Bonn & Rhein"},"{names[arm].replace(chr(34), chr(34) * 2)}",{"yes" if bought else "no"}')
+    return "\n".join(rows) + "\n"
+
+
+def offer_rows():
+    """Site, arm, paid, p: three offers with long names, each by its own chance; the second pays best."""
+    names = ("free delivery from 30 euros on", "ten percent off the whole basket", "a gift")
+    rows = ["site,arm,paid,p"]
+    for number in range(3000):
+        place = (number * 7919) % 100
+        arm, chance = (0, 0.5) if place < 50 else (1, 0.3) if place < 80 else (2, 0.2)
+        paid = (number * 104729) % 1000 < (140, 220, 90)[arm]
+        rows.append(f"{('Bonn', 'Köln')[number % 2]},{names[arm]},{int(paid)},{chance}")
     return "\n".join(rows) + "\n"
 
 
@@ -85,15 +110,18 @@ def tacit(*words, cwd):
 def make(folder):
     """Name of each page -> path of its folder."""
     root = pathlib.Path(folder)
-    for name, text in {**FILES, "log.csv": log_rows()}.items():
+    for name, text in {**FILES, "log.csv": log_rows(), "offers.csv": offer_rows()}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    for name in ("log", "hybrid", "gossip", "votes"):
-        tacit("run", f"{name}.yaml", "--quiet", "--set", "privacy.mode=" + ("sound" if name == "log" else "paper" if name == "votes" else "none"),
-              "--out", f"out/{name}", cwd=root)
-    tacit("compare", "grid.yaml", "--over", "privacy.epsilon=0.1,0.3,1,3,10,1e9", "--out", "out/compare", "--quiet", cwd=root)
+    for name in RUNS:
+        mode = {"log": "sound", "votes": "paper", "select": "paper"}.get(name, "none")
+        tacit("run", f"{name}.yaml", "--quiet", "--set", "privacy.mode=" + mode, "--out", f"out/{name}", cwd=root)
+    tacit("compare", "grid.yaml", "--over", "privacy.epsilon=0.1,0.3,1,3,10,inf,1e9", "--out", "out/compare", "--quiet", cwd=root)
+    tacit("compare", "grid.yaml", "--over", "protocol={kind: phased-index, confidence: 0.95},{kind: elimination},{kind: elimination, bounds: exact}",
+          "--out", "out/kinds", "--quiet", cwd=root)
+    tacit("evaluate", "offers.yaml", "--out", "out/evaluate", cwd=root)
     tacit("plan", "grid.yaml", "--runs", "10", "--set", "horizon=8000", "--out", "out/plan", "--quiet", cwd=root)
-    tacit("reproduce", "px", "--experiments", "papers", "--out", "out/reproduce", "--quiet", cwd=root)
-    pages = {name: root / "out" / name for name in ("log", "hybrid", "gossip", "votes", "compare", "plan")}
+    tacit("reproduce", "px", "--fast", "--experiments", "papers", "--out", "out/reproduce", "--quiet", cwd=root)
+    pages = {name: root / "out" / name for name in (*RUNS, "compare", "kinds", "evaluate", "plan")}
     pages["reproduce"] = next((root / "out/reproduce").rglob("report.html")).parent
     return pages

@@ -1075,22 +1075,55 @@ static void profiles_are_means_over_the_runs_in_which_it_happened(void **state)
     free(text);
 }
 
-/* Names of points that lie on each other go one below the other: each has its own line, and the
- * search for it ends, wherever rounding puts the points. */
+static char *drawn(const struct tacit_report_figure *figure)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(tacit_report_figure_svg(figure, out), TACIT_OK);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* The texts beside points: those of the figure that have no anchor and lie in the plot. */
+struct drawn_name {
+    double left;
+    double right;
+    double line;
+};
+
+static uint32_t names_of(const char *svg, struct drawn_name *names, uint32_t room)
+{
+    uint32_t count = 0;
+    for (const char *at = svg; (at = strstr(at, "<text stroke=\"none\"")) != NULL; at++) {
+        const char *const content = strchr(at, '>') + 1;
+        char text[64] = "";
+        assert_true(count < room);
+        (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(content, "<"), content);
+        names[count].left = strtod(strstr(at, " x=\"") + 4, NULL);
+        names[count].right = names[count].left + report_pixels(text, UINT32_MAX);
+        names[count++].line = strtod(strstr(at, " y=\"") + 4, NULL);
+    }
+    return count;
+}
+
+/* Names of points that lie on each other stand beside, above and below them, or are numbers that
+ * the legend explains; none covers another one, wherever rounding puts the points. */
 static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
 {
     (void)state;
-    char name[] = "64";
-    const char *const names[8] = {name, name, name, name, name, name, name, name};
+    const char *const names[8] = {"one", "two", "three, which is long", "4", "5", "6", "7", "8"};
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_INSTANCE);
+    uint32_t with_keys = 0;
     for (uint32_t figure_number = 0; figure_number < 200; figure_number++) {
         double x[8];
         double y[8];
         double const ci95[8] = {0};
         double const base = 1000 * tacit_rng_uniform(&rng);
         for (uint32_t i = 0; i < 8; i++) {
-            x[i] = 64;
-            y[i] = i == 0 ? 1000 : base + tacit_rng_uniform(&rng);
+            x[i] = i == 0 ? 128 : 64;
+            y[i] = i == 0 ? 1000 : base + tacit_rng_uniform(&rng) * figure_number;
         }
         struct tacit_report_series const series = {
             .label = "series", .count = 8, .x = x, .y = y, .ci95 = ci95, .names = names};
@@ -1100,24 +1133,86 @@ static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
                                                    .y_label = "y",
                                                    .series_count = 1,
                                                    .series = &series};
-        char *text;
-        size_t size;
-        FILE *const out = open_memstream(&text, &size);
-        assert_int_equal(tacit_report_figure_svg(&figure, out), TACIT_OK);
-        assert_int_equal(fclose(out), 0);
-        double lines[8];
-        uint32_t count = 0;
-        for (char *at = text; (at = strstr(at, "<text stroke=\"none\"")) != NULL; at++) {
-            assert_true(count < 8);
-            assert_non_null(strstr(at, " y=\""));
-            lines[count] = strtod(strstr(at, " y=\"") + 4, NULL);
-            for (uint32_t i = 0; i < count; i++)
-                assert_true(fabs(lines[i] - lines[count]) > 13.8);
-            count++;
-        }
+        char *const text = drawn(&figure);
+        struct drawn_name found[8];
+        uint32_t const count = names_of(text, found, 8);
         assert_int_equal(count, 8);
+        for (uint32_t i = 0; i < count; i++)
+            for (uint32_t j = 0; j < i; j++)
+                assert_true(found[i].left >= found[j].right || found[j].left >= found[i].right ||
+                            fabs(found[i].line - found[j].line) > 13.8);
+        with_keys += strstr(text, ">3  three, which is long<") != NULL ? 1 : 0;
         free(text);
     }
+    assert_true(with_keys > 0 && with_keys < 200);
+}
+
+/* A name that is the number on the axis says nothing; a line joins values of a number in order, and
+ * no kinds. */
+static void lines_join_values_and_no_kinds(void **state)
+{
+    static const double x[] = {2, 8, 32};
+    static const double back[] = {2, 32, 8};
+    static const double y[] = {1, 2, 3};
+    static const char *const where[] = {"2", "8", "32"};
+    static const char *const values[] = {"R = 1", "R = 4", "R = 9"};
+    static const char *const kinds[] = {"ring", "star", "path"};
+    static const struct {
+        const double *x;
+        const char *const *names;
+        bool is_named;
+        bool is_joined;
+    } cases[] = {{x, where, false, true},
+                 {x, values, true, true},
+                 {back, values, true, false},
+                 {x, kinds, true, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_report_series const series = {
+            .label = "s", .count = 3, .x = cases[i].x, .y = y, .names = cases[i].names};
+        struct tacit_report_figure const figure = {.id = "f",
+                                                   .title = "t",
+                                                   .x_label = "x",
+                                                   .y_label = "y",
+                                                   .series_count = 1,
+                                                   .series = &series};
+        char *const text = drawn(&figure);
+        assert_int_equal(strstr(text, "<text stroke=\"none\"") != NULL, cases[i].is_named);
+        assert_int_equal(strstr(text, "<polyline") != NULL, cases[i].is_joined);
+        free(text);
+    }
+}
+
+/* Points of a kind each, all at one place of x, are rows: names in full, the value beside them; an
+ * end of an interval that cannot be drawn is an arrow, and no bar from top to bottom. */
+static void kinds_have_rows_and_long_intervals_arrows(void **state)
+{
+    static const double x[] = {64};
+    static const double y[] = {100, 1000};
+    static const double ci95[] = {5000, 10};
+    static const char *const names[] = {"64"};
+    (void)state;
+    struct tacit_report_series const series[] = {
+        {.label = "first", .count = 1, .x = x, .y = y, .ci95 = ci95, .names = names},
+        {.label = "second", .count = 1, .x = x, .y = y + 1, .ci95 = ci95 + 1, .names = names}};
+    struct tacit_report_figure const figure = {.id = "f",
+                                               .title = "t",
+                                               .x_label = "agents",
+                                               .y_label = "samples",
+                                               .y_is_log = true,
+                                               .series_count = 2,
+                                               .series = series};
+    char *const text = drawn(&figure);
+    expect_has(text, ">first</text>");
+    expect_has(text, ">100 \xc2\xb1 5,000</text>");
+    expect_has(text, ">samples (log scale)</text>");
+    expect_lacks(text, "agents");
+    expect_lacks(text, "nan");
+    uint32_t heads = 0;
+    for (const char *at = text; (at = strstr(at, "<polyline")) != NULL; at++)
+        heads++;
+    assert_int_equal(heads, 2); /* the first goes on to both sides */
+    free(text);
 }
 
 static void t975_is_student_s(void **state)
@@ -1220,24 +1315,15 @@ static void percent_is_not_rounded_to_all_or_none(void **state)
     assert_string_equal(report_percent(1).text, "100");
 }
 
-static char *drawn(const struct tacit_report_figure *figure)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&text, &size);
-    assert_non_null(out);
-    assert_int_equal(tacit_report_figure_svg(figure, out), TACIT_OK);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 /* A line that is far above the curves does not flatten them: it leaves the figure where it passes
- * its top, half way between its points here, and says its number in the legend. */
+ * its top, between its points here, and says its number in the legend. One that lies wholly above
+ * is not drawn, and the legend does not name it. */
 static void reference_leaves_the_figure_at_its_top(void **state)
 {
     static const double x[] = {0, 100};
     static const double low[] = {0, 10};
     static const double high[] = {0, 1000};
+    static const double higher[] = {500, 1000};
     (void)state;
     struct tacit_report_series const series[] = {
         {.label = "own", .count = 2, .x = x, .y = low},
@@ -1250,7 +1336,7 @@ static void reference_leaves_the_figure_at_its_top(void **state)
                                          .series_count = 2};
     char *text = drawn(&figure);
     expect_has(text, "far: 1,000");
-    expect_has(text, ">25</text>");
+    expect_has(text, ">14</text>");
     expect_lacks(text, ">1000</text>");
     char const *const line = strstr(text, "class=\"s6\" stroke=\"#61696e\"");
     assert_non_null(line);
@@ -1258,12 +1344,19 @@ static void reference_leaves_the_figure_at_its_top(void **state)
     char const *const first = strstr(strstr(strstr(line, "<g "), "<polyline"), "points=\"");
     assert_int_equal(sscanf(first, "points=\"%lf,%lf %lf,%lf \"", &left, &bottom, &right, &top), 4);
     assert_true(fabs(left - 62) < 0.1);
-    assert_true(right > 62 + 638 * 0.024 && right < 62 + 638 * 0.031); /* 25 to 30 of 1000 */
+    assert_true(right > 62 + 638 * 0.0135 && right < 62 + 638 * 0.0145); /* 14 of 1000 */
     assert_true(bottom - top > 299.8);
     free(text);
     figure.series_count = 1; /* alone, the own line ends at the right */
     text = drawn(&figure);
     expect_has(text, "700.0,");
+    free(text);
+    struct tacit_report_series const above[] = {
+        series[0], {.label = "far: 1,000", .count = 2, .x = x, .y = higher, .is_reference = true}};
+    figure.series = above;
+    figure.series_count = 2;
+    text = drawn(&figure);
+    expect_lacks(text, "far: 1,000");
     free(text);
 }
 
@@ -1462,6 +1555,8 @@ int main(void)
         IN_SCRATCH(note_says_that_nothing_was_gained),
         cmocka_unit_test(profiles_are_means_over_the_runs_in_which_it_happened),
         cmocka_unit_test(names_of_points_at_one_place_do_not_cover_each_other),
+        cmocka_unit_test(lines_join_values_and_no_kinds),
+        cmocka_unit_test(kinds_have_rows_and_long_intervals_arrows),
         cmocka_unit_test(t975_is_student_s),
         cmocka_unit_test(json_golden),
         cmocka_unit_test(json_network),

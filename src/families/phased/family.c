@@ -41,7 +41,8 @@ const struct tacit_metric phased_metrics[] = {
          "1 if the last leader was the truly best arm, on average over the runs", 0},
     [PHASED_SAMPLES] = {"samples", "Samples", "pulls", "how many rewards entered estimates", 0},
     [PHASED_FLOOR] = {"floor", "Floor for central noise", "reward",
-                      "for long runs with one noise for all; 0: rewards are not 0 or 1", 0},
+                      "regret that nobody goes below in long runs who noises once for all sites",
+                      0},
     [PHASED_METRIC_COUNT] = {.name = NULL}};
 
 /* ---- Its runs ---- */

@@ -1,6 +1,7 @@
 /* Play in phases as nodes of the simulator: what they do in a step, what their messages are, how a
  * run begins and what it came to. */
 #include "run.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "direct.h"
@@ -317,10 +318,13 @@ static double floor_of(const struct phased_run *run)
 {
     struct phased_sim const *const sim = run->sim;
     double const pulls = (double)sim->schedule.agent_count * (double)sim->schedule.horizon;
-    return sim->common.env.kind == TACIT_ENV_BERNOULLI && sim->change_count == 0
+    struct tacit_env const *const env = &sim->common.env;
+    bool const is_binary =
+        env->kind == TACIT_ENV_BERNOULLI || (env->kind == TACIT_ENV_LOGGED && env->log.binary);
+    return is_binary && sim->change_count == 0
                ? tacit_bounds_floor(run->instance.global_means, run->arm_count, pulls,
                                     sim->schedule.epsilon_per_reward)
-               : 0;
+               : (double)NAN;
 }
 
 static double gap_at_end(const struct phased_run *run, uint32_t arm)

@@ -13,7 +13,7 @@ struct phased_outcome {
     double links;   /* M a round */
     double cost;    /* of these */
     double samples; /* rewards in releases */
-    double floor;   /* EXACT-BOUNDS 8; 0: rewards are not 0 or 1 */
+    double floor;   /* EXACT-BOUNDS 8; NaN: there is none */
     bool decided;   /* one arm is left of the ranking */
     bool best;      /* the last leader has the largest mean */
 };
