@@ -39,6 +39,18 @@ static double read_number(const struct command *command, const char *option, con
     return value;
 }
 
+/* As in a file. */
+static double read_confidence(const struct command *command, const char *text)
+{
+    char *end;
+    double const value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= 0.5 && value < 1))
+        command_refuse(command,
+                       "--confidence: '%s' is not allowed; allowed: a number from 0.5 to below 1",
+                       text);
+    return value;
+}
+
 static double read_whole(const struct command *command, const char *option, const char *text,
                          double min, double max)
 {
@@ -84,7 +96,7 @@ static void take(const struct command *command, void *into, int key, char *value
         request->epsilon = read_number(command, "epsilon", value, 1e-6, INFINITY);
         break;
     case 'c':
-        request->confidence = read_number(command, "confidence", value, 0.01, 1 - 1e-12);
+        request->confidence = read_confidence(command, value);
         break;
     case KEY_MEAN:
         request->mean = read_number(command, "mean", value, -1e6, 1e6);

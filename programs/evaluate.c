@@ -247,6 +247,19 @@ static double deviations(const struct tacit_off_policy_arm *arm)
     return expected >= EXPECTED_MIN ? fabs(arm->weight.value - 1) * sqrt(expected) : 0;
 }
 
+static void warn_names(struct evaluation *evaluation, char *const *names, uint32_t count,
+                       const char *what, uint32_t *of_kind)
+{
+    uint32_t pair[2];
+    if (names == NULL || !tacit_names_alike((const char *const *)names, count, pair))
+        return;
+    char *const text = next_warning(evaluation, of_kind);
+    if (text != NULL)
+        (void)snprintf(text, sizeof evaluation->warning_texts[0],
+                       "'%.60s' and '%.60s' are two %s, and differ in case or blanks only",
+                       names[pair[0]], names[pair[1]], what);
+}
+
 static void warn(struct evaluation *evaluation)
 {
     struct tacit_log const *const log = evaluation->log;
@@ -255,6 +268,7 @@ static void warn(struct evaluation *evaluation)
     uint32_t thin = 0;
     uint32_t wrong = 0;
     uint32_t left_out = 0;
+    uint32_t alike = 0;
     for (uint32_t arm = 0; arm < log->arm_count; arm++) {
         char *const text =
             deviations(&all[arm]) > DEVIATIONS_MAX ? next_warning(evaluation, &wrong) : NULL;
@@ -273,6 +287,8 @@ static void warn(struct evaluation *evaluation)
                            "too few to lean on",
                            log->arm_names[arm], all[arm].effective_rows, EFFECTIVE_MIN);
     }
+    warn_names(evaluation, log->arm_names, log->arm_count, "arms", &alike);
+    warn_names(evaluation, log->agent_names, log->agent_count, "sites", &alike);
     uint32_t const dropped = log->without_agent + log->without_arm + log->without_reward;
     char *const text = dropped > 0 ? next_warning(evaluation, &left_out) : NULL;
     if (text != NULL)

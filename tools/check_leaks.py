@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A family stays in its folders: no identifier of family X (tacit_X_*, TACIT_X_*, tacit_wire_X_*) and no
 include of its headers or folders outside src/proto/X, src/families/X, src/wire/X*, include/tacit/X.h,
-X_*.h, wire_X.h and the tests. A family is a folder of src/proto.
+X_*.h, wire_X.h and the tests. A family is a folder of src/families, and of
+src/proto where it has a core.
 
 usage: check_leaks.py ROOT
 KNOWN lists what is let through for now: each entry is printed, and one that is no longer needed is a failure.
@@ -34,7 +35,7 @@ def is_home(path, family):
 
 
 def leaks(root):
-    families = sorted(path.name for path in (root / "src/proto").iterdir() if path.is_dir())
+    families = sorted({path.name for room in ("src/proto", "src/families") for path in (root / room).iterdir() if path.is_dir()})
     patterns = {family: pattern_of(family) for family in families}
     for folder in ("src", "programs", "include"):
         for file in sorted((root / folder).rglob("*.[ch]")):

@@ -91,7 +91,9 @@ struct tacit_config_agent;
 /* What the files of a family holds beside what all have. Lists end with NULL; a NULL list
  * has nothing. */
 struct tacit_config_family {
-    const char *word;            /* of protocol.kind */
+    const char *word;         /* of protocol.kind */
+    const char *variants_key; /* its key in `protocol` for which people take protocol.kind, and */
+    const char *const *variants; /* the key's words, ended by NULL; NULL: there is none */
     unsigned networks;           /* bits 1 << enum tacit_config_network: those it runs over */
     unsigned environments;       /* bits 1 << enum tacit_env_kind */
     unsigned modes;              /* bits 1 << enum tacit_privacy_mode */

@@ -172,6 +172,11 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
                                   struct tacit_rng *rng, struct tacit_error *error);
 void tacit_log_free(struct tacit_log *log);
 
+/* Are there two names that differ in the case of letters or in blanks only, which people take for
+ * one? Fills `pair` with their places. Letters: ASCII's and Latin-1's. False also where memory is
+ * short: it is asked for a warning. Cost: O(n log n). */
+bool tacit_names_alike(const char *const *names, uint32_t count, uint32_t pair[2]);
+
 /* ---- Logged contexts --------------------------------------------------------------------------
  */
 

@@ -129,8 +129,8 @@ static const struct config_node *read_list(struct claims_reader *reader,
 static void read_band(struct claims_reader *reader, const struct config_node *map, const char *key,
                       struct tacit_claim *claim)
 {
-    struct config_range const low = {-1e15, 1e15, false, false};
-    struct config_range const high = {-1e15, 1e15, false, true};
+    struct config_range const low = {-1e15, 1e15, false, false, false};
+    struct config_range const high = {-1e15, 1e15, false, true, false};
     struct config_node const *const band = config_node_member(map, "band");
     if (band == NULL || band->kind != CONFIG_LIST || band->first == NULL ||
         band->first->next == NULL || band->first->next->next != NULL) {

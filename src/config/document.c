@@ -361,6 +361,22 @@ static enum tacit_status read_file(struct config_document *document, struct taci
     return status;
 }
 
+/* Is it called one, or is its first line what a table begins with, names with separators between
+ * them? */
+static bool is_table(const char *path)
+{
+    char line[1024] = "";
+    char const *const dot = strrchr(path, '.');
+    if (dot != NULL && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".tsv") == 0))
+        return true;
+    FILE *const file = strcmp(path, CONFIG_STANDARD_INPUT) == 0 ? NULL : fopen(path, "rb");
+    if (file == NULL)
+        return false;
+    bool const has_line = fgets(line, sizeof line, file) != NULL;
+    (void)fclose(file);
+    return has_line && strpbrk(line, ",;\t") != NULL && strpbrk(line, ":{[#") == NULL;
+}
+
 enum tacit_status config_document_read(struct config_document **document, const char *path,
                                        struct tacit_error *error)
 {
@@ -369,7 +385,14 @@ enum tacit_status config_document_read(struct config_document **document, const 
         return out_of_memory(error);
     made->path = copy_text(made, path, strlen(path));
     enum tacit_status status = made->path == NULL ? out_of_memory(error) : read_file(made, error);
-    if (status == TACIT_OK && made->root->kind != CONFIG_MAP) {
+    if (is_table(path) &&
+        (status == TACIT_INVALID || (status == TACIT_OK && made->root->kind != CONFIG_MAP))) {
+        config_say(error,
+                   "%s: this is a table, and no experiment; an experiment is a file of its own "
+                   "(YAML) that names it: environment: {kind: logged, logged: {csv: ...}}",
+                   path);
+        status = TACIT_INVALID;
+    } else if (status == TACIT_OK && made->root->kind != CONFIG_MAP) {
         config_say(error, "%s:%u: an experiment is a map of keys", path, made->root->line);
         status = TACIT_INVALID;
     }
@@ -403,6 +426,12 @@ static struct config_node *reach(struct config_document *document, struct config
     return made;
 }
 
+/* One of the marks that YAML gives a meaning of their own, and nothing else. */
+static bool is_mark(const char *value)
+{
+    return value[0] != '\0' && value[1] == '\0' && strchr(",|;", value[0]) != NULL;
+}
+
 enum tacit_status config_document_set(struct config_document *document, const char *setting,
                                       struct tacit_error *error)
 {
@@ -411,7 +440,12 @@ enum tacit_status config_document_set(struct config_document *document, const ch
     if (equals == NULL || equals == setting || equals[1] == '\0')
         return refuse_at(&source, 0, "not of the form key=value, like privacy.epsilon=0.5", error);
     struct config_node *value = NULL;
+    char quoted[4];
     source.bytes = equals + 1;
+    if (is_mark(source.bytes)) { /* a comma is no YAML by itself, and can only be meant as one */
+        (void)snprintf(quoted, sizeof quoted, "'%c'", source.bytes[0]);
+        source.bytes = quoted;
+    }
     source.size = strlen(source.bytes);
     enum tacit_status const status = read_source(document, &source, &value, error);
     if (status != TACIT_OK)

@@ -341,7 +341,7 @@ static void read_gaussian(struct config_reader *reader, const struct config_node
         return;
     config_reader_keys(reader, gaussian, "environment.gaussian", keys);
     config_reader_number(reader, gaussian, "environment.gaussian.sd", true,
-                         (struct config_range){0, VALUE_MAX, true, false}, &config->sd);
+                         (struct config_range){0, VALUE_MAX, true, false, false}, &config->sd);
 }
 
 /* Kinds of all families, by enum tacit_env_kind. */
@@ -448,7 +448,7 @@ static void read_reward_range(struct config_reader *reader, const struct config_
                               struct tacit_config *config)
 {
     struct config_node const *const range = config_node_member(privacy, "range");
-    struct config_range const any = {-VALUE_MAX, VALUE_MAX, false, false};
+    struct config_range const any = {-VALUE_MAX, VALUE_MAX, false, false, false};
     if (range == NULL)
         return;
     if (config->privacy != TACIT_PRIVACY_SOUND)
@@ -501,7 +501,8 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
     if (!config->family->reads_epsilon)
         config_reader_number(reader, privacy, "privacy.epsilon", mode != TACIT_PRIVACY_NONE,
                              (struct config_range){mode == TACIT_PRIVACY_SOUND ? 1e-6 : 0,
-                                                   EPSILON_MAX, mode != TACIT_PRIVACY_SOUND, true},
+                                                   EPSILON_MAX, mode != TACIT_PRIVACY_SOUND, true,
+                                                   false},
                              &config->epsilon);
     if (mode == TACIT_PRIVACY_NONE)
         config->epsilon = INFINITY;
@@ -517,7 +518,7 @@ static void read_cost(struct config_reader *reader, const struct config_node *ro
                       struct tacit_config *config)
 {
     static const char *const keys[] = {"server_link", "peer_link", NULL};
-    struct config_range const range = {0, VALUE_MAX, false, false};
+    struct config_range const range = {0, VALUE_MAX, false, false, false};
     struct config_node const *const cost = config_reader_map(reader, root, "cost", false);
     if (cost == NULL)
         return;
@@ -606,11 +607,26 @@ find_family(const struct config_node *root, const struct tacit_config_family *co
     return NULL;
 }
 
+/* A word that a family has for one of its own, as in {kind: thompson}. */
+static void point_to_family(struct config_reader *reader, const struct config_node *node,
+                            const struct tacit_config_family *const *families)
+{
+    for (size_t i = 0; families[i] != NULL && node != NULL && node->kind == CONFIG_SCALAR; i++)
+        for (const char *const *word = families[i]->variants; word != NULL && *word != NULL; word++)
+            if (strcmp(*word, node->text) == 0)
+                config_reader_fail(reader, node, "protocol",
+                                   "'%s' is no kind of its own; it is written {kind: %s, %s: %s}",
+                                   *word, families[i]->word, families[i]->variants_key, *word);
+}
+
 /* Says what is wrong with protocol.kind. */
 static void refuse_protocol(struct config_reader *reader, const struct config_node *root,
                             const struct tacit_config_family *const *families)
 {
     struct config_choice kinds[FAMILIES_MAX + 1] = {{NULL, 0}};
+    struct config_node const *const given = config_node_member(root, "protocol");
+    bool const is_map = given != NULL && given->kind == CONFIG_MAP;
+    point_to_family(reader, is_map ? config_node_member(given, "kind") : given, families);
     struct config_node const *const protocol = config_reader_map(reader, root, "protocol", true);
     int kind = 0;
     for (size_t i = 0; families[i] != NULL; i++) {

@@ -95,7 +95,7 @@ static void check_graph(struct config_reader *reader, const struct config_node *
 static void read_graph(struct config_reader *reader, const struct config_node *map,
                        const char *section, struct tacit_config_graph *graph)
 {
-    static const struct config_range chance = {0, 1, false, false};
+    static const struct config_range chance = {0, 1, false, false, false};
     struct tacit_graph_spec *const spec = &graph->spec;
     bool const has_degree =
         spec->kind == TACIT_GRAPH_REGULAR || spec->kind == TACIT_GRAPH_SMALL_WORLD;

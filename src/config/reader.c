@@ -163,6 +163,22 @@ static bool is_scalar(struct config_reader *reader, const struct config_node *no
     return false;
 }
 
+/* A word where a map stands is its kind, in the sections that have one. */
+static void refuse_map(struct config_reader *reader, const struct config_node *node,
+                       const char *key)
+{
+    static const char *const sections[] = {"network", "protocol", "environment"};
+    bool has_kind = false;
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
+        has_kind = has_kind || strcmp(key, sections[i]) == 0;
+    if (has_kind && node->kind == CONFIG_SCALAR && *node->text != '\0')
+        config_reader_fail(reader, node, key,
+                           "'%.60s' is a word, and a map of keys is expected, like {kind: %.60s}",
+                           node->text, node->text);
+    else
+        config_reader_fail(reader, node, key, "a map of keys is expected, like {key: value}");
+}
+
 const struct config_node *config_reader_map(struct config_reader *reader,
                                             const struct config_node *map, const char *key,
                                             bool is_required)
@@ -170,7 +186,7 @@ const struct config_node *config_reader_map(struct config_reader *reader,
     struct config_node const *const node = find(reader, map, key, is_required);
     if (node == NULL || node->kind == CONFIG_MAP)
         return node;
-    config_reader_fail(reader, node, key, "a map of keys is expected, like {key: value}");
+    refuse_map(reader, node, key);
     return NULL;
 }
 
@@ -205,9 +221,11 @@ static bool parse_decimal(const char *text, double *value)
 static void describe_range(struct config_range range, char *text, size_t capacity)
 {
     TACIT_ASSERT(capacity > 0);
+    char const *const to = range.max_is_open   ? (range.min_is_open ? " and below " : " to below ")
+                           : range.min_is_open ? " and up to "
+                                               : " to ";
     (void)snprintf(text, capacity, "a number %s %.12g%s%.12g%s",
-                   range.min_is_open ? "above" : "from", range.min,
-                   range.min_is_open ? " and up to " : " to ", range.max,
+                   range.min_is_open ? "above" : "from", range.min, to, range.max,
                    range.infinity_is_allowed ? ", or inf" : "");
 }
 
@@ -228,7 +246,7 @@ bool config_reader_real(struct config_reader *reader, const struct config_node *
     }
     bool const is_above = parse_decimal(node->text, &number) &&
                           (range.min_is_open ? number > range.min : number >= range.min);
-    if (!is_above || !(number <= range.max)) {
+    if (!is_above || !(range.max_is_open ? number < range.max : number <= range.max)) {
         config_reader_fail(reader, node, key, "'%.60s' is not allowed; allowed: %s", node->text,
                            allowed);
         return false;

@@ -36,12 +36,13 @@ void config_reader_u64(struct config_reader *reader, const struct config_node *m
                        bool is_required, uint64_t min, uint64_t max, uint64_t *value);
 void config_reader_u32(struct config_reader *reader, const struct config_node *map, const char *key,
                        bool is_required, uint32_t min, uint32_t max, uint32_t *value);
-/* A finite number (or inf, if infinity_is_allowed) in (min, max] or [min, max]. */
+/* A finite number (or inf, if infinity_is_allowed) from min to max, without an end that is open. */
 struct config_range {
     double min;
     double max;
     bool min_is_open;
     bool infinity_is_allowed;
+    bool max_is_open;
 };
 void config_reader_number(struct config_reader *reader, const struct config_node *map,
                           const char *key, bool is_required, struct config_range range,

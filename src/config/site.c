@@ -273,7 +273,7 @@ static const char **read_names(struct config_reader *reader, const struct config
 static void read_range(struct config_reader *reader, const struct config_node *map, const char *key,
                        double *lo, double *hi)
 {
-    struct config_range const any = {-1e9, 1e9, false, false};
+    struct config_range const any = {-1e9, 1e9, false, false, false};
     struct config_node const *const range = config_node_member(map, "range");
     if (range == NULL || range->kind != CONFIG_LIST || range->first == NULL ||
         range->first->next == NULL || range->first->next->next != NULL) {
@@ -349,7 +349,7 @@ static void read_policy(struct config_reader *reader, const struct config_node *
     static const char *const without_rounds[] = {
         "epsilon", "budget", "range", "agents_max", "pulls_max", "rewards_per_unit_max", NULL};
     bool const has_rounds = !agent->family->lacks_rounds;
-    struct config_range const epsilon = {1e-6, 1e6, false, false};
+    struct config_range const epsilon = {1e-6, 1e6, false, false, false};
     struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
     if (policy == NULL)
         return;
@@ -431,7 +431,7 @@ static void read_missing(struct config_reader *reader, const struct config_node 
     config_reader_u32(reader, map, "missing.after_s", true, 1, SECONDS_MAX,
                       &agent->missing_after_s);
     config_reader_number(reader, map, "missing.counts_as", true,
-                         (struct config_range){agent->lo, agent->hi, false, false},
+                         (struct config_range){agent->lo, agent->hi, false, false, false},
                          &agent->missing_counts_as);
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         struct config_node const *const wait =
@@ -492,7 +492,8 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
     bool const is_open = coordinator->family->live_is_open;
     refuse_epsilon(reader, run, "run.epsilon", is_open);
     config_reader_number(reader, run, "run.epsilon", !is_open,
-                         (struct config_range){1e-6, 1e6, false, false}, &coordinator->epsilon);
+                         (struct config_range){1e-6, 1e6, false, false, false},
+                         &coordinator->epsilon);
     if (config_node_member(run, "range") != NULL) /* else [0, 1] */
         read_range(reader, run, "run.range", &coordinator->lo, &coordinator->hi);
     config_reader_u32(reader, run, "run.quorum", false, 1, coordinator->site_count,

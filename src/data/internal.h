@@ -41,6 +41,10 @@ struct data_unpacked {
 enum tacit_status data_unpack_file(struct data_unpacked *unpacked, const char *path,
                                    size_t bytes_max, struct tacit_error *error);
 
+/* Errors: TACIT_INVALID: it is UTF-16, which no table may be. */
+enum tacit_status data_refuse_utf16(const struct data_unpacked *file, const char *path,
+                                    struct tacit_error *error);
+
 /* Makes UTF-8 of the file's bytes. Ensures: on failure they are freed.
  * Errors: TACIT_INVALID (bytes that are not of the encoding, with their line), TACIT_MEMORY. */
 enum tacit_status data_recode(struct data_unpacked *file, const char *path,

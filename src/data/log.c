@@ -193,6 +193,22 @@ static struct shown_values show_values(const struct values *values)
     return shown;
 }
 
+/* ", where 'Bonn' and 'bonn' ...", or nothing. */
+static struct shown_values show_alike(const struct values *values)
+{
+    struct shown_values shown = {""};
+    uint32_t pair[2];
+    if (!tacit_names_alike((const char *const *)values->texts, values->count, pair))
+        return shown;
+    struct tacit_text text = tacit_text_init(shown.text, sizeof shown.text);
+    tacit_text_add(&text, "; '");
+    tacit_text_add(&text, data_shown_value(values->texts[pair[0]]).text);
+    tacit_text_add(&text, "' and '");
+    tacit_text_add(&text, data_shown_value(values->texts[pair[1]]).text);
+    tacit_text_add(&text, "' differ in case or blanks only");
+    return shown;
+}
+
 /* As many values as asked for (0: any number), and not more than the limit. */
 static enum tacit_status check_values(const struct builder *builder, const char *column_name,
                                       const struct values *values, uint32_t asked, uint32_t limit,
@@ -206,8 +222,8 @@ static enum tacit_status check_values(const struct builder *builder, const char 
     if (asked != 0 && count != asked)
         return REFUSE(
             builder, 0,
-            "column '%s' has %u values, but the number of %s is %u; the two must be equal (%s)",
-            shown.text, count, what, asked, show_values(values).text);
+            "column '%s' has %u values, but the number of %s is %u; the two must be equal (%s)%s",
+            shown.text, count, what, asked, show_values(values).text, show_alike(values).text);
     return TACIT_OK;
 }
 
@@ -347,6 +363,16 @@ static bool rule_matches(const struct builder *builder, uint32_t row,
     return !any;
 }
 
+/* What to do about a field that is a number with the other decimal sign; else nothing. */
+static const char *decimal_hint(const struct builder *builder, const char *field)
+{
+    double ignored;
+    char const other = builder->decimal == ',' ? '.' : ',';
+    if (!data_field_decimal(field, other, &ignored))
+        return "";
+    return other == ',' ? "; with 'decimal: \",\"' it is one" : "; with 'decimal: \".\"' it is one";
+}
+
 static enum tacit_status read_reward(const struct builder *builder, uint32_t row, double *reward)
 {
     const char *const field =
@@ -359,9 +385,9 @@ static enum tacit_status read_reward(const struct builder *builder, uint32_t row
     if (data_field_decimal(field, builder->decimal, reward))
         return TACIT_OK;
     return REFUSE(builder, line_of(builder, row),
-                  "column '%s': '%s' is not a number; rewards are finite numbers",
-                  data_shown_value(builder->spec->reward_column).text,
-                  data_shown_value(field).text);
+                  "column '%s': '%s' is not a number; rewards are finite numbers%s",
+                  data_shown_value(builder->spec->reward_column).text, data_shown_value(field).text,
+                  decimal_hint(builder, field));
 }
 
 static enum tacit_status add_entry(struct builder *builder, uint32_t row, uint32_t arm)
@@ -540,8 +566,8 @@ static enum tacit_status read_propensity(const struct builder *builder, uint32_t
                       column.text);
     if (!data_field_decimal(field, builder->decimal, propensity))
         return REFUSE(builder, line_of(builder, row),
-                      "column '%s': '%s' is not a number; a propensity is above 0 and up to 1",
-                      column.text, data_shown_value(field).text);
+                      "column '%s': '%s' is not a number; a propensity is above 0 and up to 1%s",
+                      column.text, data_shown_value(field).text, decimal_hint(builder, field));
     if (*propensity > 0 && *propensity <= 1)
         return TACIT_OK;
     return REFUSE(builder, line_of(builder, row),
@@ -767,19 +793,28 @@ static enum tacit_status check_named_values(const struct builder *builder)
     return TACIT_OK;
 }
 
-/* A comma is the point of a number only where that cannot be mistaken. */
+/* A comma is the point of a number only where that cannot be mistaken: in no column of numbers is
+ * there a point. */
 static void find_decimal(struct builder *builder)
 {
+    struct tacit_log_spec const *const spec = builder->spec;
+    uint32_t columns[2];
+    uint32_t count = 0;
     bool has_comma = false;
     bool has_point = false;
-    builder->decimal = builder->spec->decimal;
+    builder->decimal = spec->decimal;
     if (builder->decimal != '\0')
         return;
-    for (uint32_t row = 0; builder->table->separator == ';' && row < builder->n; row++) {
-        const char *const field = field_at(builder, row, builder->reward_column);
-        has_comma = has_comma || strchr(field, ',') != NULL;
-        has_point = has_point || strchr(field, '.') != NULL;
-    }
+    if (spec->reward_value == NULL)
+        columns[count++] = builder->reward_column;
+    if (spec->propensity_column != NULL)
+        columns[count++] = builder->propensity_column;
+    for (uint32_t row = 0; builder->table->separator == ';' && row < builder->n; row++)
+        for (uint32_t i = 0; i < count; i++) {
+            const char *const field = field_at(builder, row, columns[i]);
+            has_comma = has_comma || strchr(field, ',') != NULL;
+            has_point = has_point || strchr(field, '.') != NULL;
+        }
     builder->decimal = has_comma && !has_point ? ',' : '.';
 }
 

@@ -24,13 +24,34 @@ static enum tacit_status refuse(const struct data_unpacked *file, const char *at
                          : "; 'encoding' may be utf-8, cp1252 or latin1");
 }
 
+/* The mark before it, or a first character whose other byte is 0. */
+enum tacit_status data_refuse_utf16(const struct data_unpacked *file, const char *path,
+                                    struct tacit_error *error)
+{
+    unsigned char const *const bytes = (const unsigned char *)file->bytes;
+    bool const is_marked = file->size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) ||
+                                               (bytes[0] == 0xFE && bytes[1] == 0xFF));
+    bool const is_plain = file->size >= 4 && file->size % 2 == 0 &&
+                          ((bytes[0] == 0 && bytes[1] != 0 && bytes[2] == 0 && bytes[3] != 0) ||
+                           (bytes[0] != 0 && bytes[1] == 0 && bytes[2] != 0 && bytes[3] == 0));
+    return is_marked || is_plain
+               ? data_fail(error, TACIT_INVALID, path, 1,
+                           "UTF-16, two bytes a character, as some programs' \"Unicode text\" is; "
+                           "allowed: UTF-8 (save it as \"CSV UTF-8\")")
+               : TACIT_OK;
+}
+
 enum tacit_status data_recode(struct data_unpacked *file, const char *path,
                               enum tacit_encoding encoding, struct tacit_error *error)
 {
+    enum tacit_status status = data_refuse_utf16(file, path, error);
+    if (status != TACIT_OK) {
+        free(file->bytes);
+        return status;
+    }
     size_t const capacity = BYTES_A_CHARACTER_MAX * file->size + 1;
     iconv_t const converter = iconv_open("UTF-8", names[encoding]);
     char *const bytes = converter == (iconv_t)-1 ? NULL : malloc(capacity);
-    enum tacit_status status = TACIT_OK;
     char *in = file->bytes;
     size_t in_left = file->size;
     char *out = bytes;

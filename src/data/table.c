@@ -195,6 +195,9 @@ static void pass_idle_lines(struct parser *parser)
 /* The fields are cut with NULs, so one in the file would cut a field where nobody sees it. */
 static enum tacit_status refuse_nul(const struct parser *parser, const struct data_unpacked *file)
 {
+    enum tacit_status const status = data_refuse_utf16(file, parser->path, parser->error);
+    if (status != TACIT_OK)
+        return status;
     const char *const nul = memchr(file->bytes, '\0', file->size);
     if (nul == NULL)
         return TACIT_OK;

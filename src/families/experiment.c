@@ -217,6 +217,20 @@ static void remark_weights(struct tacit_experiment *experiment, struct tacit_tex
                            "as `tacit evaluate` estimates them (self-normalised).");
 }
 
+/* Two names that are nearly the same: most often a slip of the pen that makes two arms of one. */
+static void remark_names(char *const *names, uint32_t count, const char *what,
+                         struct tacit_text *remark)
+{
+    uint32_t pair[2];
+    char part[260];
+    if (names == NULL || !tacit_names_alike((const char *const *)names, count, pair))
+        return;
+    (void)snprintf(part, sizeof part,
+                   "%swarning: '%.60s' and '%.60s' are two %s, and differ in case or blanks only.",
+                   remark->size > 0 ? " " : "", names[pair[0]], names[pair[1]], what);
+    tacit_text_add(remark, part);
+}
+
 /* What became of the rows, in a sentence or two behind the first one of the note. */
 static void note_rows(struct tacit_experiment *experiment)
 {
@@ -270,6 +284,8 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
                                                      log->weights.keep, log->weights.other};
     struct tacit_text remark = tacit_text_init(experiment->remark, sizeof experiment->remark);
     remark_weights(experiment, &remark);
+    remark_names(log->arm_names, log->arm_count, "arms", &remark);
+    remark_names(log->agent_names, log->agent_count, "agents", &remark);
     note_rows(experiment);
     return TACIT_OK;
 }

@@ -1,31 +1,38 @@
-/* The families that there are: one line each. */
+/* The families that there are: one line each, with its number. A new one takes the next number that
+ * is free; a number is never given again, since streams of random words belong to it. */
 #include <string.h>
 #include "tacit/family.h"
 
 #define FAMILIES(X)                                                                                \
-    X(elim_family)                                                                                 \
-    X(gossip_family)                                                                               \
-    X(glm_family)                                                                                  \
-    X(index_family)                                                                                \
-    X(phased_family)                                                                               \
-    X(select_family)                                                                               \
-    X(vote_family)
+    X(elim_family, 0)                                                                              \
+    X(gossip_family, 2)                                                                            \
+    X(glm_family, 4)                                                                               \
+    X(index_family, 1)                                                                             \
+    X(phased_family, 6)                                                                            \
+    X(select_family, 5)                                                                            \
+    X(vote_family, 3)
 
-#define X(family) extern const struct tacit_family family;
+#define X(family, number) extern const struct tacit_family family;
 FAMILIES(X)
 #undef X
 
 static const struct tacit_family *const families[] = {
-#define X(family) &family,
+#define X(family, number) &family,
     FAMILIES(X)
 #undef X
         NULL};
 
 static const struct tacit_config_family *const files[] = {
-#define X(family) &family.file,
+#define X(family, number) &family.file,
     FAMILIES(X)
 #undef X
         NULL};
+
+static const uint32_t numbers[] = {
+#define X(family, number) number,
+    FAMILIES(X)
+#undef X
+};
 
 const struct tacit_family *const *tacit_families(void)
 {
@@ -40,8 +47,10 @@ const struct tacit_config_family *const *tacit_family_files(void)
 const struct tacit_family *tacit_family_find(const char *word)
 {
     for (size_t i = 0; families[i] != NULL; i++)
-        if (strcmp(families[i]->file.word, word) == 0)
+        if (strcmp(families[i]->file.word, word) == 0) {
+            TACIT_ASSERT(families[i]->number == numbers[i]);
             return families[i];
+        }
     return NULL;
 }
 

@@ -46,9 +46,9 @@ void elim_read_keys(struct config_reader *reader, const struct config_node *root
         config_reader_u32(reader, protocol, "protocol.rounds", false, 1, TACIT_ELIM_EPOCHS_MAX - 1,
                           &keys->round_limit);
     config_reader_number(reader, protocol, "protocol.participation", false,
-                         (struct config_range){0, 1, true, false}, &keys->participation);
+                         (struct config_range){0, 1, true, false, false}, &keys->participation);
     config_reader_number(reader, protocol, "protocol.gap", false,
-                         (struct config_range){0, 1, true, false}, &keys->gap);
+                         (struct config_range){0, 1, true, false, false}, &keys->gap);
     if (reader->status == TACIT_OK)
         refuse_idle_keys(reader, protocol, config, keys);
     elim_read_exact(reader, root, config, keys);

@@ -36,8 +36,8 @@ static void read_rounds(struct config_reader *reader, const struct config_node *
         config_reader_fail(reader, gap, "run.gap",
                            "it has a meaning with rounds only; allowed: give rounds too, or "
                            "neither");
-    config_reader_number(reader, run, "run.gap", false, (struct config_range){0, 1, true, false},
-                         &keys->gap);
+    config_reader_number(reader, run, "run.gap", false,
+                         (struct config_range){0, 1, true, false, false}, &keys->gap);
 }
 
 static void check_network(struct config_reader *reader, const struct config_node *run,
@@ -65,7 +65,7 @@ void elim_read_run(struct config_reader *reader, const struct config_node *root,
     *keys = (struct run_keys){.participation = 1};
     coordinator->keys = keys;
     config_reader_number(reader, run, "run.participation", false,
-                         (struct config_range){0, 1, true, false}, &keys->participation);
+                         (struct config_range){0, 1, true, false, false}, &keys->participation);
     read_rounds(reader, run, keys);
     elim_read_bounds(reader, run, "run", &keys->bounds);
     if (reader->status == TACIT_OK && keys->bounds.is_exact)

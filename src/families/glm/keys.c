@@ -20,8 +20,8 @@ const struct config_choice glm_links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
                                           {"poisson", TACIT_LINALG_POISSON},
                                           {"identity", TACIT_LINALG_IDENTITY},
                                           {NULL, 0}};
-static const struct config_range positive = {0, VALUE_MAX, true, false};
-static const struct config_range share = {0, 1, false, false};
+static const struct config_range positive = {0, VALUE_MAX, true, false, false};
+static const struct config_range share = {0, 1, false, false, false};
 
 static void read_environment(struct config_reader *reader, const struct config_node *root,
                              struct glm_keys *keys)
@@ -89,17 +89,17 @@ static void require_keys(struct config_reader *reader, const struct config_node 
 static void read_numbers(struct config_reader *reader, const struct config_node *protocol,
                          struct glm_keys *keys)
 {
-    struct config_range const below_one = {0, 1 - 1e-9, true, false};
+    struct config_range const below_one = {0, 1 - 1e-9, true, false, false};
     config_reader_number(reader, protocol, "protocol.threshold", false, positive, &keys->threshold);
     config_reader_u64(reader, protocol, "protocol.updates", false, 1, TACIT_HORIZON_MAX,
                       &keys->updates);
     config_reader_number(reader, protocol, "protocol.lambda", false, positive, &keys->lambda);
     config_reader_number(reader, protocol, "protocol.delta", false, below_one, &keys->delta);
     config_reader_number(reader, protocol, "protocol.norm", false,
-                         (struct config_range){0, 10, true, false}, &keys->norm_bound);
+                         (struct config_range){0, 10, true, false, false}, &keys->norm_bound);
     config_reader_number(reader, protocol, "protocol.noise", false, positive, &keys->noise_bound);
     config_reader_number(reader, protocol, "protocol.alpha", false,
-                         (struct config_range){0, VALUE_MAX, false, false}, &keys->alpha);
+                         (struct config_range){0, VALUE_MAX, false, false, false}, &keys->alpha);
     config_reader_number(reader, protocol, "protocol.suboptimality", false, positive,
                          &keys->suboptimality);
     config_reader_number(reader, protocol, "protocol.explore", false, share, &keys->explore);
@@ -127,7 +127,8 @@ static void read_sound(struct config_reader *reader, const struct config_node *r
                            "the variants are not private; privacy.mode: sound is a protocol of its "
                            "own, without this key");
     config_reader_number(reader, privacy, "privacy.delta", true,
-                         (struct config_range){1e-9, 0.5, false, false}, &keys->privacy_delta);
+                         (struct config_range){1e-9, 0.5, false, false, false},
+                         &keys->privacy_delta);
     config_reader_u64(reader, protocol, "protocol.batches", false, 1, config->horizon,
                       &keys->batches);
 }

@@ -59,19 +59,19 @@ static const struct config_choice variants[] = {
 static void read_numbers(struct config_reader *reader, const struct config_node *run,
                          struct tacit_glm_model *model)
 {
-    struct config_range const positive = {0, 1e9, true, false};
-    struct config_range const below_one = {0, 1 - 1e-9, true, false};
-    struct config_range const share = {0, 1, false, false};
+    struct config_range const positive = {0, 1e9, true, false, false};
+    struct config_range const below_one = {0, 1 - 1e-9, true, false, false};
+    struct config_range const share = {0, 1, false, false, false};
     model->threshold = 1;
-    config_reader_number(reader, run, "run.norm", false, (struct config_range){0, 10, true, false},
-                         &model->norm_bound);
+    config_reader_number(reader, run, "run.norm", false,
+                         (struct config_range){0, 10, true, false, false}, &model->norm_bound);
     tacit_glm_link_constants(model);
     config_reader_number(reader, run, "run.threshold", true, positive, &model->threshold);
     config_reader_number(reader, run, "run.lambda", false, positive, &model->lambda);
     config_reader_number(reader, run, "run.delta", false, below_one, &model->delta);
     config_reader_number(reader, run, "run.noise", false, positive, &model->noise_bound);
     config_reader_number(reader, run, "run.alpha", model->exploration == TACIT_GLM_CONSTANT,
-                         (struct config_range){0, 1e9, false, false}, &model->alpha);
+                         (struct config_range){0, 1e9, false, false, false}, &model->alpha);
     config_reader_number(reader, run, "run.suboptimality", false, positive, &model->suboptimality);
     config_reader_number(reader, run, "run.explore", false, share, &model->explore);
 }

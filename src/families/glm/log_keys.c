@@ -109,7 +109,7 @@ static void read_ratings(struct config_reader *reader, const struct config_node 
                          struct tacit_context_spec *spec)
 {
     static const char *const keys[] = {"table", "agent", "item", "value", "above", "time", NULL};
-    struct config_range const any = {-VALUE_MAX, VALUE_MAX, false, false};
+    struct config_range const any = {-VALUE_MAX, VALUE_MAX, false, false, false};
     struct config_node const *const ratings =
         config_reader_map(reader, contextual, PREFIX "ratings", true);
     struct config_node const *const words = config_node_member(contextual, "words");

@@ -44,9 +44,11 @@ void gossip_read_run(struct config_reader *reader, const struct config_node *roo
     *keys = (struct run_keys){.exchange_s = EXCHANGE_S, .pulls_per_second = PULLS_PER_SECOND};
     coordinator->keys = keys;
     config_reader_number(reader, run, "run.exchange_s", false,
-                         (struct config_range){0.001, 86400, false, false}, &keys->exchange_s);
+                         (struct config_range){0.001, 86400, false, false, false},
+                         &keys->exchange_s);
     config_reader_number(reader, run, "run.pulls_per_second", false,
-                         (struct config_range){0.001, 1e6, false, false}, &keys->pulls_per_second);
+                         (struct config_range){0.001, 1e6, false, false, false},
+                         &keys->pulls_per_second);
     config_reader_choice(reader, run, "run.log_base", false, bases, &base);
     keys->log_base_10 = base == 1;
     if (reader->status == TACIT_OK)

@@ -8,6 +8,8 @@ extern const struct tacit_family index_family;
 const struct tacit_family index_family = {
     .number = INDEX_FAMILY,
     .file = {.word = "index",
+             .variants_key = "index",
+             .variants = index_variants,
              .networks = 1u << TACIT_CONFIG_STAR,
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,

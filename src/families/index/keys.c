@@ -2,6 +2,8 @@
 #include "../../config/reader.h"
 #include "plan.h"
 
+const char *const index_variants[] = {"ucb1", "kl-ucb", "moss", "thompson", "uniform", NULL};
+
 void index_read_keys(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config *config)
 {

@@ -54,6 +54,9 @@ enum tacit_status index_print_bounds(const struct tacit_experiment *experiment, 
 
 /* "pooled-" or "alone-", and the word of an index. */
 extern const char *const index_baselines[];
+
+/* The words of protocol.index. */
+extern const char *const index_variants[];
 enum tacit_status index_make_baseline(struct tacit_experiment *experiment, const char *name,
                                       struct tacit_error *error);
 

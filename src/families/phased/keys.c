@@ -9,19 +9,15 @@ static const char *const index_keys[] = {"kind",  "arms_per_round", "growth",  "
 void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
                         const char *section, double *growth, double *confidence)
 {
-    struct config_node const *const given = config_node_member(protocol, "confidence");
+    struct config_range const range = {.min = 0.5, .max = 1, .max_is_open = true};
     char key[40];
     *growth = TACIT_PHASES_GROWTH;
     *confidence = 0;
     (void)snprintf(key, sizeof key, "%s.growth", section);
-    config_reader_number(reader, protocol, key, false, (struct config_range){1, 4, true, false},
-                         growth);
+    config_reader_number(reader, protocol, key, false,
+                         (struct config_range){1, 4, true, false, false}, growth);
     (void)snprintf(key, sizeof key, "%s.confidence", section);
-    config_reader_number(reader, protocol, key, false, (struct config_range){0.5, 1, false, false},
-                         confidence);
-    if (reader->status == TACIT_OK && given != NULL && *confidence >= 1)
-        config_reader_fail(reader, given, key,
-                           "nothing is certain; allowed: from 0.5 to below 1, like 0.95");
+    config_reader_number(reader, protocol, key, false, range, confidence);
 }
 
 static void read_guard(struct config_reader *reader, const struct config_node *map,
@@ -37,11 +33,10 @@ static void read_guard(struct config_reader *reader, const struct config_node *m
     (void)snprintf(key, sizeof key, "%s.guard.arm", section);
     config_reader_text(reader, guard, key, true, &keys->guard);
     (void)snprintf(key, sizeof key, "%s.guard.loss", section);
-    config_reader_number(reader, guard, key, true, (struct config_range){0, 1, true, false},
-                         &keys->guard_loss);
-    if (reader->status == TACIT_OK && keys->guard_loss >= 1)
-        config_reader_fail(reader, config_node_member(guard, "loss"), key,
-                           "that allows everything; allowed: between 0 and 1, like 0.02");
+    config_reader_number(
+        reader, guard, key, true,
+        (struct config_range){.min = 0, .max = 1, .min_is_open = true, .max_is_open = true},
+        &keys->guard_loss);
 }
 
 void phased_read_index(struct config_reader *reader, const struct config_node *map,

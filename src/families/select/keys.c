@@ -9,8 +9,8 @@
 #define ROWS_DEFAULT 60000u
 #define ITERATIONS_MAX 10000000u
 
-static const struct config_range positive = {0, VALUE_MAX, true, false};
-static const struct config_range not_negative = {0, VALUE_MAX, false, false};
+static const struct config_range positive = {0, VALUE_MAX, true, false, false};
+static const struct config_range not_negative = {0, VALUE_MAX, false, false, false};
 
 /* ---- protocol ---- */
 
@@ -69,7 +69,7 @@ static void read_protocol(struct config_reader *reader, const struct config_node
                       &keys->users_per_round);
     config_reader_number(reader, protocol, "protocol.alpha", false, not_negative, &keys->alpha);
     config_reader_number(reader, protocol, "protocol.beta", false,
-                         (struct config_range){1, 1000, false, false}, &keys->beta);
+                         (struct config_range){1, 1000, false, false, false}, &keys->beta);
     config_reader_number(reader, protocol, "protocol.gamma", false, not_negative, &keys->gamma);
     config_reader_number(reader, protocol, "protocol.zeta", false, positive, &keys->zeta);
     config_reader_u32(reader, protocol, "protocol.quorum", false, 1, keys->users_per_round,
@@ -83,7 +83,7 @@ static void read_log_normal(struct config_reader *reader, const struct config_no
                             struct select_keys *keys)
 {
     static const char *const names[] = {"median", "users", "rounds", NULL};
-    struct config_range const spread = {0, 10, false, false};
+    struct config_range const spread = {0, 10, false, false, false};
     struct config_node const *const map =
         config_reader_map(reader, environment, "environment.log-normal", false);
     keys->median = 0.5;
@@ -150,7 +150,7 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
         return;
     config_reader_keys(reader, sizes, "sizes", names);
     config_reader_number(reader, sizes, "sizes.dirichlet", true,
-                         (struct config_range){1e-3, 1e6, false, false}, &keys->dirichlet);
+                         (struct config_range){1e-3, 1e6, false, false, false}, &keys->dirichlet);
     config_reader_u64(reader, sizes, "sizes.rows", false, 1, UINT64_C(1) << 32, &keys->row_count);
 }
 
@@ -213,7 +213,7 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
     refuse_unless(reader, privacy, "budgets", !is_none && kind == TACIT_SELECT_GIVEN,
                   "budget: given");
     config_reader_number(reader, privacy, "privacy.eta", false,
-                         (struct config_range){1e-9, TACIT_SELECT_ETA_MAX, false, false},
+                         (struct config_range){1e-9, TACIT_SELECT_ETA_MAX, false, false, false},
                          &keys->eta);
     if (kind == TACIT_SELECT_UNIFORM)
         config_reader_u32(reader, privacy, "privacy.participations", true, 1, 1000000000u,

@@ -19,9 +19,9 @@ const char *const select_site_sections[] = {"training", NULL};
 #define LAYERS_BYTES 4096u
 #define MEBI (UINT64_C(1) << 20)
 
-static const struct config_range positive = {0, 1e100, true, false};
-static const struct config_range weight = {0, 1e100, false, false};
-static const struct config_range eta_range = {1e-9, TACIT_SELECT_ETA_MAX, false, false};
+static const struct config_range positive = {0, 1e100, true, false, false};
+static const struct config_range weight = {0, 1e100, false, false, false};
+static const struct config_range eta_range = {1e-9, TACIT_SELECT_ETA_MAX, false, false, false};
 
 static void *keep(struct config_reader *reader, size_t size)
 {
@@ -323,7 +323,7 @@ void select_read_run(struct config_reader *reader, const struct config_node *roo
     config_reader_u32(reader, run, "run.latency_min_ms", false, 1, 3600000, &keys->latency_min_ms);
     config_reader_number(reader, run, "run.alpha", false, weight, &keys->alpha);
     config_reader_number(reader, run, "run.beta", false,
-                         (struct config_range){1, 1000, false, false}, &keys->beta);
+                         (struct config_range){1, 1000, false, false, false}, &keys->beta);
     config_reader_number(reader, run, "run.gamma", false, weight, &keys->gamma);
     config_reader_number(reader, run, "run.zeta", false, positive, &keys->zeta);
     config_reader_number(reader, run, "run.eta", false, eta_range, &keys->eta);

@@ -14,7 +14,7 @@ static void read_examination(struct config_reader *reader, const struct config_n
     config_reader_u32(reader, training, "training.exam", false, 1, 1000000000u,
                       &keys->pictures.exam);
     config_reader_number(reader, training, "training.target", false,
-                         (struct config_range){0, 1, true, false}, &keys->target);
+                         (struct config_range){0, 1, true, false, false}, &keys->target);
 }
 
 /* training.frozen: {pictures: 5000, labels: 5, epochs: 5}. */
@@ -68,7 +68,7 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
         {"adam", TACIT_OPTIMIZER_ADAM}, {"sgd", TACIT_OPTIMIZER_SGD}, {NULL, 0}};
     static const struct config_choice labels[] = {{"iid", 0}, {"dominant", 1}, {NULL, 0}};
     static const struct config_choice switches[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
-    struct config_range const positive = {0, 1e6, true, false};
+    struct config_range const positive = {0, 1e6, true, false, false};
     struct config_node const *const labelled = config_node_member(root, "labels");
     struct config_node const *const training = config_reader_map(reader, root, "training", false);
     *keys = (struct training_keys){.rate = 0.01, .batch = 20, .epochs = 1, .batches_max = 100};

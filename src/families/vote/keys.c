@@ -13,7 +13,7 @@ static void read_subroutine(struct config_reader *reader, const struct config_no
                             struct vote_keys *keys)
 {
     struct config_choice kinds[TACIT_BEST_ARM_KINDS + 1];
-    struct config_range const inside = {0, 1, true, false};
+    struct config_range const inside = {0, 1, true, false, false};
     int kind = TACIT_BEST_ARM_SER3;
     for (int i = 0; i < (int)TACIT_BEST_ARM_KINDS; i++)
         kinds[i] = (struct config_choice){tacit_best_arm_name((enum tacit_best_arm_kind)i), i};
@@ -73,7 +73,7 @@ static void read_others(struct config_reader *reader, const struct config_node *
     keys->sharing = (enum vote_sharing)sharing;
     config_reader_u32(reader, protocol, "protocol.liars", false, 0, TACIT_AGENTS_MAX, &keys->liars);
     config_reader_number(reader, protocol, "protocol.reset", false,
-                         (struct config_range){0, 1, true, false}, &keys->reset);
+                         (struct config_range){0, 1, true, false, false}, &keys->reset);
     config_reader_u32(reader, protocol, "protocol.switches", false, 0, 1000000, &keys->switches);
     if (reader->status == TACIT_OK &&
         (keys->reset > 0) != (keys->subroutine.kind == TACIT_BEST_ARM_SER4))
@@ -88,7 +88,7 @@ static void read_groups(struct config_reader *reader, const struct config_node *
                         struct vote_keys *keys)
 {
     static const char *const names[] = {"share", "events", NULL};
-    struct config_range const share = {0, 1, true, false};
+    struct config_range const share = {0, 1, true, false, false};
     double shares = 0;
     double events = 0;
     for (const struct config_node *node = list->first; node != NULL; node = node->next) {
@@ -152,10 +152,10 @@ static void read_drift(struct config_reader *reader, const struct config_node *r
                            "belongs to environment kind: bernoulli or constant");
     config_reader_keys(reader, drift, "environment.drift", names);
     config_reader_number(reader, drift, "environment.drift.per_sample", true,
-                         (struct config_range){-1, 1, false, false}, &keys->drift);
+                         (struct config_range){-1, 1, false, false, false}, &keys->drift);
     config_reader_choice(reader, drift, "environment.drift.arms", false, which, &arms);
     config_reader_number(reader, drift, "environment.drift.floor", false,
-                         (struct config_range){0, 1, false, false}, &keys->drift_floor);
+                         (struct config_range){0, 1, false, false, false}, &keys->drift_floor);
     keys->drifts_all = arms == 1;
 }
 
@@ -186,7 +186,7 @@ static void read_sound(struct config_reader *reader, const struct config_node *r
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct config_node const *const privacy = config_node_member(root, "privacy");
     config_reader_number(reader, privacy, "privacy.epsilon", true,
-                         (struct config_range){1e-6, 1e6, false, true}, &config->epsilon);
+                         (struct config_range){1e-6, 1e6, false, true, false}, &config->epsilon);
     if (keys->sharing == VOTE_SHARING_NONE)
         config_reader_fail(reader, protocol, "protocol.sharing",
                            "nothing is sent, so nothing is noised; allowed in mode sound: votes, "

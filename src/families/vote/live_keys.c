@@ -54,7 +54,7 @@ static void read_votes(struct config_reader *reader, const struct config_node *r
 static void read_failures(struct config_reader *reader, const struct config_node *run,
                           struct vote_threshold *threshold)
 {
-    struct config_range const inside = {0, 1, true, false};
+    struct config_range const inside = {0, 1, true, false, false};
     config_reader_number(reader, run, "run.delta", false, inside, &threshold->delta);
     config_reader_number(reader, run, "run.eta", false, inside, &threshold->eta);
     if (reader->status == TACIT_OK && (threshold->delta >= 1 || threshold->eta >= 1))
@@ -89,7 +89,7 @@ void vote_read_run(struct config_reader *reader, const struct config_node *root,
     *keys = (struct run_keys){.threshold.delta = 0.05, .tick_ms = TICK_MS};
     coordinator->keys = keys;
     config_reader_number(reader, run, "run.accuracy", true,
-                         (struct config_range){0, 1, true, false}, &keys->accuracy);
+                         (struct config_range){0, 1, true, false, false}, &keys->accuracy);
     read_failures(reader, run, &keys->threshold);
     config_reader_u32(reader, run, "run.liars", false, 0, coordinator->site_count - 1,
                       &keys->threshold.liars);

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Slips that people make with tables and files are named, and tables as German programs write them are read: through the real
+program.
+
+usage: slips.py       $TACIT_PROGRAM
+"""
+import os
+import pathlib
+import subprocess
+import tempfile
+
+TACIT = os.environ["TACIT_PROGRAM"]
+FILE = """name: slips
+runs: 2
+horizon: 2000
+environment:
+  kind: logged
+  logged: {csv: t.csv, agent: shop, arm: offer, reward: won}
+agents: 2
+protocol: {kind: phased-index, confidence: 0.95}
+privacy: {mode: sound, epsilon: 1}
+"""
+WITH = "--set=environment.logged.propensity=chance"
+
+
+def tacit(*words, code=0):
+    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    assert code == 0 or (done.stdout == "" and done.stderr.count("\n") == 1), (words, done.stdout, done.stderr)
+    return done.stdout if code == 0 else done.stderr
+
+
+def write(folder, separator=",", chance="0.5", shops=("A", "B"), offers=("x", "y"), win="1", encoding="utf-8"):
+    lines = [separator.join(("shop", "offer", "won", "chance"))]
+    for number in range(40):
+        for shop in shops:
+            lines += [separator.join((shop, offer, win if number % 4 == 0 else "0", chance)) for offer in offers]
+    (folder / "t.csv").write_bytes(("\n".join(lines) + "\n").encode(encoding))
+    (folder / "s.yaml").write_text(FILE, encoding="utf-8")
+    return folder / "s.yaml"
+
+
+def a_german_table_is_read(folder):
+    file = write(folder, ";", "0,14")  # a reward of 0 and 1, and a propensity with a comma
+    assert "rows are weighted" in tacit("check", file, WITH)
+    assert ": ok: 2 agents, 2 arms" in tacit("check", write(folder, ";", "0,14", win="0,5"), WITH)
+    assert tacit("check", write(folder, ";", "0,14", win="0.5"), WITH, code=2).endswith(
+        "column 'chance': '0,14' is not a number; a propensity is above 0 and up to 1; with 'decimal: \",\"' it is one\n")
+
+
+def a_comma_can_be_set_and_is_named(folder):
+    file = write(folder, win='"0,5"')
+    assert tacit("check", file, code=2).endswith(
+        "t.csv:2: column 'won': '0,5' is not a number; rewards are finite numbers; with 'decimal: \",\"' it is one\n")
+    assert ": ok: " in tacit("check", file, "--set", "environment.logged.decimal=,")
+    assert "'decimal: \".\"' it is one" in tacit("check", write(folder, ";", win="0.5"), "--set", "environment.logged.decimal=,", code=2)
+    assert ": ok: " in tacit("check", write(folder), "--set", "environment.logged.separator=,")
+    assert "the separator is a comma, too" in tacit("check", file, "--set=environment.logged.separator=,",
+                                                    "--set=environment.logged.decimal=,", code=2)
+
+
+def utf16_is_named(folder):
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        file = write(folder, encoding=encoding)
+        for words in ([], ["--set=environment.logged.encoding=cp1252"]):
+            assert "t.csv:1: UTF-16, two bytes a character" in tacit("check", file, *words, code=2)
+    (folder / "means.csv").write_bytes("0.5,0.4\n".encode("utf-16"))
+    assert "means.csv:1: UTF-16" in tacit("check", file, "--set=environment={kind: bernoulli, means: means.csv}", code=2)
+
+
+def a_table_in_place_of_an_experiment_is_named(folder):
+    write(folder)
+    for name in ("t.csv", "t.txt"):
+        (folder / name).write_bytes((folder / "t.csv").read_bytes())
+        for command in ("check", "run", "plan", "evaluate"):
+            assert f"{name}: this is a table, and no experiment" in tacit(command, folder / name, code=2)
+    (folder / "large.csv").write_text("a,b\n" + "1,2\n" * 400000, encoding="utf-8")
+    assert "this is a table" in tacit("check", folder / "large.csv", code=2)
+
+
+def names_that_are_nearly_alike_are_a_warning(folder):
+    for offers in (("Free coffee", "free  coffee"), ("ÖL", "öl"), ("x", "x ")):
+        file = write(folder, offers=offers)
+        said = [f"'{offers[i]}' and '{offers[1 - i]}' are two arms, and differ in case or blanks only" for i in (0, 1)]
+        assert any(text in tacit("check", file) for text in said)
+        for command in ("run", "evaluate"):
+            told = " ".join(tacit(command, file, WITH).split())
+            assert any(" ".join(text.split()) in told for text in said), told
+    for offers in (("coffee", "coffees"), ("×", "÷"), ("a b", "a c")):
+        assert "differ in case" not in tacit("check", write(folder, offers=offers))
+    file = write(folder, shops=("Bonn", "bonn", "Köln"))
+    assert tacit("check", file, code=2).endswith("(Bonn, Köln, bonn); 'Bonn' and 'bonn' differ in case or blanks only\n")
+    assert "'Bonn' and 'bonn' are two agents" in tacit("check", file, "--set=agents=3")
+
+
+def words_that_are_not_maps_point_to_what_is_meant(folder):
+    file = write(folder)
+    for setting, said in (("network=ring", "network: 'ring' is a word, and a map of keys is expected, like {kind: ring}"),
+                          ("protocol=thompson", "'thompson' is no kind of its own; it is written {kind: index, index: thompson}"),
+                          ("protocol={kind: moss}", "it is written {kind: index, index: moss}"),
+                          ("protocol=elimination", "a map of keys is expected, like {kind: elimination}"),
+                          ("privacy=none", "privacy: a map of keys is expected, like {key: value}")):
+        assert said in tacit("check", file, "--set", setting, code=2), setting
+    for word in ("ucb1", "kl-ucb", "moss", "thompson", "uniform"):  # each is a word of the key it is pointed to
+        tacit("check", file, "--set", f"protocol={{kind: index, index: {word}}}", "--set", "privacy={mode: none}")
+        assert f"index: {word}}}" in tacit("check", file, "--set", f"protocol={word}", code=2)
+
+
+def the_limit_of_confidence_is_said_alike(folder):
+    file = write(folder)
+    for value in ("0.4", "1", "1.5", "x"):
+        said = f"confidence: '{value}' is not allowed; allowed: a number from 0.5 to below 1\n"
+        for protocol in (f"{{kind: phased-index, confidence: {value}}}",
+                         f"{{kind: elimination, bounds: exact, confidence: {value}}}"):
+            assert tacit("check", file, "--set", f"protocol={protocol}", code=2).endswith(said)
+        assert tacit("bound", "--confidence", value, code=2).endswith(said)
+    tacit("check", file, "--set", "protocol.confidence=0.5")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for test in (a_german_table_is_read, a_comma_can_be_set_and_is_named, utf16_is_named,
+                     a_table_in_place_of_an_experiment_is_named, names_that_are_nearly_alike_are_a_warning,
+                     words_that_are_not_maps_point_to_what_is_meant, the_limit_of_confidence_is_said_alike):
+            test(pathlib.Path(name))
+            print("ok", test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()
