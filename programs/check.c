@@ -89,19 +89,20 @@ static void print_log(const struct tacit_experiment *experiment)
 
 static void print_privacy(const struct tacit_experiment *experiment)
 {
-    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
-    (void)printf("Privacy (%s)\n", experiment->mechanism_name != NULL
-                                       ? experiment->mechanism_name
-                                       : tacit_mechanism_name(mechanism));
+    struct tacit_promise const *const promise = &experiment->promise;
     struct tacit_words const *const words = experiment->family->words;
+    (void)printf("Privacy (%s)\n", tacit_promise_name(promise));
     if (words != NULL)
         (void)printf("  epsilon of a %s, in all %s together: ", words->agent, words->slots);
     else
-        (void)printf("  epsilon per reward: ");
-    if (mechanism->noisy)
-        (void)printf("%.12g\n", experiment->epsilon_per_reward);
+        (void)printf("  epsilon per %s: ", tacit_promise_of(promise));
+    if (!tacit_promise_holds(promise))
+        (void)printf("infinite (%s)", tacit_promise_lack(promise));
     else
-        (void)printf("infinite\n");
+        (void)printf("%.12g", experiment->epsilon_per_reward);
+    if (promise->mechanism.delta_nano > 0)
+        (void)printf(", delta %.12g", (double)promise->mechanism.delta_nano / (double)TACIT_NANO);
+    (void)putchar('\n');
     (void)printf("  %s\n\n", experiment->statement);
 }
 

@@ -31,11 +31,12 @@ static void *room_for(struct reproduction *reproduction, size_t count, size_t si
 
 /* ---- What an experiment gave ---- */
 
-/* Beside a family's metrics, what follows from the file alone. */
-static const char *const extras[] = {"epsilon_per_reward", "agents"};
-enum { EXTRA_EPSILON, EXTRA_AGENTS, EXTRA_COUNT };
+/* Beside a family's metrics, what follows from the file alone: epsilon if it is guaranteed, and
+ * that which the noise is for, whether or not. */
+static const char *const extras[] = {"epsilon_per_reward", "epsilon_of_noise", "agents"};
+enum { EXTRA_EPSILON, EXTRA_NOISE, EXTRA_AGENTS, EXTRA_COUNT };
 
-/* Which of the two is it? EXTRA_COUNT: none. */
+/* Which of them is it? EXTRA_COUNT: none. */
 static int find_extra(const char *name)
 {
     int extra = 0;
@@ -119,7 +120,8 @@ static double *values_of(struct reproduction *reproduction, uint32_t index, cons
     double *const values = room_for(reproduction, runs, sizeof *values);
     TACIT_ASSERT(extra < EXTRA_COUNT || metric != UINT32_MAX);
     for (uint32_t run = 0; run < runs; run++)
-        values[run] = extra == EXTRA_EPSILON  ? experiment->epsilon_per_reward
+        values[run] = extra == EXTRA_EPSILON  ? tacit_experiment_loss(experiment)
+                      : extra == EXTRA_NOISE  ? experiment->epsilon_per_reward
                       : extra == EXTRA_AGENTS ? sim->agent_count
                       : slot == 0 ? simulation->results.metrics[(size_t)metric * runs + run]
                                   : value_at(sim, curve_of(reproduction, index, name, run), slot);
@@ -146,7 +148,7 @@ static uint32_t add_names(const struct tacit_family *family, const char **names,
 static enum tacit_status check_metric(const struct tacit_claims *claims, uint32_t line,
                                       const char *key, const char *name, struct tacit_error *error)
 {
-    const char *names[METRICS_MAX + 1] = {extras[0], extras[1]};
+    const char *names[METRICS_MAX + 1] = {extras[0], extras[1], extras[2]};
     uint32_t count = EXTRA_COUNT;
     char text[400];
     if (is_known(name))

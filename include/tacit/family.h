@@ -63,9 +63,10 @@ struct tacit_experiment {
     void *plan;                           /* what its runs need; its own */
     const struct tacit_profile *profiles; /* the plan's; NULL: those of the family */
     struct tacit_mechanism mechanism;     /* of its releases */
-    const char *mechanism_name;           /* for people; NULL: what the mechanism is called */
-    double epsilon_per_reward;            /* what one reward really loses; INFINITY: no noise */
-    char statement[TACIT_STATEMENT_BYTES];
+    double epsilon_per_reward;            /* that its noise is for; INFINITY: no noise */
+    struct tacit_promise promise;
+    char promise_remark[512];              /* room for the promise's */
+    char statement[TACIT_STATEMENT_BYTES]; /* the host's: the promise in words */
     char network_note[512]; /* what the network means for it, in sentences, or empty */
     uint32_t server_links;  /* links with a server in a round; 0: there is none */
     double pull_count;      /* pulls of all agents in a run, for baselines; 0 before: A T */
@@ -96,6 +97,14 @@ enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
  * without public bounds, epsilon out of range. */
 enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experiment,
                                                 struct tacit_error *error);
+
+/* What may be told as a loss: epsilon_per_reward, or INFINITY where none is guaranteed. */
+double tacit_experiment_loss(const struct tacit_experiment *experiment);
+
+/* The mechanism of a promise where `leaving` leaves with the experiment's own noise: also why no
+ * epsilon is guaranteed, if rewards have no bounds and are not clipped. */
+struct tacit_promise_mechanism tacit_experiment_noise(const struct tacit_experiment *experiment,
+                                                      enum tacit_leaving leaving);
 
 /* The logged rows behind the rewards; NULL: there are none. */
 const struct tacit_log *tacit_experiment_log(const struct tacit_experiment *experiment);

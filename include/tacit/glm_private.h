@@ -16,6 +16,7 @@
 #define TACIT_GLM_PRIVATE_H
 #include "tacit/gaussian.h"
 #include "tacit/glm.h"
+#include "tacit/privacy.h"
 
 #define TACIT_GLM_PRIVATE_GRID 1024.0              /* 2^10: steps of a context and a reward */
 #define TACIT_GLM_PRIVATE_UNIT (UINT64_C(1) << 20) /* of their products */
@@ -71,9 +72,12 @@ double tacit_glm_private_sensitivity_square(enum tacit_linalg_link link);
  * number of clients for which T slots each reach it. */
 uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule, uint64_t horizon);
 
-/* The promise, what it leaves out, and whether a run of T slots can learn anything. */
-void tacit_glm_private_state(const struct tacit_glm_private_rule *rule, uint64_t horizon,
-                             struct tacit_text *text);
+/* What is promised of an interaction: epsilon and delta in billionths, rounded up. */
+struct tacit_promise_mechanism tacit_glm_private_promise(const struct tacit_glm_private_rule *rule);
+
+/* Whether a run of T slots can learn anything. */
+void tacit_glm_private_remark(const struct tacit_glm_private_rule *rule, uint64_t horizon,
+                              struct tacit_text *text);
 
 /* (x min(1, 1/|x|)) on the grid, toward zero. Ensures: the sum of squares is at most 2^20, exactly.
  * What is no finite number counts as 0. */

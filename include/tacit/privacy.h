@@ -69,9 +69,6 @@ enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
  * zeroed before, and is persisted as bytes, holds nothing of the caller's stack. */
 void tacit_mechanism_copy(struct tacit_mechanism *copy, const struct tacit_mechanism *mechanism);
 
-/* "none", "paper: double Laplace", "sound: exact discrete Laplace". Static storage. */
-const char *tacit_mechanism_name(const struct tacit_mechanism *mechanism);
-
 /* What a release costs each reward that is in its cell, in nano-epsilon (rounded up). */
 uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism);
 
@@ -158,6 +155,9 @@ enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct taci
  * unit in the last place less. Requires: 0 <= value < 2^33. */
 uint64_t tacit_nano_of(double value);
 
+/* The same rounded up: what is promised is never less than what is lost. */
+uint64_t tacit_nano_up(double value);
+
 /* What has been spent on one data scope, in integer nano-epsilon. Within a scope, cells are
  * disjoint sets of rewards (one epoch each) and take the maximum; releases of the same cell add;
  * scopes over the same data add. Never refunds. A plain value that is persisted with the state it
@@ -186,35 +186,113 @@ enum tacit_status tacit_ledger_spend(struct tacit_ledger *ledger, uint64_t cell,
 /* The next spends are on a new scope over possibly the same data: its loss adds. */
 void tacit_ledger_next_scope(struct tacit_ledger *ledger);
 
-/* ---- Statement ------------------------------------------------------------------------------- */
+/* ---- Promise: what is said to people of what a run protects ---------------------------------- */
 
-#define TACIT_STATEMENT_BYTES 2048u
+#define TACIT_STATEMENT_BYTES 4096u
 
-/* Who is sent what. */
+/* What is added before anything leaves. */
+enum tacit_noise {
+    TACIT_NOISE_NONE,
+    TACIT_NOISE_DOUBLE,   /* the papers': Laplace in doubles. Simulation only */
+    TACIT_NOISE_LAPLACE,  /* exact discrete Laplace on integers */
+    TACIT_NOISE_GAUSSIAN, /* exact discrete Gaussian on integers */
+    TACIT_NOISE_RESPONSE  /* randomised response */
+};
+
+/* Of what epsilon is the loss: that which is replaced. */
+enum tacit_protected {
+    TACIT_PROTECTED_REWARD,
+    TACIT_PROTECTED_INTERACTION, /* the chosen context and its reward */
+    TACIT_PROTECTED_DATA_SET     /* all data of a user */
+};
+
+/* What leaves an agent, with noise or without. */
+enum tacit_leaving {
+    TACIT_LEAVING_SUMS, /* of the rewards of each epoch */
+    TACIT_LEAVING_MEANS,
+    TACIT_LEAVING_VOTES,
+    TACIT_LEAVING_REWARDS,   /* each one */
+    TACIT_LEAVING_GRADIENTS, /* and matrices of contexts */
+    TACIT_LEAVING_MOMENTS,   /* sums of x x' and x y of a batch */
+    TACIT_LEAVING_UPDATES    /* of a model */
+};
+
+/* Why no epsilon is guaranteed although there is noise: bits. */
+enum tacit_gap {
+    TACIT_GAP_UNBOUNDED = 1,  /* rewards have no bounds, and are not clipped */
+    TACIT_GAP_FIRST_RAW = 2,  /* the first reward of every arm goes as it is */
+    TACIT_GAP_WAITING = 4,    /* what is played while an agent waits follows rewards as they are */
+    TACIT_GAP_COORDINATES = 8 /* each coordinate is noised as if it were the only one */
+};
+
+/* The mechanism. */
+struct tacit_promise_mechanism {
+    enum tacit_noise noise;
+    enum tacit_protected of;
+    enum tacit_leaving leaving;
+    uint64_t epsilon_nano;
+    uint64_t delta_nano; /* 0: pure */
+    uint64_t rho_nano;   /* Gaussian: zero-concentrated */
+    uint32_t releases;   /* noised sums that a reward is in at most; 0: nothing is said of it */
+    unsigned gaps;       /* of enum tacit_gap */
+    bool is_counted;     /* budgets are kept, but this run makes nothing that would be noised */
+    /* The paper's letter eps; 0: there is none. */
+    uint64_t letter_nano;
+    uint32_t agent_count;
+    uint32_t report_count; /* N: agents that upload in a round; 0: its noise is not divided by it */
+    uint32_t share_count;  /* parts of eps that a noised sum gets one of; 0: there are none */
+    uint64_t slot_count;   /* T, where each reward has a T-th of eps; else 0 */
+};
+
+/* Who is sent what, and so against whom the noise must protect, and who holds releases. With more
+ * aggregators: more of them, and what each one's view rests on. */
 enum tacit_audience {
-    TACIT_AUDIENCE_STAR,   /* to the coordinator: the sums of each agent */
-    TACIT_AUDIENCE_GRAPH,  /* to every other agent: the sums of each agent */
+    TACIT_AUDIENCE_STAR,   /* to the coordinator: what leaves each agent */
+    TACIT_AUDIENCE_GRAPH,  /* to every other agent: what leaves each agent */
     TACIT_AUDIENCE_HYBRID, /* on the way to a sink: the same; to the coordinator: totals */
-    TACIT_AUDIENCE_ALONE   /* nothing */
+    TACIT_AUDIENCE_ALONE,  /* nothing */
+    TACIT_AUDIENCE_VOTES   /* votes to everybody; the coordinator holds what is drawn */
+};
+
+/* The trust model. A simulation leaves all but the audience as 0. */
+struct tacit_promise_trust {
+    enum tacit_audience audience;
+    bool is_live;      /* a site's own daemon, with entropy of the operating system */
+    bool is_settled;   /* every reward is counted at a fixed time after its decision */
+    bool is_in_memory; /* exact sums die with the process: no grants */
+    bool has_peers;    /* other sites pass on what it says */
+    /* By the rows of the site's ledger: */
+    uint32_t unit_rewards_max;  /* of one unit, that enter anything; 0: there is no limit */
+    uint32_t unit_rewards_most; /* that entered of one unit so far, at most */
+    uint64_t spent_nano;        /* the most that a reward has lost, whatever the file says now */
 };
 
 /* What a run promises. */
 struct tacit_promise {
-    enum tacit_privacy_mode mode;
-    enum tacit_audience network;
-    bool waits; /* agents play while they wait for the reports of others */
-    bool noisy;
-    uint64_t epsilon_nano;       /* per reward */
-    uint64_t paper_epsilon_nano; /* the letter eps of the paper; 0 if there is none */
-    uint32_t agent_count;
-    uint32_t report_count; /* N: agents that upload in a round */
-    bool clipped;          /* rewards are clipped to the public range */
-    bool bounded;          /* rewards are known to lie in the range without clipping */
-    bool live;             /* a site's own daemon with entropy of the operating system */
-    bool settled;          /* live: every reward is counted at a fixed time after its decision */
+    struct tacit_promise_mechanism mechanism;
+    struct tacit_promise_trust trust;
+    bool is_logged;     /* rewards are rows of a file, of which exact statistics are shown */
+    const char *remark; /* what the family has to say besides; NULL: nothing */
 };
 
-/* Writes the statement in plain words: epsilon per reward, what is protected, against whom, what is
- * not. Ensures: text->bytes is a few sentences, without line breaks. */
-void tacit_promise_state(const struct tacit_promise *statement, struct tacit_text *text);
+/* Of a mechanism whose releases each hold a reward once. */
+struct tacit_promise_mechanism tacit_promise_mechanism_of(const struct tacit_mechanism *mechanism,
+                                                          enum tacit_leaving leaving);
+
+/* Is there an epsilon at all: noise, and nothing that takes the guarantee back? */
+bool tacit_promise_holds(const struct tacit_promise *promise);
+
+/* The head: "none", "paper: double Laplace", "sound: exact discrete Laplace", … Static storage. */
+const char *tacit_promise_name(const struct tacit_promise *promise);
+
+/* Of what epsilon is the loss: "reward", "interaction", "user". Static storage. */
+const char *tacit_promise_of(const struct tacit_promise *promise);
+
+/* In place of a number where no epsilon is guaranteed: "no noise", "no guarantee". NULL: one is. */
+const char *tacit_promise_lack(const struct tacit_promise *promise);
+
+/* Writes the statement in plain words: epsilon, what is protected, against whom, what is not; where
+ * nothing is, that. The only place that does. Ensures: text->bytes is some sentences, without line
+ * breaks. */
+void tacit_promise_state(const struct tacit_promise *promise, struct tacit_text *text);
 #endif

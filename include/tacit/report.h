@@ -65,7 +65,11 @@ struct tacit_report {
     uint32_t agent_count;
     uint64_t horizon;
     const char *privacy_mode;  /* none, paper, sound */
-    double epsilon_per_reward; /* INFINITY: no noise; of an agent where there are other words */
+    double epsilon_per_reward; /* INFINITY: none is guaranteed; of an agent where there are other
+                                  words */
+    const char *epsilon_of;    /* what it is the loss of; NULL: a reward, or that agent */
+    const char *epsilon_lack;  /* why there is none, in two words; NULL: no noise */
+    double delta;              /* 0: pure */
     const struct tacit_words *words; /* NULL: those of bandits */
     const char *statement;
     const struct tacit_report_network *network; /* NULL: nothing is said about it */

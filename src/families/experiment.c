@@ -355,6 +355,40 @@ enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
     return TACIT_OK;
 }
 
+static bool is_bounded(const struct tacit_experiment *experiment)
+{
+    enum tacit_env_kind const kind = experiment->sim.env.kind;
+    return kind == TACIT_ENV_LOGGED ? tacit_experiment_rewards_within(experiment, 0, 1)
+                                    : kind != TACIT_ENV_GAUSSIAN;
+}
+
+double tacit_experiment_loss(const struct tacit_experiment *experiment)
+{
+    return tacit_promise_holds(&experiment->promise) ? experiment->epsilon_per_reward
+                                                     : (double)INFINITY;
+}
+
+struct tacit_promise_mechanism tacit_experiment_noise(const struct tacit_experiment *experiment,
+                                                      enum tacit_leaving leaving)
+{
+    struct tacit_promise_mechanism mechanism =
+        tacit_promise_mechanism_of(&experiment->mechanism, leaving);
+    if (mechanism.noise == TACIT_NOISE_DOUBLE && !is_bounded(experiment))
+        mechanism.gaps |= TACIT_GAP_UNBOUNDED;
+    return mechanism;
+}
+
+/* After the plan: what it promises, in words. */
+static void state_promise(struct tacit_experiment *experiment)
+{
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    if (tacit_experiment_log(experiment) != NULL)
+        experiment->promise.is_logged = true;
+    if (experiment->promise_remark[0] != '\0')
+        experiment->promise.remark = experiment->promise_remark;
+    tacit_promise_state(&experiment->promise, &text);
+}
+
 enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experiment,
                                                 struct tacit_error *error)
 {
@@ -365,11 +399,7 @@ enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experim
         .epsilon_per_reward = is_sound ? config->epsilon : (double)INFINITY,
         .lo = config->lo,
         .hi = config->hi};
-    enum tacit_env_kind const kind = experiment->sim.env.kind;
-    bool const is_bounded = kind == TACIT_ENV_LOGGED
-                                ? tacit_experiment_rewards_within(experiment, 0, 1)
-                                : kind != TACIT_ENV_GAUSSIAN;
-    if (!is_bounded && !config->has_range)
+    if (!is_bounded(experiment) && !config->has_range)
         return tacit_experiment_refuse(experiment, "privacy",
                                        "some rewards lie outside [0, 1]; sums are counted in steps "
                                        "of a public range; allowed: mode: sound with 'range'",
@@ -474,6 +504,8 @@ static enum tacit_status set_up(struct tacit_experiment *experiment, struct taci
         status = set_up_points(experiment, error);
     if (status == TACIT_OK)
         status = experiment->family->plan(experiment, error);
+    if (status == TACIT_OK)
+        state_promise(experiment);
     if (status == TACIT_OK && experiment->pull_count <= 0)
         experiment->pull_count = (double)config->agent_count * (double)config->horizon;
     return status == TACIT_OK ? check_baselines(experiment, error) : status;

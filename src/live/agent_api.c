@@ -4,6 +4,7 @@
 #include "agent_chain.h"
 #include "agent_control.h"
 #include "agent_decisions.h"
+#include "agent_promise.h"
 #include "agent_result.h"
 #include "agent_rows.h"
 #include "agent_runs.h"
@@ -409,78 +410,14 @@ static json_t *result(void *context)
     return agent_result(context);
 }
 
-struct ledger_list {
-    const struct live_runs *runs;
-    json_t *releases;
-};
-
-static bool add_release(void *context, const struct live_release *release)
-{
-    struct ledger_list *const list = context;
-    uint64_t epoch;
-    struct live_run_row const *const run =
-        live_runs_of_release(list->runs, release->number, &epoch);
-    return json_array_append_new(
-               list->releases,
-               json_pack("{s:I, s:I, s:f, s:I, s:b}", "run",
-                         (json_int_t)(run == NULL ? 0 : run->number), "epoch", (json_int_t)epoch,
-                         "epsilon", (double)release->epsilon_nano / (double)TACIT_NANO, "bytes",
-                         (json_int_t)release->size, "acknowledged", release->acknowledged)) == 0;
-}
-
 static json_t *ledger(void *context)
 {
-    struct agent *const agent = context;
-    struct live_site_view const view = look(agent);
-    struct ledger_list list = {&agent->runs.all, json_array()};
-    if (list.releases == NULL ||
-        live_store_releases(agent->daemon.store, add_release, &list) != TACIT_OK) {
-        json_decref(list.releases);
-        return NULL;
-    }
-    char const *const of = agent->config->protocol->epsilon_of;
-    char key[40];
-    (void)snprintf(key, sizeof key, "epsilon_per_%.20s", of == NULL ? "reward" : of);
-    return json_pack("{s:f, s:f, s:f, s:o}", key, agent->config->site.epsilon, "spent",
-                     (double)view.spent_nano / (double)TACIT_NANO, "budget",
-                     agent->config->site.budget, "releases", list.releases);
-}
-
-/* Whatever the protocol: what those can still do whom the words pass. */
-static const char broker_powers[] =
-    "Every message is signed by whoever says it, for this run and this topic, and what is not so "
-    "signed changes nothing. So the broker can hold messages back, or say them again; it cannot "
-    "make, alter or redirect one. It sees who speaks, when and how much, and what is in the "
-    "messages. ";
-static const char hub_powers[] =
-    "A coordinator that lies can choose which arms are played, keep the run from ending, end it "
-    "early, and treat two states of one site as one; it cannot make this site add less noise or "
-    "go beyond its own policy.\n";
-static const char announcer_powers[] =
-    "A coordinator that lies can announce the run otherwise than was agreed, or not at all; a "
-    "neighbour that lies can falsify what it passes on. Neither can make this site add less noise "
-    "or go beyond its own policy.\n";
-
-static void add_powers(const struct agent *agent, struct live_buffer *text)
-{
-    struct live_site_place place = {0};
-    if (agent->site != NULL)
-        agent->config->protocol->place(agent->site, &place);
-    live_buffer_add(text, broker_powers);
-    live_buffer_add(text, place.has_neighbours ? announcer_powers : hub_powers);
+    return agent_ledger(context);
 }
 
 static void statement(void *context, struct live_buffer *text)
 {
-    struct agent *const agent = context;
-    char bytes[TACIT_STATEMENT_BYTES];
-    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
-    agent->config->protocol->state(agent->site, &agent->config->site, &words);
-    live_buffer_add(text, bytes);
-    live_buffer_add(text, "\n");
-    add_powers(agent, text);
-    agent_state_refusals(agent, text);
-    agent_state_units(agent, text);
+    agent_statement(context, text);
 }
 
 /* Of a site that judges for itself, and of one that has estimates. */
@@ -538,7 +475,7 @@ static void plan_metrics(const struct agent *agent, const struct live_site_view 
                       (double)decisions.wait.wait_ms / 1e3);
     live_metric_gauge(text, "tacit_agent_spent_nano_epsilon",
                       "Loss of a reward so far, in billionths of epsilon.",
-                      (double)view->spent_nano);
+                      (double)agent->spent_nano);
 }
 
 static void metrics(void *context, struct live_buffer *text)

@@ -1,5 +1,6 @@
 /* What an agent keeps: the core's bytes, decisions, units. */
 #include "agent_rows.h"
+#include "agent_ledger.h"
 #include "agent_remember.h"
 #include "agent_times.h"
 #include "daemon/entropy.h"
@@ -159,6 +160,8 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
     if (agent->decisions == NULL || agent->ranking == NULL || agent->active == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = restore_decisions(agent);
+    if (status == TACIT_OK)
+        status = agent_ledger_restore(agent);
     if (status == TACIT_OK)
         status = restore_site(agent);
     if (status == TACIT_OK && agent->site != NULL && agent->runs.all.count == 0)

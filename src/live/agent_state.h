@@ -97,6 +97,8 @@ struct agent {
     struct agent_chain chain;
     struct agent_task task;
     struct agent_runs runs;
+    uint64_t spent_nano;  /* the most that a reward has lost in any run (agent_ledger.c) */
+    uint64_t unit_most;   /* the most rewards of one unit that entered anything */
     uint8_t unit_key[32]; /* of the digests of units (agent_units.c) */
     bool has_unit_key;
 };

@@ -1,6 +1,7 @@
 /* The core's effects. All changes of a round of the loop are one batch; nothing leaves before they
  * are durable. */
 #include "agent_step.h"
+#include "agent_ledger.h"
 #include "agent_rows.h"
 #include "agent_task.h"
 #include "agent_times.h"
@@ -281,6 +282,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     }
     erase_past(agent, &before, &after, &update);
     uint64_t const leftovers = carry_out(agent, &update, event.now_us);
+    agent_ledger_note(agent, &after);
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
         agent_count_played(agent, leftovers);
     if (after.active_count < before.active_count || after.is_decided != before.is_decided)

@@ -1,4 +1,5 @@
 #include "agent_units.h"
+#include "agent_ledger.h"
 #include "daemon/entropy.h"
 #include "tacit/commit.h"
 #include <stdio.h>
@@ -102,8 +103,10 @@ void agent_unit_reserve(struct agent *agent, const struct live_decision_row *row
     if (agent->config->rewards_per_unit_max == 0)
         return;
     TACIT_ASSERT(row->unit != NULL);
-    if (count_of(agent, row->unit, &count))
-        put_count(agent, row->unit, count + 1);
+    if (!count_of(agent, row->unit, &count))
+        return;
+    put_count(agent, row->unit, count + 1);
+    agent_ledger_note_unit(agent, count + 1);
 }
 
 void agent_unit_give_back(struct agent *agent, const struct live_decision_row *row)
@@ -112,25 +115,4 @@ void agent_unit_give_back(struct agent *agent, const struct live_decision_row *r
     if (agent->config->rewards_per_unit_max > 0 && row->unit != NULL &&
         count_of(agent, row->unit, &count) && count > 0)
         put_count(agent, row->unit, count - 1);
-}
-
-/* ---- The promise ----------------------------------------------------------------------------- */
-
-void agent_state_units(const struct agent *agent, struct live_buffer *text)
-{
-    uint32_t const max = agent->config->rewards_per_unit_max;
-    if (max == 0) {
-        live_buffer_add(text,
-                        "A person with several rewards loses the epsilon of each, over all runs: "
-                        "this site's file sets no limit (policy.rewards_per_unit_max).\n");
-        return;
-    }
-    live_buffer_format(
-        text,
-        "Of one unit (a person, as the applications name them) at most %u rewards of "
-        "this site enter anything, over all runs since the limit was set: the values "
-        "of them together lose at most %u times epsilon. Further ones, and "
-        "decisions without a unit, are played by what was released and enter nothing; "
-        "so the estimates are of first visits. Of units a keyed digest is kept.\n",
-        max, max);
 }

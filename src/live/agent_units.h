@@ -11,9 +11,6 @@
 enum tacit_status agent_unit_digest(struct agent *agent, const char *unit,
                                     char digest[AGENT_UNIT_BYTES]);
 
-/* What is promised of a person, as a sentence of the statement. */
-void agent_state_units(const struct agent *agent, struct live_buffer *text);
-
 /* May a decision about this unit (a digest, or NULL) enter a sum? Depends on counts only. */
 bool agent_unit_has_room(struct agent *agent, const char *unit);
 

@@ -18,6 +18,7 @@
 #include "tacit/wire.h"
 
 struct live_command_config; /* daemon/command.h */
+struct tacit_promise;       /* tacit/privacy.h */
 
 /* What a site says for itself: nothing of it comes from the network. */
 struct live_site_config {
@@ -288,8 +289,9 @@ struct live_site_ops {
                      uint32_t *arms);
     /* The command that the site's file names; NULL, or a result of NULL: this protocol has none. */
     const struct live_command_config *(*command)(const struct live_site_config *config);
-    /* The privacy statement; site is NULL before it joined a run. */
-    void (*state)(const struct live_site *site, const struct live_site_config *config,
-                  struct tacit_text *text);
+    /* What it promises, in a promise of zeros: the mechanism, and of the trust model the audience;
+     * site is NULL before it joined a run. */
+    void (*promise)(const struct live_site *site, const struct live_site_config *config,
+                    struct tacit_promise *promise);
 };
 #endif

@@ -9,6 +9,13 @@ uint64_t tacit_nano_of(double value)
     return (uint64_t)floor(value * (double)TACIT_NANO * (1 + 0x1p-52));
 }
 
+uint64_t tacit_nano_up(double value)
+{
+    TACIT_ASSERT(value >= 0);
+    TACIT_ASSERT(value < 0x1p33);
+    return (uint64_t)ceil(value * (double)TACIT_NANO * (1 - 0x1p-52));
+}
+
 struct tacit_ledger tacit_ledger_init(uint64_t budget_nano)
 {
     return (struct tacit_ledger){.budget_nano = budget_nano};

@@ -1,4 +1,4 @@
-/* The two ways to release a sum of rewards, behind one interface: sampler, cost, name. */
+/* The two ways to release a sum of rewards, behind one interface: sampler, cost. */
 #include "tacit/privacy.h"
 #include "../random/words.h"
 #include <math.h>
@@ -80,20 +80,6 @@ void tacit_mechanism_copy(struct tacit_mechanism *copy, const struct tacit_mecha
     copy->laplace_scale = mechanism->laplace_scale;
     copy->scale_t = mechanism->scale_t;
     copy->scale_s = mechanism->scale_s;
-}
-
-const char *tacit_mechanism_name(const struct tacit_mechanism *mechanism)
-{
-    switch (mechanism->mode) {
-    case TACIT_PRIVACY_NONE:
-        return "none";
-    case TACIT_PRIVACY_PAPER:
-        return "paper: double Laplace";
-    case TACIT_PRIVACY_SOUND:
-        return "sound: exact discrete Laplace";
-    }
-    TACIT_ASSERT(false);
-    return "";
 }
 
 uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism)

@@ -37,6 +37,8 @@ static void put_card(const struct tacit_report *report, const struct tacit_repor
 void report_html_cards(const struct tacit_report *report, FILE *out)
 {
     bool const unprotected = report_unprotected(report);
+    bool const is_noised =
+        report->epsilon_lack != NULL && strcmp(report->epsilon_lack, "no noise") != 0;
     (void)fputs("<div class=\"cards\">\n", out);
     for (uint32_t i = 0; i < report->metric_count; i++)
         if ((report->metrics[i].metric->places & TACIT_METRIC_CARD) != 0 &&
@@ -47,9 +49,10 @@ void report_html_cards(const struct tacit_report *report, FILE *out)
                   "<p class=\"value\">%s</p><p class=\"more\">%s</p></div>\n</div>\n",
                   unprotected ? " warn" : "", report_epsilon_of(report),
                   unprotected ? "none" : report_rounded(report->epsilon_per_reward, 5).text,
-                  unprotected             ? "no noise is added"
-                  : report->words == NULL ? "smaller is more private"
-                                          : "in all; smaller is more private");
+                  unprotected && is_noised ? "none is guaranteed"
+                  : unprotected            ? "no noise is added"
+                  : report->words == NULL  ? "smaller is more private"
+                                           : "in all; smaller is more private");
 }
 
 /* ---- What was said ---- */

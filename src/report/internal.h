@@ -107,8 +107,14 @@ bool report_interrupted(const struct tacit_report *report);
 /* What the family calls things, or the words of bandits. */
 const struct tacit_words *report_words(const struct tacit_report *report);
 
-/* What epsilon is the loss of: "reward", "user". */
+/* What epsilon is the loss of: "reward", "interaction", "user". */
 const char *report_epsilon_of(const struct tacit_report *report);
+
+/* In two words: "epsilon 1 per reward", or why there is none; of a number as it is to be shown. */
+struct report_loss {
+    char text[160];
+};
+struct report_loss report_loss(const struct tacit_report *report, struct report_number epsilon);
 
 /* "horizon 1,000", "300 rounds". */
 struct report_number report_horizon(const struct tacit_report *report);
@@ -117,7 +123,7 @@ struct report_number report_horizon(const struct tacit_report *report);
  * front of people. */
 bool report_is_absent(const struct tacit_report *report, const struct tacit_report_metric *metric);
 
-/* Does an arm's reward leave a site without noise? */
+/* Is there no epsilon that is guaranteed? */
 bool report_unprotected(const struct tacit_report *report);
 
 /* NULL if there is no metric of that name. */

@@ -2,6 +2,7 @@
  * neither print the shortest number that reads back nor hold a seed above 2^63. */
 #include "internal.h"
 #include <inttypes.h>
+#include <string.h>
 
 static void put_string(FILE *out, const char *text)
 {
@@ -61,6 +62,12 @@ static enum tacit_status put_answer(const struct tacit_report *report, FILE *out
     return TACIT_OK;
 }
 
+static void put_epsilon(const struct tacit_report *report, const char *of, FILE *out)
+{
+    (void)fprintf(out, ", \"epsilon_per_%s\": ", of);
+    put_exact(out, report->epsilon_per_reward);
+}
+
 static void put_head(const struct tacit_report *report, FILE *out)
 {
     (void)fputs(",\n \"name\": ", out);
@@ -73,8 +80,13 @@ static void put_head(const struct tacit_report *report, FILE *out)
     put_string(out, report->version);
     (void)fputs(",\n \"privacy\": {\"mode\": ", out);
     put_string(out, report->privacy_mode);
-    (void)fprintf(out, ", \"epsilon_per_%s\": ", report_epsilon_of(report));
-    put_exact(out, report->epsilon_per_reward);
+    put_epsilon(report, report->words == NULL ? "reward" : report->words->agent, out);
+    if (report->words == NULL && strcmp(report_epsilon_of(report), "reward") != 0)
+        put_epsilon(report, report_epsilon_of(report), out); /* of more than its reward */
+    if (report->delta > 0) {
+        (void)fputs(", \"delta\": ", out);
+        put_exact(out, report->delta);
+    }
     (void)fputs(", \"statement\": ", out);
     put_string(out, report->statement);
     (void)fputc('}', out);

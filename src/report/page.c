@@ -26,12 +26,8 @@ static void put_privacy(const struct tacit_report *report, FILE *out)
                   report->words == NULL ? "site" : report->words->agent);
     report_put(out, report->privacy_mode, REPORT_HTML);
     (void)fputs("</span>", out);
-    if (unprotected)
-        (void)fputs("<span class=\"tag\">no noise</span>", out);
-    else
-        (void)fprintf(out, "<span class=\"tag\">epsilon %s per %s</span>",
-                      report_rounded(report->epsilon_per_reward, 5).text,
-                      report_epsilon_of(report));
+    (void)fprintf(out, "<span class=\"tag\">%s</span>",
+                  report_loss(report, report_rounded(report->epsilon_per_reward, 5)).text);
     (void)fputs("</h2>\n<p>", out);
     report_put(out, report->statement, REPORT_HTML);
     (void)fputs("</p></section>\n", out);

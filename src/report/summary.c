@@ -118,7 +118,24 @@ const struct tacit_words *report_words(const struct tacit_report *report)
 
 const char *report_epsilon_of(const struct tacit_report *report)
 {
-    return report->words == NULL ? "reward" : report->words->agent;
+    return report->epsilon_of != NULL ? report->epsilon_of
+           : report->words == NULL    ? "reward"
+                                      : report->words->agent;
+}
+
+struct report_loss report_loss(const struct tacit_report *report, struct report_number epsilon)
+{
+    struct report_loss loss;
+    char delta[48] = "";
+    if (report->delta > 0)
+        (void)snprintf(delta, sizeof delta, ", delta %.12g", report->delta);
+    if (report_unprotected(report))
+        (void)snprintf(loss.text, sizeof loss.text, "%.40s",
+                       report->epsilon_lack == NULL ? "no noise" : report->epsilon_lack);
+    else
+        (void)snprintf(loss.text, sizeof loss.text, "epsilon %s%s per %.30s", epsilon.text, delta,
+                       report_epsilon_of(report));
+    return loss;
 }
 
 struct report_number report_horizon(const struct tacit_report *report)

@@ -77,11 +77,7 @@ static void put_head(const struct tacit_report *report, FILE *out)
     put_network(report->network, out);
     (void)fputs("privacy: ", out);
     report_put(out, report->privacy_mode, REPORT_TERMINAL);
-    if (report_unprotected(report))
-        (void)fputs(", no noise", out);
-    else
-        (void)fprintf(out, ", epsilon %s per %s", report_exact(report->epsilon_per_reward).text,
-                      report_epsilon_of(report));
+    (void)fprintf(out, ", %s", report_loss(report, report_exact(report->epsilon_per_reward)).text);
     report_put_wrapped(out, report->statement, "  ");
 }
 

@@ -125,7 +125,7 @@ static void the_answer_is_the_arm_that_most_agents_estimate_best(void **state)
     assert_true(mean_at(json, "metrics", "best_arm_fraction") >= 0.99);
     json_t const *const privacy = json_object_get(json, "privacy");
     char const *const said = json_string_value(json_object_get(privacy, "statement"));
-    assert_non_null(strstr(said, "nothing is protected"));
+    assert_non_null(strstr(said, "nothing protects"));
     json_decref(json);
 }
 

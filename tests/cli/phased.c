@@ -274,7 +274,7 @@ static void check_says_what_it_promises(void **state)
     process_free(&result);
     result = on_file_run("check", (const char *const[]){"--set=privacy={mode: none}", NULL});
     assert_int_equal(result.code, 0);
-    assert_non_null(strstr(result.out, "Nothing is protected"));
+    assert_non_null(strstr(result.out, "nothing protects the rewards"));
     process_free(&result);
 }
 

@@ -299,9 +299,7 @@ static void sums_and_randomised_rewards_keep_the_epsilon_of_private_votes(void *
                                          "--set=privacy={mode: sound, epsilon: 1}", NULL});
         assert_int_equal(result.code, 0);
         assert_non_null(strstr(result.out, "\"epsilon_per_reward\": 1,"));
-        assert_non_null(strstr(result.out, "Each single reward") == NULL
-                            ? strstr(result.out, "each single reward")
-                            : strstr(result.out, "Each single reward"));
+        assert_non_null(strstr(result.out, "Each single reward"));
         samples[i] = metric(result.out, "samples");
         messages[i] = metric(result.out, "messages");
         assert_true(metric(result.out, "near_best_fraction") == 1);

@@ -763,8 +763,8 @@ def statement_says_what_leaves_and_what_copies_cost(federation_of):
     connection.request("GET", "/v1/statement")
     said = connection.getresponse().read().decode()
     connection.close()
-    for words in ("in at most 5 noised sums", "estimates of all arms", "count is of decisions given",
-                  "given the times at which rewards arrive", "copies of the disk cost no epsilon",
+    for words in ("in at most 5 noised sums", "estimates of all arms", "How often each arm was pulled is told openly",
+                  "given the times at which rewards come", "copies of the disk cost no epsilon",
                   "A copy of the running memory (a cloned virtual machine) would draw again"):
         require(words in said, f"not said: {words}\n{said}")
 

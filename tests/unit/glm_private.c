@@ -780,21 +780,23 @@ static void contexts_that_are_none_are_refused(void **state)
     free(client);
 }
 
-static void statement_says_what_small_federations_get(void **state)
+static void promise_says_what_small_federations_get(void **state)
 {
     (void)state;
     struct tacit_glm_private_model model = some_model();
     char bytes[TACIT_STATEMENT_BYTES];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
     struct tacit_glm_private_rule rule = rule_of(&model);
-    tacit_glm_private_state(&rule, 200, &text);
-    assert_non_null(strstr(bytes, "(epsilon, delta) = (1, 0.000001) for one interaction"));
+    assert_int_equal(tacit_glm_private_promise(&rule).epsilon_nano, TACIT_NANO);
+    assert_int_equal(tacit_glm_private_promise(&rule).delta_nano, 1000);
+    assert_int_equal(tacit_glm_private_promise(&rule).rho_nano, rule.rho_nano);
+    tacit_glm_private_remark(&rule, 200, &text);
     assert_non_null(strstr(bytes, "little better than random play"));
     assert_null(strstr(bytes, "radius is not proven"));
     model.link = TACIT_LINALG_LOGISTIC;
     rule = rule_of(&model);
     text = tacit_text_init(bytes, sizeof bytes);
-    tacit_glm_private_state(&rule, 1000000, &text);
+    tacit_glm_private_remark(&rule, 1000000, &text);
     assert_null(strstr(bytes, "random play"));
     assert_non_null(strstr(bytes, "radius is not proven"));
 }
@@ -874,6 +876,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_model_that_is_none_is_refused_by_clients),
         cmocka_unit_test(decisions_do_not_know_own_rewards),
         cmocka_unit_test(contexts_that_are_none_are_refused),
-        cmocka_unit_test(statement_says_what_small_federations_get)};
+        cmocka_unit_test(promise_says_what_small_federations_get)};
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

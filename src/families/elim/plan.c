@@ -1,5 +1,5 @@
 /* From an experiment file with epoch elimination to what its runs need: reports, epsilon, schedule,
- * statement; and what is refused. */
+ * promise; and what is refused. */
 #include "plan.h"
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static double epsilon_per_reward(const struct tacit_experiment *experiment, uint
     return config->epsilon * report_count;
 }
 
-static enum tacit_audience statement_network(enum tacit_config_network network)
+static enum tacit_audience audience_of(enum tacit_config_network network)
 {
     return network == TACIT_CONFIG_GRAPH    ? TACIT_AUDIENCE_GRAPH
            : network == TACIT_CONFIG_HYBRID ? TACIT_AUDIENCE_HYBRID
@@ -47,27 +47,21 @@ static enum tacit_audience statement_network(enum tacit_config_network network)
                                             : TACIT_AUDIENCE_STAR;
 }
 
-static void state_privacy(struct tacit_experiment *experiment, uint32_t report_count)
+/* PRIVACY.md B.1, trap 3: the paper lets a waiting agent follow its rewards as they are. For N = 1
+ * its letter is the number. */
+static void promise(struct tacit_experiment *experiment, uint32_t report_count)
 {
     struct tacit_config const *const config = experiment->config;
-    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
-    enum tacit_env_kind const kind = experiment->sim.env.kind;
-    bool const is_paper = config->privacy == TACIT_PRIVACY_PAPER;
-    struct tacit_promise const statement = {
-        .mode = config->privacy,
-        .network = statement_network(config->network.kind),
-        .waits = delay_of(experiment) > 0,
-        .noisy = mechanism->noisy,
-        .epsilon_nano = tacit_mechanism_cost_nano(mechanism),
-        .paper_epsilon_nano =
-            is_paper && mechanism->noisy ? (uint64_t)llround(config->epsilon * TACIT_NANO) : 0,
-        .agent_count = config->agent_count,
-        .report_count = report_count,
-        .clipped = config->privacy == TACIT_PRIVACY_SOUND,
-        .bounded = kind == TACIT_ENV_BERNOULLI || kind == TACIT_ENV_CONSTANT ||
-                   (kind == TACIT_ENV_LOGGED && tacit_experiment_rewards_within(experiment, 0, 1))};
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    tacit_promise_state(&statement, &text);
+    struct tacit_promise_mechanism noise = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
+    bool const is_paper = noise.noise == TACIT_NOISE_DOUBLE;
+    if (is_paper && delay_of(experiment) > 0)
+        noise.gaps |= TACIT_GAP_WAITING;
+    if (is_paper && report_count > 1)
+        noise.letter_nano = (uint64_t)llround(config->epsilon * TACIT_NANO);
+    noise.agent_count = config->agent_count;
+    noise.report_count = report_count;
+    experiment->promise.mechanism = noise;
+    experiment->promise.trust.audience = audience_of(config->network.kind);
 }
 
 /* ---- Schedule ---- */
@@ -253,7 +247,7 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     enum tacit_status status = protect(experiment, report_count, error);
     if (status != TACIT_OK)
         return status;
-    state_privacy(experiment, report_count);
+    promise(experiment, report_count);
     experiment->server_links = server_links(experiment, report_count);
     fill_plan(experiment, report_count, plan);
     status = is_exact ? elim_check_ladder(experiment, error) : check_gap(experiment, error);

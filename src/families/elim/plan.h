@@ -65,7 +65,7 @@ void elim_refuse_beside_exact(struct config_reader *reader, const struct config_
 void elim_read_exact(struct config_reader *reader, const struct config_node *root,
                      const struct tacit_config *config, struct elim_keys *keys);
 
-/* Over a star: fills plan->exact, sets mechanism and statement. Requires: experiment->plan is
+/* Over a star: fills plan->exact, sets mechanism and promise. Requires: experiment->plan is
  * there. */
 enum tacit_status elim_plan_exact(struct tacit_experiment *experiment, struct tacit_error *error);
 

@@ -828,7 +828,7 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return count;
 }
 
-static enum tacit_audience statement_network(const struct tacit_wire_elim_run *run)
+static enum tacit_audience audience_of(const struct tacit_wire_elim_run *run)
 {
     if (run == NULL || run->network == NULL)
         return TACIT_AUDIENCE_STAR;
@@ -836,25 +836,14 @@ static enum tacit_audience statement_network(const struct tacit_wire_elim_run *r
                                                          : TACIT_AUDIENCE_HYBRID;
 }
 
-static void site_state(const struct live_site *site, const struct live_site_config *config,
-                       struct tacit_text *text)
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
 {
-    struct tacit_wire_elim_run const *const run = site == NULL ? NULL : elim_core_run(site->core);
-    uint32_t const agents = run == NULL ? 0 : run->agent_count;
     struct elim_core_site own;
     if (core_site_of(config, &own) != TACIT_OK)
         return;
-    struct tacit_promise const promise = {.mode = TACIT_PRIVACY_SOUND,
-                                          .network = statement_network(run),
-                                          .noisy = true,
-                                          .epsilon_nano = tacit_mechanism_cost_nano(&own.mechanism),
-                                          .agent_count = agents,
-                                          .report_count = agents,
-                                          .clipped = true,
-                                          .bounded = true,
-                                          .live = true,
-                                          .settled = config->settles};
-    tacit_promise_state(&promise, text);
+    promise->mechanism = tacit_promise_mechanism_of(&own.mechanism, TACIT_LEAVING_SUMS);
+    promise->trust.audience = audience_of(site == NULL ? NULL : elim_core_run(site->core));
 }
 
 const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
@@ -871,4 +860,4 @@ const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                             .place = site_place,
                                             .look = site_look,
                                             .rank = site_rank,
-                                            .state = site_state};
+                                            .promise = site_promise};

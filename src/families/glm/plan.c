@@ -3,10 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char glm_statement[] =
-    "none: clients send gradients, and a gradient of one sample reveals it; the matrices of their "
-    "contexts are sent too. Nothing here protects a context or a reward.";
-
 static struct tacit_glm_model model_of(const struct glm_keys *keys,
                                        const struct tacit_config *config)
 {
@@ -86,9 +82,10 @@ static enum tacit_status protect(struct tacit_experiment *experiment, struct tac
                                        "epsilon or delta, or fewer batches",
                                        error);
     plan->is_private = true;
-    experiment->mechanism_name = "sound: exact discrete Gaussian";
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    tacit_glm_private_state(&plan->rule, experiment->config->horizon, &text);
+    struct tacit_text remark =
+        tacit_text_init(experiment->promise_remark, sizeof experiment->promise_remark);
+    experiment->promise.mechanism = tacit_glm_private_promise(&plan->rule);
+    tacit_glm_private_remark(&plan->rule, experiment->config->horizon, &remark);
     return tacit_experiment_protect(experiment, sound.epsilon, error);
 }
 
@@ -145,10 +142,12 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
     enum tacit_status status = tacit_experiment_protect(experiment, INFINITY, error);
     if (status != TACIT_OK)
         return status;
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    tacit_text_add(&text, glm_statement);
     bool const is_alone = keys->variant == TACIT_GLM_N_UCB || keys->variant == TACIT_GLM_N_ONS ||
                           keys->variant == TACIT_GLM_RANDOM;
+    experiment->promise.mechanism.of = TACIT_PROTECTED_INTERACTION;
+    experiment->promise.mechanism.leaving = TACIT_LEAVING_GRADIENTS;
+    experiment->promise.trust.audience = is_alone ? TACIT_AUDIENCE_ALONE : TACIT_AUDIENCE_STAR;
+    experiment->promise.is_logged = keys->log != NULL;
     experiment->server_links = is_alone ? 0 : experiment->config->agent_count;
     *plan = (struct glm_plan){.sim = experiment->sim,
                               .model = model_of(keys, experiment->config),

@@ -106,9 +106,6 @@ enum tacit_status glm_read_log(struct tacit_experiment *experiment, struct tacit
 
 /* ---- plan.c ---- */
 
-/* What the paper's protocol protects: nothing. */
-extern const char glm_statement[];
-
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 void glm_free_plan(void *plan); /* NULL is allowed */
 

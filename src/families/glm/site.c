@@ -379,14 +379,13 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return config->arm_count;
 }
 
-static void site_state(const struct live_site *site, const struct live_site_config *config,
-                       struct tacit_text *text)
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
 {
     (void)site;
     (void)config;
-    tacit_text_add(text, glm_statement);
-    tacit_text_add(text, " Contexts that were not chosen, and keys of decisions, never leave this "
-                         "site.");
+    promise->mechanism.of = TACIT_PROTECTED_INTERACTION;
+    promise->mechanism.leaving = TACIT_LEAVING_GRADIENTS;
 }
 
 const struct live_site_ops glm_site_ops = {.word = TACIT_WIRE_GLM_WORD,
@@ -403,4 +402,4 @@ const struct live_site_ops glm_site_ops = {.word = TACIT_WIRE_GLM_WORD,
                                            .place = site_place,
                                            .look = site_look,
                                            .rank = site_rank,
-                                           .state = site_state};
+                                           .promise = site_promise};

@@ -1,30 +1,11 @@
 /* From an experiment file to the runs of agents whose releases double: schedule, mechanism,
- * statement; what is refused. */
+ * promise; what is refused. */
 #include "plan.h"
 #include <math.h>
 #include <stdio.h>
 
 /* Each agent holds the blocks of all. */
 #define STATES_BYTES_MAX 0x1p32
-
-static void state_privacy(struct tacit_experiment *experiment)
-{
-    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    if (mechanism->noisy) {
-        tacit_text_add(&text, "Each single reward, clipped to the public range, is protected with "
-                              "epsilon ");
-        tacit_text_add_nano(&text, tacit_mechanism_cost_nano(mechanism));
-        tacit_text_add(&text, " for the whole run against everybody who sees the network: its "
-                              "value is in at most one noised sum (exact discrete Laplace, on "
-                              "integers). A person with several rewards loses as many times as "
-                              "much. Which arms are played, and how often, is public and depends "
-                              "on noised sums only.");
-    } else {
-        tacit_text_add(&text, "Nothing is protected: sums of rewards leave a site without noise.");
-    }
-    tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
-}
 
 static enum tacit_status check_size(const struct tacit_experiment *experiment,
                                     const struct tacit_phases *schedule, struct tacit_error *error)
@@ -72,7 +53,8 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
         .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round
                           : usual < 2              ? 2
                                                    : usual};
-    state_privacy(experiment);
+    experiment->promise.mechanism = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
+    experiment->promise.trust.audience = TACIT_AUDIENCE_GRAPH;
     if (keys->arms_per_round > arms)
         return tacit_experiment_refuse(experiment, "protocol.arms_per_round",
                                        "there are fewer arms; allowed: from 2 to all", error);

@@ -1,80 +1,44 @@
-/* From an experiment file with gossip UCB to what its runs need: rule, epsilon, statement; and what
+/* From an experiment file with gossip UCB to what its runs need: rule, epsilon, promise; and what
  * is refused. */
 #include "plan.h"
 #include <math.h>
 #include <stdlib.h>
 #include "../../topo/spectrum.h"
 
-/* ---- Statement ---- */
+/* ---- Promise ---- */
 
-static bool rewards_are_bounded(const struct tacit_experiment *experiment)
+static uint64_t letter_of(const struct tacit_experiment *experiment)
 {
-    enum tacit_env_kind const kind = experiment->sim.env.kind;
-    return kind == TACIT_ENV_BERNOULLI || kind == TACIT_ENV_CONSTANT ||
-           (kind == TACIT_ENV_LOGGED && tacit_experiment_rewards_within(experiment, 0, 1));
+    return (uint64_t)llround(experiment->config->epsilon * TACIT_NANO);
 }
 
-static void state_paper(const struct tacit_experiment *experiment,
-                        const struct tacit_gossip_rule *rule, struct tacit_text *text)
+/* A reward lies in a noised sum a level. The paper sends the first reward of every arm as it is. */
+static void promise_tree(struct tacit_experiment *experiment, const struct tacit_gossip_rule *rule)
 {
-    tacit_text_add(text, "The paper's letter is epsilon ");
-    tacit_text_add_nano(text, (uint64_t)llround(experiment->config->epsilon * TACIT_NANO));
-    tacit_text_add(text, ". A reward lies in up to ");
-    tacit_text_add_u64(text, rule->tree.level_count);
-    tacit_text_add(text, " noised sums of epsilon/");
-    tacit_text_add_u64(text, rule->tree.share_count);
-    tacit_text_add(text, " each, so it really loses up to epsilon ");
-    tacit_text_add_nano(text, tacit_tree_cost_nano(&rule->tree));
-    tacit_text_add(text, ". The first reward of every arm at every agent is sent without noise and "
-                         "is not protected at all.");
-    if (!rewards_are_bounded(experiment))
-        tacit_text_add(text, " Rewards are not bounded but noised for a range of 1: no epsilon is "
-                             "guaranteed.");
-    tacit_text_add(text, " Noise is drawn and added in doubles, whose low bits may betray it.");
-}
-
-static void state_sound(const struct tacit_gossip_rule *rule, struct tacit_text *text)
-{
-    tacit_text_add(text, "Each single reward, clipped to the public range, is protected with "
-                         "epsilon ");
-    tacit_text_add_nano(text, tacit_tree_cost_nano(&rule->tree));
-    tacit_text_add(text, " for the whole run against everybody who sees the network: its value is "
-                         "in at most ");
-    tacit_text_add_u64(text, rule->tree.level_count);
-    tacit_text_add(text, " noised sums. After the last slot nothing more is released.");
-}
-
-static void state_privacy(struct tacit_experiment *experiment, const struct tacit_gossip_rule *rule)
-{
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    if (!rule->noisy)
-        tacit_text_add(&text, "Nothing is protected: neighbours see means of raw rewards. That "
-                              "they are averaged with unknown weights hides nothing from the "
-                              "first neighbour.");
-    else if (rule->sound)
-        state_sound(rule, &text);
-    else
-        state_paper(experiment, rule, &text);
-    if (rule->noisy)
-        tacit_text_add(&text, " A person with several rewards loses as many times as much. How "
-                              "often each arm was pulled is told openly.");
-    tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
+    struct tacit_promise_mechanism noise = tacit_experiment_noise(experiment, TACIT_LEAVING_MEANS);
+    experiment->promise.trust.audience = TACIT_AUDIENCE_GRAPH;
+    if (noise.noise != TACIT_NOISE_NONE) {
+        noise.epsilon_nano = tacit_tree_cost_nano(&rule->tree);
+        noise.releases = rule->tree.level_count;
+    }
+    if (noise.noise == TACIT_NOISE_DOUBLE) {
+        noise.gaps |= TACIT_GAP_FIRST_RAW;
+        noise.letter_nano = letter_of(experiment);
+        noise.share_count = rule->tree.share_count;
+    }
+    experiment->promise.mechanism = noise;
 }
 
 /* Sec. 4.1: Laplace noise of scale T/epsilon on each observation. */
-static void state_each(const struct tacit_experiment *experiment, struct tacit_text *text)
+static void promise_each(struct tacit_experiment *experiment)
 {
-    tacit_text_add(text, "Each reward is noised once, when it comes, with Laplace noise of scale "
-                         "T/epsilon (the paper's naive extension, Sec. 4.1). It is in one release "
-                         "and loses epsilon/T, far less than the ");
-    tacit_text_add_nano(text, (uint64_t)llround(experiment->config->epsilon * TACIT_NANO));
-    tacit_text_add(text, " that is asked for.");
-    if (!rewards_are_bounded(experiment))
-        tacit_text_add(text, " Rewards are not bounded but noised for a range of 1: no epsilon is "
-                             "guaranteed.");
-    tacit_text_add(text, " Noise is drawn and added in doubles, whose low bits may betray it. A "
-                         "person with several rewards loses as many times as much. This is a "
-                         "simulation: its noise comes from a seed.");
+    struct tacit_promise_mechanism noise = tacit_experiment_noise(experiment, TACIT_LEAVING_MEANS);
+    experiment->promise.trust.audience = TACIT_AUDIENCE_GRAPH;
+    if (noise.noise == TACIT_NOISE_DOUBLE) {
+        noise.letter_nano = letter_of(experiment);
+        noise.slot_count = experiment->sim.horizon;
+    }
+    experiment->promise.mechanism = noise;
 }
 
 /* ---- The plan ---- */
@@ -143,11 +107,7 @@ static enum tacit_status plan_each(struct tacit_experiment *experiment, struct g
     plan->noises_each = true;
     if (tacit_gossip_rule_init(&plan->rule, &wanted) != TACIT_OK)
         return TACIT_INVALID;
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    if (plan->mechanism.noisy)
-        state_each(experiment, &text);
-    else
-        state_privacy(experiment, &plan->rule);
+    promise_each(experiment);
     return TACIT_OK;
 }
 
@@ -182,6 +142,6 @@ enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct t
     if (plan->rule.noisy)
         experiment->epsilon_per_reward =
             (double)tacit_tree_cost_nano(&plan->rule.tree) / (double)TACIT_NANO;
-    state_privacy(experiment, &plan->rule);
+    promise_tree(experiment, &plan->rule);
     return TACIT_OK;
 }

@@ -354,33 +354,18 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return config->arm_count;
 }
 
-static void site_state(const struct live_site *site, const struct live_site_config *config,
-                       struct tacit_text *text)
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
 {
     struct tacit_mechanism_config const mechanism = mechanism_of(config);
-    tacit_text_add(text, "Each single reward, clipped to the public range, is protected with "
-                         "epsilon ");
-    tacit_text_add_nano(text, site == NULL
-                                  ? gossip_epsilon_nano(&mechanism)
-                                  : tacit_tree_cost_nano(&gossip_core_rule(site->core)->tree));
-    tacit_text_add(text, " for the whole run against everybody who sees the network, neighbours "
-                         "and coordinator included");
-    if (site != NULL) {
-        tacit_text_add(text, ": its value is in at most ");
-        tacit_text_add_u64(text, gossip_core_rule(site->core)->tree.level_count);
-        tacit_text_add(text, " noised sums, each drawn once and kept before anything leaves");
-    }
-    tacit_text_add(
-        text,
-        ". Neighbours and the coordinator hear the estimates of all arms, which are averages of "
-        "such sums, and how often each arm was pulled; that count is of decisions given and is "
-        "told openly. Epsilon holds given the times at which rewards arrive. A person with several "
-        "rewards loses as many times as much. Exact sums are in the memory of the process and "
-        "nowhere else: each start begins new noised sums over new rewards, and the reward of a "
-        "decision from before it is late and enters none, so restarts and copies of the disk "
-        "cost no epsilon, and neighbours hear one life of a site at a time. A copy of "
-        "the running memory (a cloned virtual machine) would draw again, and each one costs "
-        "epsilon once more. After the last pull of the run nothing more is drawn.");
+    struct tacit_tree_rule const *const tree =
+        site == NULL ? NULL : &gossip_core_rule(site->core)->tree;
+    promise->trust.audience = TACIT_AUDIENCE_STAR; /* neighbours hear it, and the coordinator */
+    promise->mechanism = (struct tacit_promise_mechanism){
+        .noise = TACIT_NOISE_LAPLACE,
+        .leaving = TACIT_LEAVING_MEANS,
+        .epsilon_nano = tree == NULL ? gossip_epsilon_nano(&mechanism) : tacit_tree_cost_nano(tree),
+        .releases = tree == NULL ? 0 : tree->level_count};
 }
 
 const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
@@ -397,4 +382,4 @@ const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                               .place = site_place,
                                               .look = site_look,
                                               .rank = site_rank,
-                                              .state = site_state};
+                                              .promise = site_promise};

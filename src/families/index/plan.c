@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char statement[] =
-    "none: nothing is protected. Learners see rewards as they are, and what they play depends on "
-    "them; pooled, every reward leaves its agent.";
-
 /* ---- What can be played ---- */
 
 /* Do all rewards lie in [0, 1], so that one pull says no more than a coin? */
@@ -79,8 +75,9 @@ enum tacit_status index_make_plan(struct tacit_experiment *experiment, struct ta
     enum tacit_status const status = tacit_experiment_protect(experiment, INFINITY, error);
     if (status != TACIT_OK)
         return status;
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    tacit_text_add(&text, statement);
+    experiment->promise.mechanism.leaving = TACIT_LEAVING_REWARDS;
+    if (keys->sharing == INDEX_SHARING_NONE)
+        experiment->promise.trust.audience = TACIT_AUDIENCE_ALONE;
     experiment->server_links =
         keys->sharing == INDEX_SHARING_POOLED ? experiment->config->agent_count : 0;
     fill_plan(experiment, *keys, plan);

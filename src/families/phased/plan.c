@@ -1,31 +1,10 @@
 /* From an experiment file with play in phases to what its runs need: schedule, mechanism,
- * statement; and what is refused. */
+ * promise; and what is refused. */
 #include "plan.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Statement ---- */
-
-static void state_privacy(struct tacit_experiment *experiment)
-{
-    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    if (mechanism->noisy) {
-        tacit_text_add(&text, "Each single reward, clipped to the public range, is protected with "
-                              "epsilon ");
-        tacit_text_add_nano(&text, tacit_mechanism_cost_nano(mechanism));
-        tacit_text_add(&text, " for the whole run, against everybody who sees every message and "
-                              "against the hub: its value is in at most one noised sum (exact "
-                              "discrete Laplace, on integers). A person with several rewards "
-                              "loses as many times as much. Which arms are played, and how often, "
-                              "is public and depends on noised sums only.");
-    } else {
-        tacit_text_add(&text, "Nothing is protected: sums of rewards leave a site without noise.");
-    }
-    tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
-}
 
 /* ---- What does not fit ---- */
 
@@ -100,7 +79,7 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
             ? (double)experiment->mechanism.epsilon_nano / (double)TACIT_NANO
             : (double)INFINITY;
     experiment->server_links = experiment->sim.agent_count;
-    state_privacy(experiment);
+    experiment->promise.mechanism = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
     char text[PHASED_REFUSAL_BYTES];
     char const *const key = phased_schedule_refusal(&sim->schedule, text);
     return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);

@@ -1,5 +1,5 @@
 /* The plan of an experiment with the phased index: what its file says, and what follows. What
- * elimination with exact bounds shares with it: checks and statement. */
+ * elimination with exact bounds shares with it: checks and promise. */
 #ifndef TACIT_FAMILIES_PHASED_PLAN_H
 #define TACIT_FAMILIES_PHASED_PLAN_H
 #include "run.h"
@@ -79,7 +79,7 @@ uint32_t phased_find_arm(const struct tacit_experiment *experiment, const char *
 const char *phased_schedule_refusal(const struct tacit_phases *schedule,
                                     char text[PHASED_REFUSAL_BYTES]);
 
-/* Fills what runs of elimination with exact bounds need, sets the mechanism and the statement;
+/* Fills what runs of elimination with exact bounds need, sets the mechanism and the promise;
  * refuses what the cores would refuse, and a horizon that the first plan does not fit.
  * Errors: TACIT_INVALID with error->text. */
 enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment, double growth,

@@ -424,24 +424,13 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return count;
 }
 
-static void site_state(const struct live_site *site, const struct live_site_config *config,
-                       struct tacit_text *text)
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
 {
     struct phased_core_site own;
-    if (core_site_of(config, &own) != TACIT_OK)
-        return;
-    uint32_t const agents = site == NULL ? 0 : phased_core_run(site->core)->schedule.agent_count;
-    struct tacit_promise const promise = {.mode = TACIT_PRIVACY_SOUND,
-                                          .network = TACIT_AUDIENCE_STAR,
-                                          .noisy = true,
-                                          .epsilon_nano = tacit_mechanism_cost_nano(&own.mechanism),
-                                          .agent_count = agents,
-                                          .report_count = agents,
-                                          .clipped = true,
-                                          .bounded = true,
-                                          .live = true,
-                                          .settled = config->settles};
-    tacit_promise_state(&promise, text);
+    (void)site;
+    if (core_site_of(config, &own) == TACIT_OK)
+        promise->mechanism = tacit_promise_mechanism_of(&own.mechanism, TACIT_LEAVING_SUMS);
 }
 
 const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
@@ -458,4 +447,4 @@ const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                               .place = site_place,
                                               .look = site_look,
                                               .rank = site_rank,
-                                              .state = site_state};
+                                              .promise = site_promise};

@@ -242,6 +242,11 @@ void select_read_policy(struct config_reader *reader, const struct config_node *
     struct select_site_settings *const settings = keep(reader, sizeof *settings);
     if (settings == NULL)
         return;
+    if (reader->status == TACIT_OK && agent->rewards_per_unit_max > 0)
+        config_reader_fail(reader, config_node_member(policy, "rewards_per_unit_max"),
+                           "policy.rewards_per_unit_max",
+                           "a training has no rewards, and policy.budget is for the whole data "
+                           "set; allowed: without this key");
     settings->eta = 0.04;
     agent->keys = settings;
     config_reader_number(reader, policy, "policy.eta", false, eta_range, &settings->eta);

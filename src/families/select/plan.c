@@ -1,4 +1,4 @@
-/* From an experiment file with user selection to what its runs need: latencies, budgets, statement;
+/* From an experiment file with user selection to what its runs need: latencies, budgets, promise;
  * and the bounds that `check` prints. */
 #include <math.h>
 #include <stdio.h>
@@ -174,32 +174,23 @@ static enum tacit_status make_budget(struct tacit_experiment *experiment, struct
         error);
 }
 
-static void state_privacy(struct tacit_experiment *experiment, const struct select_plan *plan)
+/* Of a user. As the authors ran it, noise for each coordinate is that of the only one, so that a
+ * model of d numbers loses d times its budget, and batch-norm statistics go as they are. */
+static void promise(struct tacit_experiment *experiment, const struct select_plan *plan)
 {
     struct tacit_config const *const config = experiment->config;
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
     bool const is_none = isinf(plan->config.budget.total);
-    experiment->epsilon_per_reward = is_none ? INFINITY : config->epsilon; /* per user */
-    tacit_text_add(&text, "Selection uses the latencies that the server measures, the sizes of the "
-                          "data sets and what each user has spent; it sees no data. ");
-    if (is_none) {
-        tacit_text_add(&text, "Nothing is protected: updates would leave the users as they are.");
-        return;
-    }
-    if (config->privacy == TACIT_PRIVACY_PAPER) {
-        tacit_text_add(
-            &text, "Budgets are the paper's real-valued series. As the authors ran it (noise for "
-                   "each coordinate as if it were the only one) a model of d numbers loses d "
-                   "times its budget, and without limit where batch-norm statistics go raw: this "
-                   "is not differential privacy.");
-        return;
-    }
-    tacit_text_add(&text, "Each user's whole local data set is granted epsilon ");
-    tacit_text_add_nano(&text, (uint64_t)floor(config->epsilon * (double)TACIT_NANO));
-    tacit_text_add(
-        &text, " in total, over any number of rounds, in integer billionths that are never "
-               "exceeded; a user whose budget is used up is not chosen. Sizes of data sets, being "
-               "chosen and the time of the reply are visible.");
+    bool const is_paper = config->privacy == TACIT_PRIVACY_PAPER;
+    experiment->epsilon_per_reward = is_none ? INFINITY : config->epsilon;
+    experiment->promise.mechanism = (struct tacit_promise_mechanism){
+        .noise = is_none    ? TACIT_NOISE_NONE
+                 : is_paper ? TACIT_NOISE_DOUBLE
+                            : TACIT_NOISE_LAPLACE,
+        .of = TACIT_PROTECTED_DATA_SET,
+        .leaving = TACIT_LEAVING_UPDATES,
+        .epsilon_nano = is_none ? 0 : tacit_nano_up(config->epsilon),
+        .gaps = !is_none && is_paper ? TACIT_GAP_COORDINATES : 0,
+        .is_counted = !plan->keys.training.is_on};
 }
 
 enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -230,7 +221,7 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
         status = training_plan_make(experiment, &plan->keys.training, &plan->training, error);
     if (status != TACIT_OK)
         return status;
-    state_privacy(experiment, plan);
+    promise(experiment, plan);
     experiment->server_links = plan->keys.users_per_round;
     return TACIT_OK;
 }

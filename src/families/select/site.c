@@ -414,25 +414,15 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return config->arm_count;
 }
 
-static void site_state(const struct live_site *site, const struct live_site_config *config,
-                       struct tacit_text *text)
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
 {
-    struct select_site_settings const *const settings = config->settings;
-    char line[256];
     (void)site;
-    (void)snprintf(line, sizeof line,
-                   "Sound mode: all updates of this site together, in any number of rounds, are "
-                   "%.6g-differentially private for its whole data set, whatever it is "
-                   "replaced by, ",
-                   config->budget);
-    tacit_text_add(text, line);
-    (void)snprintf(line, sizeof line,
-                   "against everyone, if one holder of its commitments neither lies nor forgets; "
-                   "the i-th update costs the budget times (e^%.6g - 1) e^(-%.6g i). ",
-                   settings->eta, settings->eta);
-    tacit_text_add(text, line);
-    tacit_text_add(text, "Not hidden: that this site takes part, when, and how long its training "
-                         "took; what the command itself sends elsewhere.");
+    promise->mechanism =
+        (struct tacit_promise_mechanism){.noise = TACIT_NOISE_LAPLACE,
+                                         .of = TACIT_PROTECTED_DATA_SET,
+                                         .leaving = TACIT_LEAVING_UPDATES,
+                                         .epsilon_nano = tacit_nano_up(config->budget)};
 }
 
 static const struct live_command_config *site_command(const struct live_site_config *config)
@@ -458,4 +448,4 @@ const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                               .look = site_look,
                                               .rank = site_rank,
                                               .command = site_command,
-                                              .state = site_state};
+                                              .promise = site_promise};

@@ -1,5 +1,5 @@
 /* From an experiment file with votes to what its runs need: how many votes, what each player allows
- * itself, who is active, the statement. */
+ * itself, who is active, the promise. */
 #include "plan.h"
 #include <math.h>
 #include <stdio.h>
@@ -107,69 +107,19 @@ static bool groups_have_players(const struct vote_world *world)
     return true;
 }
 
-static void state_sound(const struct tacit_experiment *experiment, struct tacit_text *text)
+static void promise(struct tacit_experiment *experiment, enum vote_sharing sharing)
 {
-    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
-    vote_rule_state(mechanism->noisy ? tacit_mechanism_cost_nano(mechanism) : 0, text);
-}
-
-static void state_sums(const struct tacit_experiment *experiment, struct tacit_text *text)
-{
-    if (!experiment->mechanism.noisy) {
-        tacit_text_add(text, "Sums of rewards leave a player as they are; without noise there is "
-                             "no formal protection of individual rewards.");
-        return;
-    }
-    tacit_text_add(text, "Each single reward loses at most epsilon = ");
-    tacit_text_add_nano(text, tacit_mechanism_cost_nano(&experiment->mechanism));
-    tacit_text_add(text, " (replace-one: its value), against everybody: it enters one published "
-                         "sum, with exact discrete Laplace noise, drawn once and published only "
-                         "after the coordinator has granted the draw. Not protected: who is there, "
-                         "when, and which arms are played; several rewards of one person add up.");
-}
-
-static void state_randomised(const struct tacit_experiment *experiment, struct tacit_text *text)
-{
-    tacit_text_add(text, "Every reward is sent to all others by randomised response: each single "
-                         "reward loses at most epsilon = ");
-    tacit_text_add_nano(text, tacit_mechanism_cost_nano(&experiment->mechanism));
-    tacit_text_add(text, " (replace-one: its value), against everybody. Not protected: who is "
-                         "there, when, and which arms are played; several rewards of one person "
-                         "add up.");
-}
-
-static void state_privacy(struct tacit_experiment *experiment, const struct vote_keys *keys)
-{
-    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    bool const is_sound = experiment->config->privacy == TACIT_PRIVACY_SOUND;
-    if (is_sound && keys->sharing == VOTE_SHARING_VOTES) {
-        state_sound(experiment, &text);
-        return;
-    }
-    if (is_sound && keys->sharing == VOTE_SHARING_ALL && experiment->mechanism.noisy) {
-        state_randomised(experiment, &text);
-        return;
-    }
-    switch (keys->sharing) {
-    case VOTE_SHARING_VOTES:
-        tacit_text_add(&text, "Only votes (which arm a player has eliminated, and when) leave a "
-                              "player; there is no formal protection of individual rewards: a vote "
-                              "is a function of the raw rewards. The parameter eta is how much "
-                              "failure a player allows itself, a confidence parameter of the vote, "
-                              "not a privacy level.");
-        return;
-    case VOTE_SHARING_NONE:
-        tacit_text_add(&text, "Nothing leaves a player. What a player plays may be seen by whoever "
-                              "watches it, and depends on its raw rewards.");
-        return;
-    case VOTE_SHARING_ALL:
-        tacit_text_add(&text, "Every reward of every player is sent to all others as it is: there "
-                              "is no privacy.");
-        return;
-    case VOTE_SHARING_SUMS:
-        state_sums(experiment, &text);
-        return;
-    }
+    static const enum tacit_leaving leaving[] = {[VOTE_SHARING_VOTES] = TACIT_LEAVING_VOTES,
+                                                 [VOTE_SHARING_NONE] = TACIT_LEAVING_REWARDS,
+                                                 [VOTE_SHARING_ALL] = TACIT_LEAVING_REWARDS,
+                                                 [VOTE_SHARING_SUMS] = TACIT_LEAVING_SUMS};
+    struct tacit_promise *const made = &experiment->promise;
+    made->mechanism = tacit_experiment_noise(experiment, leaving[sharing]);
+    if (sharing == VOTE_SHARING_ALL && made->mechanism.noise == TACIT_NOISE_LAPLACE)
+        made->mechanism.noise = TACIT_NOISE_RESPONSE;
+    made->trust.audience = sharing == VOTE_SHARING_VOTES  ? TACIT_AUDIENCE_VOTES
+                           : sharing == VOTE_SHARING_NONE ? TACIT_AUDIENCE_ALONE
+                                                          : TACIT_AUDIENCE_STAR;
 }
 
 static void fill_world(struct tacit_experiment *experiment, const struct vote_keys *keys,
@@ -264,7 +214,7 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
                                          error);
     if (status != TACIT_OK)
         return status;
-    state_privacy(experiment, keys);
+    promise(experiment, keys->sharing);
     experiment->pull_count = (double)experiment->sim.horizon; /* one active player a sample */
     return TACIT_OK;
 }

@@ -45,22 +45,3 @@ struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold
     }
     return choice;
 }
-
-void vote_rule_state(uint64_t epsilon_nano, struct tacit_text *text)
-{
-    if (epsilon_nano == 0) {
-        tacit_text_add(text,
-                       "Only votes leave a player, at public ticks; without noise there is no "
-                       "formal protection of individual rewards. eta is a confidence "
-                       "parameter of the vote, not a privacy level.");
-        return;
-    }
-    tacit_text_add(text, "Each single reward loses at most epsilon = ");
-    tacit_text_add_nano(text, epsilon_nano);
-    tacit_text_add(text, " (replace-one: its value), against everybody who sees all votes and all "
-                         "that is played: both are functions of sums with exact discrete Laplace "
-                         "noise, drawn once, kept locally and used only after the coordinator has "
-                         "granted the draw. Not protected: who is there, when, and which arms are "
-                         "played; several rewards of one person add up. eta is a confidence "
-                         "parameter of the vote, not a privacy level.");
-}

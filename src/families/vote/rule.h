@@ -26,7 +26,4 @@ struct vote_threshold {
 struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold,
                                           uint32_t player_count,
                                           const struct tacit_best_arm_config *subroutine);
-
-/* What private votes promise. epsilon_nano 0: without noise. */
-void vote_rule_state(uint64_t epsilon_nano, struct tacit_text *text);
 #endif

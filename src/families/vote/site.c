@@ -399,23 +399,14 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return count;
 }
 
-static void site_state(const struct live_site *site, const struct live_site_config *config,
-                       struct tacit_text *text)
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
 {
     struct tacit_mechanism mechanism;
     (void)site;
-    if (own_mechanism(config, &mechanism) != TACIT_OK)
-        return;
-    vote_rule_state(tacit_mechanism_cost_nano(&mechanism), text);
-    tacit_text_add(text, " This epsilon holds however a state of the site is copied, restored or "
-                         "run twice, as long as the coordinator neither lies nor forgets; against "
-                         "one that does, it is the number of draws times as much.");
-    tacit_text_add(text, config->settles
-                             ? " Every reward is counted at a fixed time after its decision: when "
-                               "rewards come says nothing."
-                             : " This holds given the times at which rewards come: they say when a "
-                               "draw is made.");
-    tacit_text_add(text, " The noise comes from the entropy of the operating system.");
+    promise->trust.audience = TACIT_AUDIENCE_VOTES;
+    if (own_mechanism(config, &mechanism) == TACIT_OK)
+        promise->mechanism = tacit_promise_mechanism_of(&mechanism, TACIT_LEAVING_VOTES);
 }
 
 const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
@@ -432,4 +423,4 @@ const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                             .place = site_place,
                                             .look = site_look,
                                             .rank = site_rank,
-                                            .state = site_state};
+                                            .promise = site_promise};

@@ -183,17 +183,15 @@ uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule
     return clients < 1e18 ? (uint64_t)clients : (uint64_t)1e18;
 }
 
-static uint64_t nano(double value)
-{
-    return (uint64_t)floor(value * (double)TACIT_NANO + 0.5);
-}
-
-static void add_worth(const struct tacit_glm_private_rule *rule, uint64_t horizon,
-                      struct tacit_text *text)
+void tacit_glm_private_remark(const struct tacit_glm_private_rule *rule, uint64_t horizon,
+                              struct tacit_text *text)
 {
     double const slots = (double)horizon;
+    if (rule->model.link == TACIT_LINALG_LOGISTIC)
+        tacit_text_add(text, "With the logistic link the model is a linear one, and its confidence "
+                             "radius is not proven. ");
     double const each = slots * rule->model.client_count / rule->model.dimension;
-    tacit_text_add(text, " The noise weighs as much as ");
+    tacit_text_add(text, "The noise weighs as much as ");
     tacit_text_add_u64(text, (uint64_t)ceil(rule->shift));
     tacit_text_add(text, " interactions a dimension; this run has ");
     tacit_text_add_u64(text, (uint64_t)floor(each));
@@ -203,26 +201,13 @@ static void add_worth(const struct tacit_glm_private_rule *rule, uint64_t horizo
     tacit_text_add(text, " clients on.");
 }
 
-void tacit_glm_private_state(const struct tacit_glm_private_rule *rule, uint64_t horizon,
-                             struct tacit_text *text)
+struct tacit_promise_mechanism tacit_glm_private_promise(const struct tacit_glm_private_rule *rule)
 {
-    struct tacit_glm_private_model const *const model = &rule->model;
-    tacit_text_add(text, "(epsilon, delta) = (");
-    tacit_text_add_nano(text, nano(model->epsilon));
-    tacit_text_add(text, ", ");
-    tacit_text_add_nano(text, nano(model->delta));
-    tacit_text_add(text,
-                   ") for one interaction: the chosen context and its reward, replaced together; "
-                   "against the server and all other clients together. Contexts are clipped to "
-                   "length 1, rewards to their range. The noise is exact discrete Gaussian on "
-                   "integers: ");
-    tacit_text_add_nano(text, rule->rho_nano);
-    tacit_text_add(text,
-                   " of zero-concentrated privacy. Not protected: how many interactions there "
-                   "are and when, and what several interactions of one person say together.");
-    if (model->link == TACIT_LINALG_LOGISTIC)
-        tacit_text_add(text,
-                       " With the logistic link the model is a linear one, and its confidence "
-                       "radius is not proven.");
-    add_worth(rule, horizon, text);
+    TACIT_ASSERT(rule->rho_nano > 0);
+    return (struct tacit_promise_mechanism){.noise = TACIT_NOISE_GAUSSIAN,
+                                            .of = TACIT_PROTECTED_INTERACTION,
+                                            .leaving = TACIT_LEAVING_MOMENTS,
+                                            .epsilon_nano = tacit_nano_up(rule->model.epsilon),
+                                            .delta_nano = tacit_nano_up(rule->model.delta),
+                                            .rho_nano = rule->rho_nano};
 }

@@ -1,0 +1,35 @@
+#include "agent_ledger.h"
+
+/* Names of the values in the store. They only grow, and belong to the state, not to a run. */
+#define SPENT "spent_nano"
+#define UNIT_MOST "unit_rewards_most"
+
+enum tacit_status agent_ledger_restore(struct agent *agent)
+{
+    bool found;
+    enum tacit_status status =
+        live_store_get_value(agent->daemon.store, SPENT, &agent->spent_nano, &found);
+    if (status == TACIT_OK)
+        status = live_store_get_value(agent->daemon.store, UNIT_MOST, &agent->unit_most, &found);
+    return status;
+}
+
+static void grow(struct agent *agent, const char *name, uint64_t *value, uint64_t to)
+{
+    if (to <= *value || !live_daemon_begin(&agent->daemon))
+        return;
+    *value = to;
+    enum tacit_status const status = live_store_put_value(agent->daemon.store, name, to);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "the ledger cannot be written");
+}
+
+void agent_ledger_note(struct agent *agent, const struct live_site_view *view)
+{
+    grow(agent, SPENT, &agent->spent_nano, view->spent_nano);
+}
+
+void agent_ledger_note_unit(struct agent *agent, uint64_t count)
+{
+    grow(agent, UNIT_MOST, &agent->unit_most, count);
+}
