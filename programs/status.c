@@ -131,7 +131,7 @@ static void say_site(const json_t *site, bool is_over, char text[], size_t size)
 {
     json_t const *const heard = json_object_get(site, "heard_s");
     char since[64];
-    char const *const round = is_set(site, "dropped")    ? "dropped"
+    char const *const round = is_set(site, "dropped")    ? "removed"
                               : is_set(site, "reported") ? "reported"
                               : is_set(site, "asked")    ? "missing"
                               : is_over                  ? "done"

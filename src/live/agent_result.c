@@ -67,14 +67,18 @@ json_t *agent_result(struct agent *agent)
     uint32_t const winner = view.is_decided
                                 ? tacit_bits_next(view.active, agent->config->site.arm_count, 0)
                                 : agent->config->site.arm_count;
+    bool const has_means = view.estimates != NULL || view.confidence > 0;
+    char const *const lack = has_means                   ? NULL
+                             : view.no_estimates != NULL ? view.no_estimates
+                                                         : "too few rewards are known yet";
     json_t *const made = json_pack(
-        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o}", "federation", agent->config->site.federation, "site",
-        agent->config->site.site, "decided", view.is_decided, "winner",
+        "{s:s, s:s, s:b, s:o, s:o, s:o, s:s?, s:o}", "federation", agent->config->site.federation,
+        "site", agent->config->site.site, "decided", view.is_decided, "winner",
         winner < agent->config->site.arm_count ? json_string(agent->config->site.arm_names[winner])
                                                : json_null(),
         "since", time_text(agent->arms_since_unix_s), "confidence",
-        view.confidence > 0 ? json_real(view.confidence) : json_null(), "arms",
-        arm_results(agent, &view));
+        view.confidence > 0 ? json_real(view.confidence) : json_null(), "no_estimates", lack,
+        "arms", arm_results(agent, &view));
     if (made != NULL)
         agent_add_changes(agent, &view, made);
     if (made != NULL && view.model != NULL)

@@ -215,9 +215,10 @@ struct live_site_view {
     bool draws_always;       /* something is drawn with every reward: not each is told in the log */
     const double *estimates; /* K: what it takes the arms' means to be, in units of a reward; NULL:
                                 it has no estimates at any time */
-    double estimate_spread;  /* of the largest of them: how far from a neighbour's it was at most
-                                when they last met */
-    double confidence;       /* of the intervals; 0: the site judges no arms, or has no intervals */
+    const char *no_estimates; /* why there are none at any time, for people; or NULL */
+    double estimate_spread;   /* of the largest of them: how far from a neighbour's it was at most
+                                 when they last met */
+    double confidence;    /* of the intervals; 0: the site judges no arms, or has no intervals */
     const double *lowers; /* K: means are in these intervals, all of them at all times, as parts */
     const double *uppers; /* of the public range */
     uint64_t spent_nano;

@@ -360,7 +360,7 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
         add_escaped(out, status->config->sites[site]);
         bool const is_dropped = hub->takes_changes && tacit_bits_has(hub->dropped, site);
         live_buffer_format(out, "<td>%s%s<td>%" PRIu64 "\n",
-                           is_dropped                            ? "dropped"
+                           is_dropped                            ? "removed"
                            : !is_asked                           ? "not asked"
                            : tacit_bits_has(hub->received, site) ? "reported"
                                                                  : "<b>missing</b>",

@@ -9,7 +9,13 @@ import subprocess
 import sys
 import time
 
+from votes import Votes  # first: support, which it imports, has another file of this name in its path
+from phased import Phased
+import support
+from federation import free_port
 from support import PATIENCE, TACIT, Application, UnixConnection, call, main, require, test, wait_for
+
+support.TESTS.clear()  # those of the two files
 
 MEANS = [0.875, 0.75, 0.125]
 AFTER_S = 6
@@ -35,6 +41,8 @@ def seen(federation, party):
     require(len({one["cause"] for one in causes}) == len(causes), f"{party}: a cause stands twice: {causes}")
     worst = {OK: [], WAITING: ["waiting"], ATTENTION: ["attention"], DOWN: []}[code]
     require([one["state"] for one in causes][:1] == worst, f"{party}: {code} is not the worst of {causes}")
+    for together in CONTRADICTORY:
+        require(len(together & {one["cause"] for one in causes}) < 2, f"{party}: {causes} contradict each other")
     return code, {one["cause"]: one["who"] for one in causes}
 
 
@@ -49,6 +57,11 @@ def holds(federation, expected):
             return
         require(time.monotonic() < end, "\n".join(wrong))
         time.sleep(0.3)
+
+
+# Of each line at most one may stand: the others would deny it.
+CONTRADICTORY = [{"refused", "consent", "unannounced"}, {"rewards", "decisions", "task", "grant", "order", "sites", "removed"},
+                 {"connecting", "disconnected"}, {"halted", "blocked", "forgotten", "removed", "refuses-all"}]
 
 
 # ---- Making ----
@@ -160,6 +173,18 @@ def the_coordinator_is_dead(federation_of):
     return federation
 
 
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"disconnected": []}), site_2=NO_ORDER)
+def a_site_does_not_reach_the_broker(federation_of):
+    """Its own round is played, and it says nothing of the others: it is not heard."""
+    federation = star(federation_of)
+    begin(federation, ["site-0", "site-2"])
+    federation.stop("site-1")
+    broker = federation.broker_section("site-1", port=free_port())
+    federation.write_agent("site-1", federation.policy(), broker=broker, waiting_after_s=86400)
+    federation.start("site-1")
+    return federation
+
+
 @situation(coordinator=LACKS_SITE_1, site_1=(ATTENTION, {"callers": [f"user {os.getuid()}"], "decisions": []}))
 def callers_are_shut_out_by_their_own_open_decisions(federation_of):
     federation = star(federation_of)
@@ -247,6 +272,52 @@ def a_ring_has_decided(federation_of):
     for site in federation.sites:
         wait_for(f"{site} decides", lambda site=site: federation.phase(site) in ("decided", "finished"), 60)
     time.sleep(2 * AFTER_S)
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"rounds": []}), site_2=NO_ORDER)
+def the_rounds_of_a_policy_are_reached_by_an_index(federation_of):
+    federation = federation_of([0.876, 0.875, 0.125], kind=Phased)
+    federation.write_coordinator(federation.run_section(), waiting_after_s=AFTER_S)
+    for site in federation.sites:
+        policy = {**federation.policy(), "rounds_max": 2 if site == "site-1" else 4000}
+        federation.write_agent(site, policy, waiting_after_s=AFTER_S)
+    begin(federation)
+    return federation
+
+
+@situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_0=NOTHING, site_1=NOTHING, site_2=(DOWN, {}), site_3=NOTHING)
+def a_neighbour_in_gossip_is_dead(federation_of):
+    """The others play on, and the run does not end."""
+    horizon = 10 ** 6
+    federation = federation_of(MEANS, sites=5, horizon=horizon)
+    federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": federation.epsilon, "exchange_s": 0.1},
+                                 protocol="gossip-ucb", waiting_after_s=AFTER_S)
+    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
+    federation.allow_access("tap", "read tacit/v1/#")
+    for site in federation.sites:
+        policy = federation.policy(pulls_max=horizon + len(MEANS))
+        del policy["rounds_max"]
+        federation.write_agent(site, policy, protocol="gossip-ucb", waiting_after_s=AFTER_S)
+    begin(federation, [])
+    federation.kill("site-2")
+    for site in federation.sites:
+        if site != "site-2":
+            federation.apply([site], batch=1)
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(DOWN, {}), site_2=NO_ORDER)
+def a_voter_is_dead(federation_of):
+    federation = federation_of([0.125, 0.875, 0.8, 0.5], kind=Votes, votes=5)
+    federation.write_coordinator(federation.run_section(), waiting_after_s=AFTER_S)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), waiting_after_s=AFTER_S)
+    begin(federation, [])
+    federation.kill("site-1")
+    for site in federation.sites:
+        if site != "site-1":
+            federation.apply([site])
     return federation
 
 

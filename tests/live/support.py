@@ -112,7 +112,7 @@ def check_answers(trial, estimates=False, intervals=False, members=()):
 
 
 def check_result(trial, result, estimates, intervals, members):
-    plain = {"federation", "site", "decided", "winner", "since", "confidence", "arms"}
+    plain = {"federation", "site", "decided", "winner", "since", "confidence", "no_estimates", "arms"}
     require(set(result) == plain | set(members), f"{sorted(result)}, not {sorted(plain | set(members))}")
     require(sorted(arm["name"] for arm in result["arms"]) == sorted(trial.arms), f"{result}")
     ranks = [arm["rank"] for arm in result["arms"] if arm["in"]]
@@ -120,6 +120,7 @@ def check_result(trial, result, estimates, intervals, members):
     require(all(arm["rank"] is None for arm in result["arms"] if not arm["in"]), f"{result}")
     require(result["decided"] == (result["winner"] is not None), f"{result}")
     require((result["confidence"] is not None) == intervals, f"{result}")
+    require((result["no_estimates"] is None) == (estimates or intervals), f"{result}")
     for arm in result["arms"]:
         require((arm["estimate"] is not None) == estimates, f"{arm}")
         require((arm["lower"] is not None) == (arm["upper"] is not None) == intervals, f"{arm}")

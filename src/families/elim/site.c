@@ -791,6 +791,11 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .release_number = agent.release_number,
                                     .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
     view->is_beyond_policy = site->is_beyond_policy && !agent.last;
+    view->no_estimates = judges_for_itself(site)
+                             ? "a site ranks the arms by its own noised sums; among neighbours "
+                               "run.bounds: exact gives each of them an interval"
+                             : "a site ranks the arms by its own noised sums; the coordinator has "
+                               "the means over all sites, and its status shows them";
     look_around(site, view);
     if (agent.refused == NULL)
         return;

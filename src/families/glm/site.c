@@ -362,12 +362,15 @@ static void site_look(const struct live_site *constant, struct live_site_view *v
                                       .coefficients = core.estimate,
                                       .inverse = core.inverse,
                                       .radius = core.alpha};
-    *view = (struct live_site_view){.epoch = core.sync,
-                                    .is_waiting = core.triggered || core.frozen,
-                                    .is_finished = core.sample_count >= model->horizon,
-                                    .active_count = site->arm_count,
-                                    .pull_count = core.sample_count,
-                                    .model = &site->shown};
+    *view =
+        (struct live_site_view){.epoch = core.sync,
+                                .is_waiting = core.triggered || core.frozen,
+                                .is_finished = core.sample_count >= model->horizon,
+                                .active_count = site->arm_count,
+                                .no_estimates = "what an arm is worth depends on its contexts: see "
+                                                "model",
+                                .pull_count = core.sample_count,
+                                .model = &site->shown};
 }
 
 static uint32_t site_rank(const struct live_site *site, const struct live_site_config *config,

@@ -398,6 +398,9 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .pull_count = agent.pull_count,
                                     .is_committed = agent.committed,
                                     .is_blocked = agent.blocked,
+                                    .no_estimates =
+                                        "the coordinator has the means over all sites, with "
+                                        "intervals, and its status shows them",
                                     .is_beyond_policy = site->is_beyond_policy && !agent.last,
                                     .trouble = trouble_of(site, &agent),
                                     .draw_number = agent.draw_number,

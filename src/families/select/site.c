@@ -386,16 +386,19 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
     struct tacit_select_site_view core;
     tacit_select_site_look(state_of(site), &core);
     bool const is_over = core.phase == TACIT_SELECT_FINISHED;
-    *view = (struct live_site_view){.epoch = core.round,
-                                    .is_waiting = true,
-                                    .is_finished = is_over,
-                                    .is_halted = core.is_exhausted && !is_over,
-                                    .active_count = site->announcement->agreement.arm_count,
-                                    .is_committed = core.phase == TACIT_SELECT_COMMITTED,
-                                    .is_blocked = core.is_blocked,
-                                    .draw_number = core.draw_round,
-                                    .release_number = core.release_round,
-                                    .spent_nano = core.spent_nano};
+    *view =
+        (struct live_site_view){.epoch = core.round,
+                                .is_waiting = true,
+                                .no_estimates = "a model is trained here: the arms are sites, and "
+                                                "have no means",
+                                .is_finished = is_over,
+                                .is_halted = core.is_exhausted && !is_over,
+                                .active_count = site->announcement->agreement.arm_count,
+                                .is_committed = core.phase == TACIT_SELECT_COMMITTED,
+                                .is_blocked = core.is_blocked,
+                                .draw_number = core.draw_round,
+                                .release_number = core.release_round,
+                                .spent_nano = core.spent_nano};
     if (core.is_blocked)
         view->trouble = "blocked: the coordinator has granted another update of this site instead; "
                         "either this state is a copy or an old one, and nothing is released from "

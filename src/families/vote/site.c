@@ -352,21 +352,23 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_vote_site_view const core = view_of(site);
     struct tacit_vote_private_view const *const player = &core.player;
-    *view = (struct live_site_view){.epoch = player->epoch,
-                                    .is_waiting = player->waiting || player->decided,
-                                    .is_decided = core.is_decided,
-                                    .is_finished = core.is_finished,
-                                    .is_halted = core.is_spent && !core.is_decided,
-                                    .active = core.is_decided ? core.board.voted : player->active,
-                                    .active_count = core.is_decided ? core.board.voted_count
-                                                                    : player->active_count,
-                                    .pull_count = core.pull_count,
-                                    .is_committed = core.is_committed,
-                                    .is_blocked = core.is_blocked,
-                                    .trouble = trouble_of(site, &core),
-                                    .draw_number = player->cell,
-                                    .release_number = core.granted,
-                                    .spent_nano = tacit_ledger_spent_nano(player->ledger)};
+    *view = (struct live_site_view){
+        .epoch = player->epoch,
+        .is_waiting = player->waiting || player->decided,
+        .is_decided = core.is_decided,
+        .is_finished = core.is_finished,
+        .is_halted = core.is_spent && !core.is_decided,
+        .active = core.is_decided ? core.board.voted : player->active,
+        .active_count = core.is_decided ? core.board.voted_count : player->active_count,
+        .pull_count = core.pull_count,
+        .no_estimates = "sites say which arms they vote out, and no means; "
+                        "the coordinator's status shows the votes",
+        .is_committed = core.is_committed,
+        .is_blocked = core.is_blocked,
+        .trouble = trouble_of(site, &core),
+        .draw_number = player->cell,
+        .release_number = core.granted,
+        .spent_nano = tacit_ledger_spent_nano(player->ledger)};
 }
 
 /* By noised sums, in descending order. */
