@@ -66,6 +66,9 @@ static json_t *body_of(const struct command *command, const struct words *words)
     if (strcmp(first, "join") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "run",
                          number_of(command, first, words->said[1]));
+    if (strcmp(first, "term") == 0 && count == 2)
+        return json_pack("{s:s, s:I}", "command", first, "term",
+                         number_of(command, first, words->said[1]));
     if (strcmp(first, "drop") == 0 && count == 2)
         return json_pack("{s:s, s:s}", "command", first, "site", words->said[1]);
     if (strcmp(first, "retire") == 0 && count == 2)
@@ -239,9 +242,9 @@ const struct command command_control = {
     .options = control_options,
     .words = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
              "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
-             "STATE refuse ARM because outside|released|raw\nSTATE join RUN",
-    .help = "Says a word to the coordinator whose file or state directory is STATE; the last two "
-            "to an agent (docs/operations.md). What was answered is durable, and twice is once.",
+             "STATE refuse ARM because outside|released|raw\nSTATE join RUN\nSTATE term N",
+    .help = "Says a word to the coordinator whose file or state directory is STATE; the last "
+            "three to an agent (docs/operations.md). What was answered is durable, and twice is once.",
     .take = take_control,
     .run = control_command,
 };

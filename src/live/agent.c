@@ -152,8 +152,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
         agent_on_expiry(&agent);
         agent_runs_note_end(&agent);
         if (agent.site != NULL)
-            (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START,
-                                                              .as.term = agent.letters.term});
+            (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START});
         agent_lose_decisions(&agent);
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
                  config->site.federation);

@@ -352,7 +352,10 @@ static void add_run(const struct agent *agent, json_t *status)
     for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
         (void)snprintf(text + 2 * i, 3, "%02x", agreement->run[i]);
     (void)json_object_set_new(status, "run", json_string(text));
-    (void)json_object_set_new(status, "term", json_integer((json_int_t)agent->letters.term));
+    uint64_t const term = agent->letters.term; /* JSON's whole numbers are signed */
+    (void)json_object_set_new(status, "term",
+                              term <= INT64_MAX ? json_integer((json_int_t)term)
+                                                : json_real((double)term));
     (void)json_object_set_new(status, "entry", json_integer((json_int_t)agent->chain.head.number));
     (void)json_object_set_new(status, "entry_digest", digest_text(&agent->chain.head));
 }

@@ -35,10 +35,14 @@ enum tacit_status agent_open_chain(struct agent *agent)
     enum tacit_status const status =
         live_store_get_entry(agent->daemon.store, agent->letters.run, &bytes, &size);
     agent->chain.is_forked = false;
-    if (status == TACIT_OK)
-        return hold(agent, bytes, size);
-    free(bytes);
-    return status;
+    if (status != TACIT_OK) {
+        free(bytes);
+        return status;
+    }
+    if (hold(agent, bytes, size) != TACIT_OK)
+        return TACIT_MALFORMED;
+    bool const was_left = agent->chain.head.term > agent->letters.term; /* by its owner's word */
+    return was_left ? hold(agent, NULL, 0) : TACIT_OK;
 }
 
 void agent_close_chain(struct agent *agent)

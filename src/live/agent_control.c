@@ -1,4 +1,6 @@
 #include "agent_control.h"
+#include "agent_chain.h"
+#include "agent_rows.h"
 #include "agent_step.h"
 #include "daemon/log.h"
 #include <inttypes.h>
@@ -74,8 +76,8 @@ static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t
     char const *const command = json_string_value(json_object_get(body, "command"));
     char const *const name = json_string_value(json_object_get(body, "arm"));
     char const *const said = json_string_value(json_object_get(body, "because"));
-    *objection =
-        "no such command here; allowed: refuse, join; all others are words for the coordinator";
+    *objection = "no such command here; allowed: refuse, join, term; all others are words for the "
+                 "coordinator";
     if (command == NULL || strcmp(command, "refuse") != 0)
         return false;
     *objection = "refuse: there is no such arm in this site's file";
@@ -191,10 +193,47 @@ static void obey_join(struct agent *agent, struct live_request *request, const j
     live_control_answer(agent->control, request, 200, &text);
 }
 
-static bool is_join(const json_t *body)
+/* The way out of a term that nobody else is in. What no grant covers goes when the next begins. */
+static void obey_term(struct agent *agent, struct live_request *request, const json_t *body)
+{
+    json_int_t const said = json_integer_value(json_object_get(body, "term"));
+    uint64_t const term = (uint64_t)said;
+    struct live_buffer text = {0};
+    if (said < 1 || term > TACIT_HORIZON_MAX) {
+        live_control_refuse(agent->control, request, 400, "term: allowed: from 1 to 2^40");
+        return;
+    }
+    if (agent->site == NULL || !agent->config->protocol->has_terms) {
+        live_control_refuse(agent->control, request, 409,
+                            "this site is in no run, or its protocol has no terms");
+        return;
+    }
+    bool const is_new = !agent->awaits_term || agent->letters.term != term;
+    agent_put_term(agent, term, true);
+    if (is_new) {
+        (void)agent_open_chain(agent);
+        agent_show_chain(agent);
+        live_log(LIVE_LOG_WARNING, "term",
+                 "its owner has set the term of this site to %" PRIu64
+                 ": it says nothing, and hears nothing, until a later one begins",
+                 term);
+    }
+    live_buffer_format(
+        &text, "{\"number\": 0, \"is_new\": %s, \"change\": \"term %" PRIu64 "\", \"privacy\": ",
+        is_new ? "true" : "false", term);
+    live_buffer_add_quoted(&text, "as at every term that begins: what was released stands in the "
+                                  "ledger, and rewards that no grant covers are dropped");
+    live_buffer_add(&text, ", \"guarantee\": ");
+    live_buffer_add_quoted(&text, "the site waits for a later term, at most 65536 above, which the "
+                                  "coordinator's operator begins: tacit coordinator --new-term");
+    live_buffer_add(&text, "}\n");
+    live_control_answer(agent->control, request, 200, &text);
+}
+
+static bool is_command(const json_t *body, const char *name)
 {
     char const *const command = json_string_value(json_object_get(body, "command"));
-    return command != NULL && strcmp(command, "join") == 0;
+    return command != NULL && strcmp(command, name) == 0;
 }
 
 void agent_on_word(void *context, struct live_request *request)
@@ -209,8 +248,8 @@ void agent_on_word(void *context, struct live_request *request)
         return;
     }
     json_t *const body = live_api_read_body(request->body, request->size, &error);
-    if (body != NULL && is_join(body)) {
-        obey_join(agent, request, body);
+    if (body != NULL && (is_command(body, "join") || is_command(body, "term"))) {
+        (is_command(body, "join") ? obey_join : obey_term)(agent, request, body);
         json_decref(body);
         return;
     }

@@ -2,11 +2,13 @@
  * is not signed changes nothing. */
 #include "agent_hear.h"
 #include "agent_chain.h"
+#include "agent_rows.h"
 #include "agent_runs.h"
 #include "agent_step.h"
 #include "bus/topics.h"
 #include "daemon/entropy.h"
 #include "daemon/log.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,22 +91,15 @@ static void start(struct agent *agent)
              (unsigned long long)place.run_id, place.agent, place.agent_count,
              agent->config->site.arm_count, (unsigned long long)place.horizon,
              place.has_neighbours ? ", with neighbours instead of a hub" : "");
-    (void)agent_step(
-        agent, (struct live_site_event){.kind = LIVE_SITE_START, .as.term = agent->letters.term});
+    (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_START,
+                                                     .as.begins_term = agent->letters.term > 1});
 }
 
 /* From now on this is the term. It is in the batch with what the core makes of it. */
 static void take_term_of(struct agent *agent, uint64_t term)
 {
-    if (term == agent->letters.term)
-        return;
-    agent->letters.term = term;
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    enum tacit_status const status =
-        live_store_put_value(agent->daemon.store, LIVE_LETTERS_TERM, term);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the term cannot be written");
+    if (term != agent->letters.term || agent->awaits_term)
+        agent_put_term(agent, term, false);
 }
 
 static void take_term(struct agent *agent, uint64_t term)
@@ -234,13 +229,29 @@ static const char *objection_to_run(struct agent *agent,
 }
 
 /* What the term of an announcement says against it. NULL: nothing. */
-static const char *objection_to_term(const struct agent *agent, uint64_t term)
+static const char *objection_to_term(struct agent *agent, bool is_other_run, uint64_t term)
 {
     uint64_t const known = agent->letters.term;
+    bool const has_joined = agent->site != NULL && !is_other_run;
+    if (live_term_is_out_of_reach(known, term)) {
+        (void)snprintf(
+            agent->difference, sizeof agent->difference,
+            "term %" PRIu64 " is announced, more than %" PRIu64 " above this site's %" PRIu64
+            ": terms are counted one by one. %s",
+            term, LIVE_TERM_JUMP_MAX, known,
+            "The coordinator's operator: --recover goes on in the sites' terms; if it is "
+            "this site that is out of step: tacit control STATE term N");
+        return agent->difference;
+    }
+    if (is_other_run)
+        return NULL;
+    if (agent->awaits_term && term <= known)
+        return "the owner of this site has set its term: it goes on with the next one, which the "
+               "coordinator's operator begins (tacit coordinator --new-term)";
     if (term < known)
         return "an announcement of an earlier term than this state's: the state of the coordinator "
                "is an old one; it goes on in a new term (tacit coordinator --new-term)";
-    if (term > known && agent->site != NULL && !agent->config->protocol->has_terms)
+    if (term > known && has_joined && !agent->config->protocol->has_terms)
         return "a new term is announced, and this protocol does not go on in one";
     return NULL;
 }
@@ -255,14 +266,17 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
     bool const has_joined = agent->site != NULL;
     bool const is_ours = has_joined && agent->config->protocol->is_of(agent->site, bytes, size);
     agent->refusal = is_ours ? NULL : objection_to_run(agent, agreement);
-    if (agent->refusal == NULL && (is_ours || agent->runs.all.count == 0))
-        agent->refusal = objection_to_term(agent, term);
+    if (agent->refusal == NULL)
+        agent->refusal = objection_to_term(agent, !is_ours && agent->runs.all.count > 0, term);
     if (agent->refusal != NULL) {
         refuse(agent, agent->refusal);
     } else if (is_ours) {
+        bool const begins_term = term != agent->letters.term;
         take_term(agent, term);
+        if (begins_term) /* a coordinator that recovers reads it there */
+            agent_show_chain(agent);
         (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_CONNECTED,
-                                                         .as.term = agent->letters.term});
+                                                         .as.begins_term = begins_term});
     } else if (agent_runs_may_join(agent, agreement, term, bytes, size)) {
         if (agent->runs.all.count == 0)
             take_term(agent, term);
@@ -316,7 +330,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
 {
     struct live_opened opened;
     struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
-    if (agent->site == NULL)
+    if (agent->site == NULL || agent->awaits_term)
         return; /* the announcement comes first */
     char const *objection = live_letter_open(&agent->letters, arrival, &opened);
     if (objection == NULL && from.agent == TACIT_HUB)

@@ -43,6 +43,23 @@ void agent_prepare_commit(struct agent *agent)
     agent->has_forgotten = false;
 }
 
+static const char awaits_term[] = "awaits_term";
+
+void agent_put_term(struct agent *agent, uint64_t term, bool awaits)
+{
+    TACIT_ASSERT(term > 0);
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    struct live_store *const store = agent->daemon.store;
+    enum tacit_status status = live_store_put_value(store, LIVE_LETTERS_TERM, term);
+    if (status == TACIT_OK && awaits != agent->awaits_term)
+        status = live_store_put_value(store, awaits_term, awaits);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "the term cannot be written");
+    agent->letters.term = term;
+    agent->awaits_term = awaits;
+}
+
 /* ---- At start -------------------------------------------------------------------------------- */
 
 static bool restore_row(void *context, const struct live_decision_row *row)
@@ -84,14 +101,18 @@ static enum tacit_status restore_site(struct agent *agent)
 {
     TACIT_ASSERT(agent->site == NULL);
     size_t size;
-    bool has_term;
+    bool found;
+    uint64_t awaits = 0;
     void *bytes;
     enum tacit_status status = live_store_copy_core(agent->daemon.store, &bytes, &size);
     if (status == TACIT_OK && size > 0)
         status = agent->config->protocol->restore(&agent->site, &agent->config->site, bytes, size);
     if (status == TACIT_OK)
         status = live_store_get_value(agent->daemon.store, LIVE_LETTERS_TERM, &agent->letters.term,
-                                      &has_term);
+                                      &found);
+    if (status == TACIT_OK)
+        status = live_store_get_value(agent->daemon.store, awaits_term, &awaits, &found);
+    agent->awaits_term = awaits > 0;
     if (status == TACIT_OK && size > 0)
         status =
             live_letters_begin(&agent->letters, agent->config->protocol->agreement(agent->site));

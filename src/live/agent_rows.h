@@ -5,6 +5,8 @@
 
 /* Puts a decision into this round's batch. */
 void agent_store_row(struct agent *agent, const struct live_decision_row *row);
+/* The term, and whether its owner set it; within this round's batch. */
+void agent_put_term(struct agent *agent, uint64_t term, bool awaits_term);
 /* The last changes before the commit of a round. */
 void agent_prepare_commit(struct agent *agent);
 

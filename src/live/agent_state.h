@@ -93,6 +93,8 @@ struct agent {
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
     char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* room for its words */
     struct live_letters letters;
+    bool awaits_term; /* its owner has set the term: nothing is said or heard until the next begins
+                       */
     struct live_voice voice;
     struct agent_chain chain;
     struct agent_task task;

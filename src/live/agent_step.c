@@ -75,6 +75,8 @@ static void post(struct agent *agent, const char *to, const struct live_message 
 static void publish(struct agent *agent, const struct live_message *message)
 {
     TACIT_ASSERT(message->size > 0);
+    if (agent->awaits_term)
+        return;
     struct live_agent_config const *const config = agent->config;
     char const *const word = config->protocol->word;
     char const *const federation = config->site.federation;

@@ -38,7 +38,9 @@ struct coordinator {
     struct live_timer *look_around; /* ends the wait for what sites hold, before anything is said */
     struct live_hub *hub;
     struct live_hub_chain chain;
-    bool hub_is_dirty; /* changed in this round: put it once, at the end */
+    bool hub_is_dirty;  /* changed in this round: put it once, at the end */
+    uint64_t last_term; /* where one is to begin: the last before it */
+    uint64_t *terms;    /* by site: of its last word that was signed; 0: none yet */
     uint64_t refused_count;
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
     uint64_t accepted_count;
@@ -214,6 +216,8 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .unsigned_count = coordinator->unsigned_count,
         .senders = coordinator->senders,
         .heard_us = coordinator->heard_us,
+        .term = coordinator->letters.term,
+        .terms = coordinator->terms,
         .strangers = &coordinator->strangers,
         .entry = &coordinator->chain.head};
 }
@@ -346,11 +350,22 @@ static void refuse(struct coordinator *coordinator, struct live_sender *sender, 
         live_log(LIVE_LOG_WARNING, "refused", "a message from %s: %s", site, line);
 }
 
+/* In which term a site is, whether it is heard or not. */
+static void note_term(struct coordinator *coordinator, uint32_t site,
+                      const struct live_opened *opened)
+{
+    struct tacit_wire_envelope const *const envelope = &opened->envelope;
+    if (!opened->is_unsigned &&
+        memcmp(envelope->run, coordinator->letters.run, sizeof envelope->run) == 0)
+        coordinator->terms[site] = envelope->term;
+}
+
 /* False: it was refused. */
 static bool open_letter(struct coordinator *coordinator, uint32_t site,
                         const struct live_arrival *arrival, struct live_opened *opened)
 {
     char const *const objection = live_letter_open(&coordinator->letters, arrival, opened);
+    note_term(coordinator, site, opened);
     if (objection == NULL) {
         coordinator->heard_us[site] = live_now_us();
         return true;
@@ -402,6 +417,7 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
     if (arrival->size == 0)
         return; /* it holds none */
     char const *objection = live_letter_open_entry(&coordinator->letters, arrival, &opened);
+    note_term(coordinator, site, &opened);
     if (objection == NULL)
         objection =
             live_hub_chain_hear(chain, &coordinator->letters, arrival->from, &opened.envelope);
@@ -751,23 +767,24 @@ static enum tacit_status open_voice(struct coordinator *coordinator, struct taci
     coordinator->letters.keys = coordinator->voice.keys;
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
     coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
-    bool const has_room = coordinator->senders != NULL && coordinator->heard_us != NULL;
+    coordinator->terms = calloc(count, sizeof *coordinator->terms);
+    bool const has_room =
+        coordinator->senders != NULL && coordinator->heard_us != NULL && coordinator->terms != NULL;
     return status == TACIT_OK && !has_room ? TACIT_MEMORY : status;
 }
 
-/* The term as it was kept, or the one that the operator begins: later than any that a lost state
- * may have been in, if the clock of this machine is right. It is durable before anybody hears of
- * it. */
+/* The term as it was kept, or the one that the operator begins: later than any that the sites are
+ * in. It is durable before anybody hears of it. */
 static enum tacit_status take_term(struct coordinator *coordinator)
 {
     struct live_store *const store = coordinator->daemon.store;
     uint64_t *const term = &coordinator->letters.term;
-    uint64_t const now_s = (uint64_t)time(NULL);
     bool is_known;
     enum tacit_status status = live_store_get_value(store, LIVE_LETTERS_TERM, term, &is_known);
     if (status != TACIT_OK || !coordinator->config->begins_term)
         return status;
-    *term = *term >= now_s ? *term + 1 : now_s;
+    TACIT_ASSERT(coordinator->last_term >= *term || !is_known);
+    *term = coordinator->last_term + 1;
     if (!live_daemon_begin(&coordinator->daemon)) /* the run may be in it, too */
         return TACIT_IO;
     status = live_store_put_value(store, LIVE_LETTERS_TERM, *term);
@@ -885,8 +902,9 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     }
     bool goes_on = true;
     enum tacit_status status = identify(config, &identity);
-    if (status == TACIT_OK && config->recovers)
-        status = live_coordinator_recover(config, &identity, &goes_on, error);
+    if (status == TACIT_OK && (config->recovers || config->begins_term))
+        status =
+            live_coordinator_recover(config, &identity, &goes_on, &coordinator.last_term, error);
     if (status == TACIT_OK && goes_on)
         status = live_daemon_open(&coordinator.daemon, config->state_directory, &identity, error);
     free((void *)(uintptr_t)identity.agreed);
@@ -921,6 +939,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     live_hub_chain_close(&coordinator.chain);
     free(coordinator.senders);
     free(coordinator.heard_us);
+    free(coordinator.terms);
     free(coordinator.by_name);
     live_runs_close(&coordinator.runs);
     return status;

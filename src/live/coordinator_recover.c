@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define SAY_US UINT64_C(10000000) /* between two lines that say who is waited for */
+#define SAY_US UINT64_C(10000000)  /* between two lines that say who is waited for */
+#define TERM_US UINT64_C(10000000) /* so long sites are waited for where only their terms matter   \
+                                    */
 
 /* What one site has shown. */
 struct shown {
     struct live_entry entry; /* number 0: nothing yet; without its state */
+    uint64_t term;           /* as the letter says that shows it: never before the entry's */
     struct live_sender sender;
 };
 
@@ -28,9 +30,12 @@ struct recovery {
     struct live_letters letters;
     struct live_voice voice;
     struct live_timer *timer;
+    struct live_timer *end; /* of the wait for terms */
     struct shown *sites;
     uint32_t shown_count;
     struct live_entry own; /* of the state that is there; number 0: none */
+    uint64_t own_term;     /* of it; 0: none */
+    uint64_t term_max;     /* the last that is within reach of most sites; 0: not known yet */
     struct live_entry best;
     uint8_t *letter; /* the best, as it was signed */
     size_t size;
@@ -153,13 +158,20 @@ static enum tacit_status check_agreement(struct recovery *recovery)
     return status;
 }
 
+/* The last that was shown, or kept here, of those within reach. */
+static uint64_t last_term(const struct recovery *recovery)
+{
+    uint64_t last = recovery->own_term > 0 ? recovery->own_term : 1;
+    for (uint32_t site = 0; site < recovery->run.site_count; site++)
+        if (recovery->sites[site].entry.number > 0 && recovery->sites[site].term > last)
+            last = recovery->sites[site].term;
+    return last;
+}
+
 /* A hub that keeps nothing goes on in its term; the others have forgotten what they granted. */
 static uint64_t term_of(const struct recovery *recovery, size_t state_size)
 {
-    uint64_t const now_s = (uint64_t)time(NULL);
-    if (state_size == 0)
-        return recovery->best.term;
-    return recovery->best.term >= now_s ? recovery->best.term + 1 : now_s;
+    return state_size == 0 ? recovery->best.term : last_term(recovery) + 1;
 }
 
 static enum tacit_status put_all(struct recovery *recovery, const void *bytes, size_t size)
@@ -222,23 +234,130 @@ static enum tacit_status write_state(struct recovery *recovery)
     return status;
 }
 
-/* Enough have shown what they hold. */
-static void finish(struct recovery *recovery)
+static int compare_terms(const void *left, const void *right)
+{
+    uint64_t const *const a = left;
+    uint64_t const *const b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void ask(struct recovery *recovery)
+{
+    (void)live_bus_subscribe(recovery->daemon.bus,
+                             live_topic_all_up(recovery->run.federation, LIVE_TOPIC_CHAIN).text);
+}
+
+/* Most sites follow to this one, from where they are: the jump is counted from their median, so
+ * that a minority decides nothing. Errors: 0: out of memory. */
+static uint64_t reach_of(const struct recovery *recovery)
+{
+    uint64_t *const terms = calloc(recovery->run.site_count, sizeof *terms);
+    uint32_t count = 0;
+    if (terms == NULL)
+        return 0;
+    for (uint32_t site = 0; site < recovery->run.site_count; site++)
+        if (recovery->sites[site].entry.number > 0)
+            terms[count++] = recovery->sites[site].term;
+    TACIT_ASSERT(count > 0);
+    qsort(terms, count, sizeof *terms, compare_terms);
+    uint64_t const middle = terms[(count - 1) / 2];
+    free(terms);
+    return middle > UINT64_MAX - LIVE_TERM_JUMP_MAX ? UINT64_MAX - 1
+                                                    : middle + LIVE_TERM_JUMP_MAX - 1;
+}
+
+/* Whoever is in a term out of reach has shown nothing. False: nobody was. */
+static bool leave_out(struct recovery *recovery)
+{
+    bool has_left = false;
+    for (uint32_t site = 0; site < recovery->run.site_count; site++) {
+        struct shown *const shown = &recovery->sites[site];
+        if (shown->entry.number == 0 || shown->term <= recovery->term_max)
+            continue;
+        live_log(LIVE_LOG_WARNING, "term",
+                 "%s is in term %llu, out of reach of most sites: it is left out (its owner: tacit "
+                 "control STATE term N)",
+                 recovery->run.sites[site], (unsigned long long)shown->term);
+        shown->entry.number = 0;
+        recovery->shown_count--;
+        has_left = true;
+    }
+    if (recovery->own_term > recovery->term_max) {
+        live_log(LIVE_LOG_WARNING, "term",
+                 "this state is in term %llu, out of reach of most sites: it is not used",
+                 (unsigned long long)recovery->own_term);
+        recovery->own = (struct live_entry){0};
+        recovery->own_term = 0;
+    }
+    return has_left;
+}
+
+/* The newest may have been one of those: all are heard again. */
+static void hear_again(struct recovery *recovery)
+{
+    recovery->best = (struct live_entry){0};
+    recovery->shown_count = 0;
+    for (uint32_t site = 0; site < recovery->run.site_count; site++)
+        recovery->sites[site].entry.number = 0;
+    ask(recovery);
+}
+
+/* A site may be in a later term than this state, though it holds no more: then both begin one. */
+static enum tacit_status follow_sites(struct recovery *recovery)
+{
+    struct live_store *const store = recovery->daemon.store;
+    uint64_t const last = last_term(recovery);
+    if (last <= (recovery->own_term > 0 ? recovery->own_term : 1))
+        return TACIT_OK;
+    live_log(LIVE_LOG_WARNING, "term", "a site is in term %llu: the next one begins",
+             (unsigned long long)last);
+    enum tacit_status status = live_store_begin(store);
+    if (status == TACIT_OK)
+        status = live_store_put_value(store, LIVE_LETTERS_TERM, last + 1);
+    return status == TACIT_OK ? live_store_commit(store) : status;
+}
+
+static enum tacit_status decide(struct recovery *recovery)
 {
     bool const is_known = recovery->own.number > 0 && memcmp(recovery->own.run, recovery->best.run,
                                                              sizeof recovery->own.run) == 0;
-    if (is_known && live_entry_compare(&recovery->own, &recovery->best) != LIVE_ENTRY_AFTER) {
-        live_log(LIVE_LOG_INFO, "recovered", "no site holds more than this state: it goes on");
-    } else {
-        enum tacit_status const status = write_state(recovery);
-        if (status != TACIT_OK) {
-            char text[sizeof recovery->why.text];
-            (void)snprintf(text, sizeof text, "%s",
-                           recovery->why.text[0] != '\0' ? recovery->why.text
-                                                         : tacit_status_text(status));
-            give_up(recovery, status, text);
-            return;
-        }
+    if (recovery->config->begins_term)
+        return TACIT_OK; /* the terms are what was asked for */
+    if (!is_known || live_entry_compare(&recovery->own, &recovery->best) == LIVE_ENTRY_AFTER)
+        return write_state(recovery);
+    live_log(LIVE_LOG_INFO, "recovered", "no site holds more than this state: it goes on");
+    return follow_sites(recovery);
+}
+
+/* Enough have shown what they hold. */
+static void finish(struct recovery *recovery)
+{
+    uint64_t const own_term = recovery->own_term;
+    if (recovery->shown_count > 0)
+        recovery->term_max = reach_of(recovery);
+    bool const is_alone = recovery->shown_count > 0 && own_term > recovery->term_max;
+    if (recovery->shown_count > 0 && recovery->term_max == 0) {
+        give_up(recovery, TACIT_MEMORY, "out of memory");
+        return;
+    }
+    if (is_alone && recovery->config->begins_term) {
+        give_up(recovery, TACIT_INVALID,
+                "this state is in a term out of reach of most sites: tacit coordinator --recover "
+                "builds it again in theirs");
+        return;
+    }
+    if (recovery->shown_count > 0 && leave_out(recovery) && !recovery->config->begins_term) {
+        hear_again(recovery);
+        return;
+    }
+    enum tacit_status const status = decide(recovery);
+    if (status != TACIT_OK) {
+        char text[sizeof recovery->why.text];
+        (void)snprintf(text, sizeof text, "%s",
+                       recovery->why.text[0] != '\0' ? recovery->why.text
+                                                     : tacit_status_text(status));
+        give_up(recovery, status, text);
+        return;
     }
     recovery->is_done = true;
     live_loop_stop(recovery->daemon.loop);
@@ -263,6 +382,12 @@ static const char *take_entry(struct recovery *recovery, uint32_t site,
     char const *objection = live_entry_shown(&recovery->letters, &opened->envelope, &found);
     if (objection == NULL)
         objection = objection_to_run(recovery, &found);
+    if (objection == NULL &&
+        (opened->envelope.term < found.term ||
+         (recovery->term_max > 0 && opened->envelope.term > recovery->term_max)))
+        objection =
+            "what a site shows that is in a term out of reach of most sites, or before that "
+            "of its entry";
     if (objection != NULL || recovery->status != TACIT_OK)
         return objection;
     compare_with_all(recovery, site, &found);
@@ -272,6 +397,7 @@ static const char *take_entry(struct recovery *recovery, uint32_t site,
     recovery->shown_count += recovery->sites[site].entry.number == 0 ? 1 : 0;
     recovery->sites[site].entry = found;
     recovery->sites[site].entry.state = NULL;
+    recovery->sites[site].term = opened->envelope.term;
     if (recovery->status == TACIT_OK && recovery->shown_count >= wanted_count(recovery))
         finish(recovery);
     return NULL;
@@ -317,12 +443,6 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     }
 }
 
-static void ask(struct recovery *recovery)
-{
-    (void)live_bus_subscribe(recovery->daemon.bus,
-                             live_topic_all_up(recovery->run.federation, LIVE_TOPIC_CHAIN).text);
-}
-
 static void on_connected(void *context)
 {
     struct recovery *const recovery = context;
@@ -363,16 +483,26 @@ static void on_timer(void *context)
     struct recovery *const recovery = context;
     struct live_buffer names = {0};
     add_missing(recovery, &names, false);
-    live_log(
-        LIVE_LOG_WARNING, "waiting",
-        "%u of %u sites have shown what they hold, %u are needed; not yet: %.*s (--sites N: so "
-        "many suffice)",
-        recovery->shown_count, recovery->run.site_count, wanted_count(recovery),
-        (int)(names.size < 200 ? names.size : 200), names.failed ? "" : names.bytes);
+    live_log(LIVE_LOG_WARNING, "waiting",
+             "%u of %u sites have shown what they hold, %u are needed; not yet: %.*s%s",
+             recovery->shown_count, recovery->run.site_count, wanted_count(recovery),
+             (int)(names.size < 200 ? names.size : 200), names.failed ? "" : names.bytes,
+             recovery->config->begins_term ? "; they are waited for ten seconds at most"
+                                           : " (--sites N: so many suffice)");
     live_buffer_free(&names);
     if (live_bus_is_connected(recovery->daemon.bus))
         ask(recovery); /* the broker says again what it keeps */
     live_timer_set(recovery->timer, live_now_us() + SAY_US);
+}
+
+/* Terms of those that have not come are not waited for. */
+static void on_end(void *context)
+{
+    struct recovery *const recovery = context;
+    live_log(LIVE_LOG_WARNING, "term", "%u of %u sites have shown their term",
+             recovery->shown_count, recovery->run.site_count);
+    if (!recovery->is_done && recovery->status == TACIT_OK)
+        finish(recovery);
 }
 
 /* Words that were refused because nobody signed them, and words that were not read at all. */
@@ -420,9 +550,14 @@ static enum tacit_status look_at_own(struct recovery *recovery, struct tacit_err
     uint8_t *bytes = NULL;
     size_t size = 0;
     bool found = false;
+    bool has_term = false;
     enum tacit_status status =
-        live_store_get_value(store, LIVE_RUN_NONCE, &recovery->run.run_nonce, &found);
-    if (status == TACIT_OK && recovery->config->lost_run != NULL)
+        live_store_get_value(store, LIVE_LETTERS_TERM, &recovery->own_term, &has_term);
+    if (status == TACIT_OK)
+        status = live_store_get_value(store, LIVE_RUN_NONCE, &recovery->run.run_nonce, &found);
+    bool const is_named =
+        recovery->config->begins_term ? !found : recovery->config->lost_run != NULL;
+    if (status == TACIT_OK && is_named)
         status = live_hub_take_run(recovery->config->lost_run, &recovery->run, error);
     if (status == TACIT_OK) {
         live_hub_run(&recovery->run, recovery->letters.run);
@@ -433,9 +568,12 @@ static enum tacit_status look_at_own(struct recovery *recovery, struct tacit_err
     recovery->own.state = NULL;
     free(bytes);
     /* A state in which nothing is closed may have been begun because the one before was lost. */
-    recovery->knows_run = recovery->config->lost_run != NULL || recovery->own.number > 1;
-    if (!recovery->knows_run)
+    recovery->knows_run = recovery->config->lost_run != NULL || recovery->own.number > 1 ||
+                          recovery->config->begins_term;
+    if (!recovery->knows_run) {
         recovery->own = (struct live_entry){0};
+        recovery->own_term = 0;
+    }
     return status;
 }
 
@@ -451,8 +589,12 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
     recovery->letters.keys = recovery->voice.keys;
     recovery->sites = calloc(recovery->run.site_count, sizeof *recovery->sites);
     recovery->timer = live_timer_new(daemon->loop, on_timer, recovery);
-    if (status == TACIT_OK && (recovery->sites == NULL || recovery->timer == NULL))
+    recovery->end = live_timer_new(daemon->loop, on_end, recovery);
+    if (status == TACIT_OK &&
+        (recovery->sites == NULL || recovery->timer == NULL || recovery->end == NULL))
         status = TACIT_MEMORY;
+    if (status == TACIT_OK && config->begins_term)
+        live_timer_set(recovery->end, live_now_us() + TERM_US);
     if (status == TACIT_OK)
         status = look_at_own(recovery, error);
     if (status == TACIT_OK)
@@ -465,7 +607,7 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
 
 enum tacit_status live_coordinator_recover(const struct live_coordinator_config *config,
                                            const struct live_store_identity *identity,
-                                           bool *goes_on, struct tacit_error *error)
+                                           bool *goes_on, uint64_t *term, struct tacit_error *error)
 {
     struct recovery recovery = {.config = config,
                                 .run = config->hub,
@@ -474,7 +616,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
                                             .family = config->protocol->family,
                                             .term = 1}};
     *goes_on = false;
-    if (config->protocol->rebuild == NULL) {
+    if (config->protocol->rebuild == NULL && !config->begins_term) {
         (void)snprintf(error->text, sizeof error->text,
                        "the protocol %s is not built again from what its sites hold: %s",
                        config->protocol->word,
@@ -497,6 +639,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
         *error = recovery.why;
     }
     *goes_on = status == TACIT_OK && recovery.is_done;
+    *term = *goes_on ? last_term(&recovery) : 0;
     live_daemon_close(&recovery.daemon);
     live_voice_close(&recovery.voice);
     free(recovery.letter);

@@ -175,6 +175,19 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
         (void)snprintf(what, sizeof what, "two states of site %s", name);
         live_causes_add(causes, LIVE_CAUSE_TWO_STATES, name_of(status, site), what);
     }
+    /* A site that is a little behind follows by itself. */
+    uint64_t const term = status->terms[site];
+    if (term > status->term || (term > 0 && live_term_is_out_of_reach(term, status->term))) {
+        (void)snprintf(what, sizeof what,
+                       "site %s is in term %" PRIu64 " and this run in term %" PRIu64
+                       ": neither hears the other",
+                       name, term, status->term);
+        live_causes_add(
+            causes, LIVE_STATE_ATTENTION, what,
+            "stop this coordinator and start it with --recover, which goes on in the "
+            "terms of most sites, or begin a term with --new-term; if the site's is out "
+            "of reach, its owner says tacit control STATE term N before");
+    }
 }
 
 struct live_causes live_hub_causes(const struct live_status *status)

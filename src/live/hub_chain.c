@@ -219,6 +219,8 @@ const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_
     char const *const objection = live_entry_shown(letters, envelope, &found);
     if (objection != NULL)
         return objection;
+    if (live_term_is_out_of_reach(letters->term, found.term))
+        return "an entry of a term that is out of reach: it was not counted up to";
     if (chain->stop != LIVE_CHAIN_GOES_ON)
         return NULL;
     if (memcmp(found.run, letters->run, sizeof found.run) != 0)

@@ -18,8 +18,10 @@ struct live_status {
     uint64_t accepted_count;
     uint64_t refused_count;
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
-    const struct live_sender *senders;   /* by site */
-    const uint64_t *heard_us;            /* by site: its last word that was signed; 0: none yet */
+    const struct live_sender *senders; /* by site */
+    const uint64_t *heard_us;          /* by site: its last word that was signed; 0: none yet */
+    uint64_t term;
+    const uint64_t *terms;               /* by site: in which it is; 0: not heard yet */
     const struct live_sender *strangers; /* all other names together */
     const struct live_entry *entry;      /* the newest of the chain */
 };

@@ -59,7 +59,7 @@ struct live_site_event {
     uint64_t now_us;                  /* monotone */
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     union {
-        uint64_t term; /* START, CONNECTED: from 1; what the announcement said last */
+        bool begins_term; /* START, CONNECTED: the hub has forgotten what it granted before */
         struct {
             uint32_t arm;
             double value;        /* as the application gave it, finite; the family clips */

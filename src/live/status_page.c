@@ -306,6 +306,7 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     live_buffer_add(out, "{\"federation\": ");
     live_buffer_add_quoted(out, status->config->federation);
     add_state(status, out);
+    live_buffer_format(out, ", \"term\": %" PRIu64, status->term);
     add_entry(status->entry, out);
     live_buffer_format(out, ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", ", phase(status),
                        status->hub->epoch);

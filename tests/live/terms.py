@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
 """Holders that lose their state: what they say, how the operator begins a new term, and what the sites drop. See
 support.py."""
+import pathlib
 import shutil
 import subprocess
 import sys
 import time
 
-import wire
+import support
 from support import PATIENCE, TACIT, TRIES, main, require, test, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
+import phased  # noqa: E402
+import wire  # noqa: E402
+
+support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the module are its own
 
 MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
 BEGINS = "begins: a holder has lost its state"
@@ -277,6 +284,169 @@ def coordinator_of_the_same_round_that_was_put_back_says_so_and_blames_nobody(fe
         expect_nobody_blamed(federation)
         new_term(federation)
         federation.close()
+
+
+# ---- Terms that nobody counted up to ----
+
+FAR = 1 << 63
+JUMP = 1 << 16
+
+
+def begin(federation_of, **options):
+    """In the second epoch, with somebody who has stolen keys, and the broker's ear."""
+    federation = federation_of(MEANS, strangers=("thief",), rounds=4, gap=0.25, horizon=4000000, **options)
+    federation.allow_access("thief", "write tacit/v1/#")
+    federation.start_all()
+    federation.apply(allowance=1, batch=20)
+    play_to(federation, 2)
+    return federation
+
+
+def are_in(federation, epoch):
+    return all((federation.site_status(site) or {"epoch": 0})["epoch"] >= epoch for site in federation.sites)
+
+
+def play_to(federation, epoch):
+    def is_there():
+        federation.allow(federation.applications[0].allowance + 100)
+        return are_in(federation, epoch)
+    wait_for(f"all sites are in epoch {epoch}", is_there, 120)
+
+
+def in_term(federation, topic, term, signer):
+    """The newest letter of this topic, in another term, signed with this key."""
+    payload = next(payload for name, payload in reversed(federation.tap.letters) if name == federation.topic(topic) and payload)
+    found = wire.fields(payload)
+    made = wire.letter(federation.name, found[7].decode(), found.get(8, b"").decode(), found[12], found[6], run=found[5],
+                       kind=found[3], epoch=found[10], family=found[2], term=term, sequence=found[11], entry=found[13])
+    return federation.signed(made, signer, topic)
+
+
+def forge(federation, topic, term, signer, retain=False):
+    thief = federation.client("thief")
+    thief.publish(federation.topic(topic), in_term(federation, topic, term, signer), retain=retain)
+    thief.close()
+
+
+def announce(federation, site, term):
+    forge(federation, f"to/{site}/announce", term, "coordinator")
+
+
+def term_of(federation, name):
+    return ((federation.status() if name == "coordinator" else federation.site_status(name)) or {}).get("term", 0)
+
+
+def refuses(federation, site):
+    return "counted one by one" in (federation.site_status(site)["refusal"] or "")
+
+
+def is_deaf_to(federation, site):
+    """And somebody must act: the coordinator says so."""
+    status = federation.status() or {"causes": [], "state": ""}
+    return status["state"] == "attention" and any(f"site {site} is in term" in cause["what"] and "--recover" in cause["do"]
+                                                  for cause in status["causes"])
+
+
+def start_coordinator(federation, *words):
+    federation.start("coordinator", [*federation.words_of("coordinator"), *words])
+
+
+def control(federation, site, *words, code=0):
+    done = subprocess.run([TACIT, "control", str(federation.folder / f"state-{site}"), *words], capture_output=True, text=True,
+                          timeout=30, check=False)
+    require(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
+    return done.stdout + done.stderr
+
+
+@test
+def term_that_a_stolen_key_forges_is_not_followed_or_followed_back(federation_of):
+    """Signed with the coordinator's own key: what is out of reach is refused in words; what is not is the sites' term, of
+    which the next one is counted."""
+    federation = begin(federation_of)
+    for term in (FAR, 2 * FAR - 1, 1 << 40, 1 + JUMP + 1):
+        announce(federation, "site-0", term)
+        wait_for(f"term {term} is refused", lambda: refuses(federation, "site-0"))
+        require(str(term) in federation.site_status("site-0")["refusal"], "it does not say which")
+        announce(federation, "site-0", 1)
+        wait_for("the refusal is over", lambda: federation.site_status("site-0")["refusal"] is None)
+    require(term_of(federation, "site-0") == 1 and BEGINS not in federation.log("site-0"), "it followed")
+    for site in federation.sites:
+        announce(federation, site, 1 + JUMP)
+        wait_for(f"{site} follows", lambda site=site: term_of(federation, site) == 1 + JUMP)
+        wait_for(f"the coordinator says that {site} does not hear it", lambda site=site: is_deaf_to(federation, site))
+    federation.stop("coordinator")
+    start_coordinator(federation, "--recover")
+    for site in federation.sites:
+        wait_for(f"{site} is in the next term", lambda site=site: term_of(federation, site) == 2 + JUMP)
+    require(term_of(federation, "coordinator") == 2 + JUMP, f"{federation.status()}")
+    wait_for("all is well", lambda: federation.status()["state"] == "ok")
+    end_run(federation)
+
+
+@test
+def site_out_of_reach_is_left_out_until_its_owner_says_a_word(federation_of):
+    for kind in ({}, {"kind": phased.Phased}):
+        federation = begin(federation_of, **kind)
+        for jump in (1, 2, 3):
+            announce(federation, "site-0", 1 + jump * JUMP)
+            wait_for("site-0 follows", lambda jump=jump: term_of(federation, "site-0") == 1 + jump * JUMP)
+        wait_for("the coordinator says it", lambda: is_deaf_to(federation, "site-0"))
+        federation.stop("coordinator")
+        start_coordinator(federation, "--recover")  # with all sites: it waits for one that it cannot follow
+        wait_for("site-0 is left out", lambda: "site-0 is in term 196609, out of reach" in federation.log("coordinator"))
+        federation.stop("coordinator")
+        start_coordinator(federation, "--recover", "--sites", "2")
+        wait_for("it goes on", lambda: term_of(federation, "coordinator"))
+        require(term_of(federation, "coordinator") == 1, "a minority decided")
+        require("is not allowed" in control(federation, "site-0", "term", str(FAR), code=2), "any number")
+        require("done: term 1\n" in control(federation, "site-0", "term", "1"), "it is not done")
+        require("so it was already: term 1\n" in control(federation, "site-0", "term", "1"), "twice")
+        federation.kill("site-0")
+        federation.start("site-0")
+        wait_for("site-0 says what it waits for",
+                 lambda: "the owner of this site" in ((federation.site_status("site-0") or {}).get("refusal") or ""))
+        federation.stop("coordinator")
+        begin_term(federation)
+        federation.start("coordinator")
+        for site in federation.sites:
+            wait_for(f"{site} is in term 2", lambda site=site: term_of(federation, site) == 2)
+        wait_for("all is well", lambda: (federation.status() or {"state": ""})["state"] == "ok")
+        end_run(federation)
+
+
+@test
+def coordinator_out_of_reach_is_built_again_in_the_terms_of_its_sites(federation_of):
+    """As after a clock at 2099, when terms were times: its sites are deaf, they and it say so, and --recover mends it. A stolen
+    key of one site brings it there."""
+    federation = begin(federation_of)
+    year_2099 = 4070908800
+    run = federation.site_status("site-1")["run"]
+    federation.stop("site-0")
+    forge(federation, "up/site-0/chain", year_2099, "site-0", retain=True)
+    lose(federation, "coordinator")
+    thief = federation.client("thief")
+    for site in ("site-1", "site-2"):  # they show nothing just now
+        thief.publish(federation.topic(f"up/{site}/chain"), b"", retain=True)
+    thief.close()
+    start_coordinator(federation, "--recover", "--sites", "1", "--run", run)
+    wait_for("it goes on", lambda: term_of(federation, "coordinator"))
+    require(term_of(federation, "coordinator") == year_2099 + 1, "an honest site was the first: no test")
+    for site in ("site-1", "site-2"):
+        wait_for(f"{site} refuses it", lambda site=site: refuses(federation, site))
+        wait_for(f"it says that {site} does not hear it", lambda site=site: is_deaf_to(federation, site))
+    federation.stop("coordinator")
+    for site in ("site-1", "site-2"):  # they connect, and show what they hold
+        federation.kill(site)
+        federation.start(site)
+        wait_for(f"{site} is back", lambda site=site: (federation.site_status(site) or {}).get("connected"))
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"], 30)
+    require(code != 0 and "--recover builds it again" in said, f"{code} {said}")
+    federation.start("site-0")
+    start_coordinator(federation, "--recover")
+    for site in federation.sites:
+        wait_for(f"{site} is in term 2", lambda site=site: term_of(federation, site) == 2)
+    wait_for("all is well", lambda: (federation.status() or {"state": ""})["state"] == "ok")
+    end_run(federation)
 
 
 if __name__ == "__main__":

@@ -535,12 +535,14 @@ static enum tacit_status take_exploited(struct live_site *site, const struct liv
     return step_core(site, made, entropy, update);
 }
 
-/* The core counts terms from 0. */
-static elim_event start_of(const struct live_site_event *event)
+/* The core counts the terms that it was in: which ones they were is on the envelopes. */
+static elim_event start_of(const struct live_site *site, const struct live_site_event *event)
 {
+    struct tacit_elim_agent_view view;
+    elim_core_look(site->core, &view);
     return (elim_event){.now_us = event->now_us,
                         .kind = TACIT_EVENT_START,
-                        .as.term = event->as.term > 0 ? event->as.term - 1 : 0};
+                        .as.term = view.term + (event->as.begins_term ? 1 : 0)};
 }
 
 /* Says again what may have been lost. After a restart this is the first time that it is connected.
@@ -551,7 +553,7 @@ static enum tacit_status say_again(struct live_site *site, const struct live_sit
 {
     if (site->plan_is_held)
         ask_around(site, event->now_us, update);
-    enum tacit_status const status = step_core(site, start_of(event), entropy, update);
+    enum tacit_status const status = step_core(site, start_of(site, event), entropy, update);
     say_where(site, update);
     return status;
 }
@@ -586,7 +588,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
 {
     switch (event->kind) {
     case LIVE_SITE_START:
-        return step_core(site, start_of(event), entropy, update);
+        return step_core(site, start_of(site, event), entropy, update);
     case LIVE_SITE_CONNECTED:
         return say_again(site, event, entropy, update);
     case LIVE_SITE_REWARD:

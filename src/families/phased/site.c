@@ -290,12 +290,12 @@ static enum tacit_status take_exploited(struct live_site *site, const struct liv
     return step_core(site, made, entropy, update);
 }
 
-/* The core counts terms from 0. */
-static phased_event start_of(const struct live_site_event *event)
+/* The core counts the terms that it was in: which ones they were is on the envelopes. */
+static phased_event start_of(const struct live_site *site, const struct live_site_event *event)
 {
     return (phased_event){.now_us = event->now_us,
                           .kind = TACIT_EVENT_START,
-                          .as.term = event->as.term > 0 ? event->as.term - 1 : 0};
+                          .as.term = agent_view(site).term + (event->as.begins_term ? 1 : 0)};
 }
 
 static enum tacit_status dispatch(struct live_site *site, const struct live_site_event *event,
@@ -305,7 +305,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     switch (event->kind) {
     case LIVE_SITE_START:
     case LIVE_SITE_CONNECTED: /* says again what may have been lost */
-        return step_core(site, start_of(event), entropy, update);
+        return step_core(site, start_of(site, event), entropy, update);
     case LIVE_SITE_REWARD:
         return take_reward(site, event, entropy, update);
     case LIVE_SITE_EXPLOITED:

@@ -11,6 +11,11 @@ enum tacit_status live_letters_begin(struct live_letters *letters,
     return tacit_wire_agreement_digest(agreement, letters->agreement);
 }
 
+bool live_term_is_out_of_reach(uint64_t known, uint64_t term)
+{
+    return term > known && term - known > LIVE_TERM_JUMP_MAX;
+}
+
 static void put_name(char place[TACIT_WIRE_NAME_BYTES_MAX + 1], const char *name)
 {
     size_t const length = strlen(name);

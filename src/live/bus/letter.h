@@ -39,6 +39,11 @@ enum tacit_status live_letters_begin(struct live_letters *letters,
 /* The value under which a store keeps the term. */
 #define LIVE_LETTERS_TERM "term"
 
+/* Terms are counted one by one, and never by a clock. One that is further ahead than this of those
+ * that are known was not counted: nobody follows it, be it signed or not. */
+#define LIVE_TERM_JUMP_MAX (UINT64_C(1) << 16)
+bool live_term_is_out_of_reach(uint64_t known, uint64_t term);
+
 /* The objection to a letter of a later term. */
 extern const char live_letter_is_ahead[];
 
