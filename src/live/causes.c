@@ -115,6 +115,11 @@ static const struct {
     [LIVE_CAUSE_TWO_STATES] = {"two-states", LIVE_STATE_ATTENTION,
                                "stop all processes of this site, and start the one with the newest "
                                "state alone: the highest release_epoch"},
+    [LIVE_CAUSE_TERM] =
+        {"term", LIVE_STATE_ATTENTION,
+         "stop this coordinator and start it with --recover, which goes on in the "
+         "terms of most sites, or begin a term with --new-term; where the site's is "
+         "out of reach, its owner says tacit control STATE term N before"},
     [LIVE_CAUSE_OLD_STATE] = {"old-state", LIVE_STATE_ATTENTION,
                               "stop this agent, put the newest state of this site back and start "
                               "it alone; if that is gone, the operator of the coordinator begins a "

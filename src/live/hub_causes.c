@@ -182,11 +182,7 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
                        "site %s is in term %" PRIu64 " and this run in term %" PRIu64
                        ": neither hears the other",
                        name, term, status->term);
-        live_causes_add(
-            causes, LIVE_STATE_ATTENTION, what,
-            "stop this coordinator and start it with --recover, which goes on in the "
-            "terms of most sites, or begin a term with --new-term; if the site's is out "
-            "of reach, its owner says tacit control STATE term N before");
+        live_causes_add(causes, LIVE_CAUSE_TERM, name_of(status, site), what);
     }
 }
 

@@ -19,7 +19,7 @@ import time
 
 import support
 import wire
-from support import (IS_LONG, STEPS, TACIT, Application, UnixConnection, call, main, require, seeded, test, wait_for)
+from support import (IS_LONG, STEPS, TACIT, TRIES, Application, UnixConnection, call, main, require, seeded, test, wait_for)
 from wire import field, fields, fixed32, fixed64
 
 WORD, FAMILY = "gossip-ucb", 2
@@ -653,7 +653,7 @@ def copy_of_a_running_site_never_draws_again_for_what_was_open(federation_of):
     """The original gets the reward, draws and sends; then the copy takes its place and gets the same reward at once."""
     federation = site_with_open_decision(federation_of)
     late = 0
-    for _ in range(20 if IS_LONG else 3):
+    for _ in range(max(3, TRIES)):
         decision = open_planned(federation, "site-2")
         copy_running(federation, "site-2", "copy")
         require(mark(federation, "site-2", decision) == "accepted", "the original does not take its reward")
@@ -682,7 +682,7 @@ def copy_of_a_running_site_never_draws_again_for_what_was_open(federation_of):
 def clones_of_a_running_site_accept_nothing_that_was_open(federation_of):
     """Two copies start at once and are asked at once: neither draws for the decision that was open in both."""
     late = drawn = 0
-    for number in range(20 if IS_LONG else 3):
+    for number in range(max(3, TRIES)):
         federation = site_with_open_decision(federation_of)
         decision = open_planned(federation, "site-2")
         copy_running(federation, "site-2", "clone")

@@ -325,6 +325,17 @@ static void an_announcement_comes_before_the_run_is_known(void **state)
     free(bytes);
 }
 
+static void a_term_is_out_of_reach_beyond_65536_above_the_known_one(void **state)
+{
+    (void)state;
+    assert_false(live_term_is_out_of_reach(0, 65536));
+    assert_true(live_term_is_out_of_reach(0, 65537));
+    assert_false(live_term_is_out_of_reach(7, 7));
+    assert_false(live_term_is_out_of_reach(UINT64_MAX, 1)); /* it is behind */
+    assert_false(live_term_is_out_of_reach(UINT64_MAX - 65536, UINT64_MAX));
+    assert_true(live_term_is_out_of_reach(UINT64_MAX - 65537, UINT64_MAX));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -337,6 +348,7 @@ int main(void)
         cmocka_unit_test(a_letter_without_a_signature_stays_closed),
         cmocka_unit_test(without_its_key_a_letter_waits),
         cmocka_unit_test(an_announcement_comes_before_the_run_is_known),
+        cmocka_unit_test(a_term_is_out_of_reach_beyond_65536_above_the_known_one),
     };
     return cmocka_run_group_tests(tests, open_keys, close_keys);
 }
