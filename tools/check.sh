@@ -68,4 +68,7 @@ gate "valgrind over the cores and a whole run"
 tools/build.sh build-test -Dtests=true
 tools/check_valgrind.sh build-test
 
+gate "instructions: no workload takes more than it did (bench/instructions.csv)"
+python3 bench/instructions.py build-gate build-test
+
 echo "All gates passed, in $SECONDS s."
