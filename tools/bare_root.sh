@@ -1,0 +1,93 @@
+#!/bin/bash
+# A bare Debian 12 in a folder, in it a clone of what is committed, and there what a newcomer does: the first block of the README, as it
+# stands. Of this machine it has the package sources with their keys and proxies, and nothing else: no compiler, no curl, no data set.
+#
+# usage: bare_root.sh [--no-pty] [COMMAND]      --no-pty: without pseudo-terminals and sysfs, as in small containers
+# Root on Debian, 4 GB under build-bare, where the bare system is kept for the next time. The exit code is the command's; 3, and one line: no
+# root can be made here, and nothing was run. Mounts and processes live in namespaces of their own and end with this script, however it ends.
+set -euo pipefail
+pty=yes
+[ "${1-}" != --no-pty ] || { pty=no; shift; }
+cd "$(dirname "$0")/.."
+project=$PWD base=$PWD/build-bare/base root=$PWD/build-bare/root.$$ log=$PWD/build-bare/log.$$
+child=
+
+cannot() {
+    echo "bare_root.sh: no bare root can be made here: $1"
+    exit 3
+}
+
+# Its mounts are seen by nobody else; when it or this script ends, so do all that it started. Waited for, so that a signal is heard.
+apart() {
+    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc "$@" </dev/null &
+    child=$!
+    wait "$child"
+}
+
+leave() {
+    trap '' EXIT INT TERM HUP
+    if [ -n "$child" ]; then
+        kill -KILL "$child" 2>/dev/null || :
+        wait "$child" 2>/dev/null || :
+    fi
+    for _ in 1 2 3 4 5; do # who was killed may still be writing
+        rm -rf --one-file-system "$root" "$base.$$" "$log" 2>/dev/null && break
+        sleep 1
+    done
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+make_base() {
+    command -v debootstrap >/dev/null || {
+        command -v apt-get >/dev/null || cannot "it needs debootstrap, or apt-get to install it"
+        { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install debootstrap; } >"$log" 2>&1 ||
+            cannot "apt-get does not install debootstrap: $(tail -n 1 "$log")"
+    }
+    apart debootstrap --variant=minbase bookworm "$base.$$" >"$log" 2>&1 || cannot "debootstrap: $(tail -n 1 "$log")"
+    mv -T "$base.$$" "$base"
+}
+
+# What the machine's owner set, so that packages are found where they are found outside.
+copy_sources() {
+    local file
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/apt/keyrings /usr/share/keyrings /etc/ssl/certs \
+        /etc/resolv.conf /etc/hosts; do
+        [ ! -e "$file" ] || { mkdir -p "$root$(dirname "$file")" && cp -rLT "$file" "$root$file" 2>/dev/null; } || :
+    done
+}
+
+# In the namespaces: mounts, then the command, in the root.
+enter='
+set -eu
+root=$1 pty=$2 command=$3
+shift 3
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+mount -t tmpfs tmpfs "$root/dev/shm"
+if [ "$pty" = yes ]; then
+    mount --bind /dev/pts "$root/dev/pts" || :
+    mount --rbind /sys "$root/sys" || :
+fi
+exec chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@" bash -ec "$command"
+'
+mapfile -t proxies < <(env | grep -iE '^(https?|no|all)_proxy=' || :)
+inside() {
+    apart bash -c "$enter" enter "$root" "$pty" "$1" "${proxies[@]}"
+}
+
+mkdir -p build-bare
+[ "$(id -u)" = 0 ] || cannot "it needs root"
+apart true 2>"$log" || cannot "$(tail -n 1 "$log")"
+[ -d "$base" ] || make_base
+cp -a "$base" "$root"
+copy_sources
+inside ': it can be entered' >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
+inside '{ apt-get -qq update; DEBIAN_FRONTEND=noninteractive apt-get -qq -y install git make; }' >"$log" 2>&1 ||
+    cannot "apt-get does not install git and make in it: $(tail -n 1 "$log")"
+git clone -q "$project" "$root/root/project"
+first_block=$(sed -n '/^```sh$/,/^```$/{ /^```sh$/d; /^```$/q; p }' "$root/root/project/README.md")
+inside "cd /root/project
+${*:-$first_block}
+:" # not the last command, which would be the first process: bash ends what others leave behind
