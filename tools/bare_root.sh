@@ -52,6 +52,7 @@ make_base() {
 # What the machine's owner set, so that packages are found where they are found outside.
 copy_sources() {
     local file
+    rm -f "$root/etc/apt/sources.list"
     for file in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/apt/keyrings /usr/share/keyrings /etc/ssl/certs \
         /etc/resolv.conf /etc/hosts; do
         [ ! -e "$file" ] || { mkdir -p "$root$(dirname "$file")" && cp -rLT "$file" "$root$file" 2>/dev/null; } || :

@@ -8,8 +8,9 @@ build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-de
 librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev
 libjansson-dev liblapacke-dev libdnnl-dev'
 live=mosquitto
-# curl: the pages of the documentation call it. nodejs: runs the client that applications in JavaScript use. openssl: the tests ask it what it thinks of our certificates. systemd (procps: kill), strace: whether it takes our units,
-# and whether the daemons keep to them. openmpi: comparisons over ranks.
+# curl: the pages that the tests follow call it. nodejs: runs the client that applications in JavaScript use. openssl: the tests ask it what
+# it thinks of our certificates. systemd (procps: kill), strace: whether it takes our units, and whether the daemons keep to them. openmpi:
+# comparisons over ranks.
 test='curl locales mosquitto-clients nodejs openssl libcmocka-dev libcurl4-openssl-dev libopenmpi-dev openmpi-bin python3-networkx procps strace systemd'
 check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 

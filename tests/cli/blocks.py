@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every code block of README.md and docs/*.md is run by a test, or is named here with the reason why not; and whatever `tacit`
-command stands in one, its name and options are those that the program has.
+"""Every code block of the README is run by a test, as it stands; every one of docs/*.md is, or is named here with the reason why
+not; and whatever `tacit` command stands in one, its name and options are those that the program has.
 
 usage: blocks.py       $TACIT_PROGRAM, $TACIT_SOURCE
 """
@@ -21,9 +21,6 @@ SLICE = "a slice of a site's or coordinator's file; whole files of this protocol
 OUTPUT = "an excerpt of what a long run printed"
 # By the page and how the block begins; console blocks are run by page.py, and those of the guide by tests/live/guide.py.
 REASONS = {
-    ("README.md", "make run"): "the gates call both",
-    ("README.md", "build/tacit run experiments"): "FILE stands for any; commands and options are looked at here",
-    ("README.md", "curl --unix-socket"): "two lines of docs/operations.md, section 6, which is followed",
     ("docs/claims-file.md", "fast_runs: 3"): "a slice of a claims file",
     ("docs/claims-file.md", "        fast: {says"): "a slice of a claims file",
     ("docs/contexts.md", "protocol: glm-ucb\nrun:"): SLICE,
@@ -57,6 +54,12 @@ REASONS = {
     ("docs/votes.md", "protocol: votes"): SLICE,
 }
 
+# Blocks of the README that others run as they stand, and how those find them.
+RUN_BY = {
+    ("README.md", "make run "): ("tools/bare_root.sh", "sed -n '/^```sh$/"),
+    ("README.md", "decision=$("): ("tests/live/guide.py", 'guide.block("sh", "decision=$(curl")'),
+}
+
 
 def pages():
     return ["README.md", *sorted(f"docs/{path.name}" for path in (SOURCE / "docs").glob("*.md"))]
@@ -79,8 +82,10 @@ def how_held(page, kind, text, followed):
         return "page.py" if pathlib.Path(page).name in (SOURCE / "tests/meson.build").read_text(encoding="utf-8") else None
     if page in ("docs/operations.md", "docs/peers.md") and any(text.startswith(start) for start in followed):
         return "guide.py"
-    if page == "README.md" and kind == "yaml":
-        return "check"
+    if page == "README.md":
+        by = next((by for (_, start), by in RUN_BY.items() if text.startswith(start)), None)
+        is_found = by is not None and by[1] in (SOURCE / by[0]).read_text(encoding="utf-8")
+        return "check" if kind == "yaml" else by[0] if is_found else "run" if by is None else None
     return next((reason for (one, start), reason in REASONS.items() if one == page and text.startswith(start)), None)
 
 
@@ -112,6 +117,18 @@ def check_experiment(text):
     assert done.returncode == 0, done.stderr
 
 
+def run_as_it_stands(text):
+    """In a folder like the project's after `make`."""
+    with tempfile.TemporaryDirectory(prefix="tacit-blocks-") as name:
+        folder = pathlib.Path(name)
+        (folder / "build").mkdir()
+        (folder / "build/tacit").symlink_to(os.path.abspath(TACIT))
+        for part in ("experiments", "examples"):
+            (folder / part).symlink_to(SOURCE / part)
+        done = subprocess.run(["bash", "-ec", text], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def main():
     followed = guided()
     used, wrong = set(), []
@@ -122,6 +139,8 @@ def main():
                 wrong.append(f"{page}: a block that nothing runs and no reason is given for: {text[:60]!r}")
             if held == "check":
                 check_experiment(text)
+            if held == "run":
+                run_as_it_stands(text)
             used.update(key for key in REASONS if key[0] == page and text.startswith(key[1]))
             wrong += [f"{page}: {one}: there is no such thing" for one in wrong_commands(text)]
     wrong += [f"{page}: no block begins with {start!r} any more" for page, start in REASONS.keys() - used]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/operations.md (sections 2 to 6) and docs/peers.md are followed by a shell, block by block as they stand, in a scratch
-directory. Only what is another machine's there is this one's here: its name, its address, ports that are free; and what a
+"""docs/operations.md (sections 2 to 6), the README's first decision and docs/peers.md are followed by a shell, block by block as
+they stand, in a scratch directory. Only what is another machine's there is this one's here: its name, its address, ports that are free; and what a
 terminal of its own would show is started in the background. See support.py."""
 import os
 import pathlib
@@ -33,7 +33,7 @@ class Guide:
     """A page, and a shell that follows it."""
 
     def __init__(self, page):
-        self.blocks = [(kind, text) for kind, text in BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))]
+        self.blocks = BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-guide-"))
         self.ports = {"8883": str(free_port()), "8080": str(free_port())}
         self.processes = []
@@ -106,6 +106,9 @@ def follow_operations(guide):
         wait_for("the site explores", lambda folder=folder: "OK: site" in guide.status(folder, "agent.yaml")[1], 60)
     wait_for("the hub is well", lambda: guide.status(hub, "coordinator.yaml")[0] == 0, 60)
     first_decision(guide, north)
+    guide.blocks = BLOCK.findall((DOCS.parent / "README.md").read_text(encoding="utf-8"))
+    said = guide.follow(guide.block("sh", "decision=$(curl"), north).splitlines()
+    require(len(said) == 2 and '"kind": "planned"' in said[0] and said[1] == '{"status": "accepted"}', f"{said}")
 
 
 def first_decision(guide, folder):
