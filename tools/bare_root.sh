@@ -89,6 +89,6 @@ inside '{ apt-get -qq update; DEBIAN_FRONTEND=noninteractive apt-get -qq -y inst
     cannot "apt-get does not install git and make in it: $(tail -n 1 "$log")"
 git clone -q "$project" "$root/root/project"
 first_block=$(sed -n '/^```sh$/,/^```$/{ /^```sh$/d; /^```$/q; p }' "$root/root/project/README.md")
-inside "cd /root/project
+inside "cd ~/project
 ${*:-$first_block}
 :" # not the last command, which would be the first process: bash ends what others leave behind

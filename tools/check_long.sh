@@ -1,9 +1,12 @@
 #!/bin/bash
-# What takes too long for every change: long statistics, the full run of contexts, 1,000 kills, a minute without a broker, an hour of ordinary life, a large
-# swarm, an agent on an emulated board, 30 s of each fuzz target.
+# What takes too long for every change: a bare machine without terminals, long statistics, the full run of contexts, 1,000 kills, a minute without
+# a broker, an hour of ordinary life, a large swarm, an agent on an emulated board, 30 s of each fuzz target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-30}
+
+echo "== the README's first commands in a bare Debian that has no pseudo-terminals and no sysfs, where one can be made"
+tools/bare_root.sh --no-pty || [ $? = 3 ]
 
 echo "== long statistics"
 tools/build.sh build-test -Dtests=true

@@ -101,7 +101,7 @@ def main():
     try:
         os.close(os.dup(pty.openpty()[0]))
     except OSError as error:
-        print(f"skip: no pseudo-terminal here: {error}\n[  SKIPPED ] text_fits_the_terminal")
+        print(f"{error}\nskip: no pseudo-terminal here\n[  SKIPPED ] text_fits_the_terminal")
         return 0
     failed = 0
     with tempfile.TemporaryDirectory() as name:

@@ -24,6 +24,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "../../src/live/api/api.h"
+#include "../support/skip.h"
 #include "../support/temp.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -1109,7 +1110,7 @@ static void a_user_with_many_requests_lets_others_go_between(void **state)
     struct turns turns;
     int raws[TURN_LINES + 1];
     if (transport != ON_UNIX || geteuid() != 0)
-        skip(); /* on loopback all are one caller; only root can be two users */
+        SKIP_BECAUSE("only root can be two users"); /* on loopback all are one caller */
     turns_open(&server, &turns, TURN_LINES + 1);
     assert_int_equal(chmod(server.directory, 0711), 0);
     assert_int_equal(chmod(server.socket, 0666), 0);

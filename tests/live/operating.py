@@ -2,6 +2,8 @@
 """What an operator is told: `tacit status` and its exit codes, why a daemon is not connected and what to do, what
 `--check` refuses, which key was changed, what SIGHUP does. See support.py."""
 import json
+import pathlib
+import re
 import signal
 import socket
 import sqlite3
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import wire
 from support import TACIT, expire, main, require, test, text_at, wait_for
 
 OK, WAITING, ATTENTION, DOWN = range(4)
@@ -297,6 +300,37 @@ def sighup_reopens_the_log_and_reads_certificates_anew(federation_of):
     wait_for("a line", lambda: "reload: on SIGHUP" in federation.log("coordinator"), 60)
     federation.stop("site-0")
     federation.stop("coordinator")
+
+
+# What leaves
+
+SAID = {16: "hello", 18: "report", 22: "commit"}  # bodies of src/wire/elim.proto
+
+
+def leaves(federation, site):
+    """What the broker heard of a site, by the names that docs/operations.md, section 7, has for it."""
+    found = set()
+    for topic, payload in federation.tap.letters:
+        if topic == federation.topic(f"key/{site}"):
+            found.add("key")
+            require(payload == federation.certificate(site), "not its certificate")
+        elif topic.startswith(federation.topic(f"up/{site}/")):
+            is_chain = topic.endswith("/chain")
+            require(set(wire.fields(payload)) == set(range(1, 15)) or (is_chain and not payload), f"{topic}: {payload.hex()}")
+            kinds = [SAID.get(number, number) for number in wire.fields(wire.body_of(payload)) if number >= 16]
+            found.update(["chain"] if is_chain else kinds or ["an empty message"])
+    return found
+
+
+@test
+def what_leaves_a_site_is_what_the_page_says(federation_of):
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `(\w+)` \|", page.split("## 7. What leaves a site")[1].split("\n## ")[0], re.M))
+    federation = federation_of(MEANS, sites=2, rounds=2)
+    federation.start_all()
+    federation.apply()
+    wait_for("the run ends", federation.is_finished, 60)
+    require(leaves(federation, "site-0") == told, f"{leaves(federation, 'site-0')} leaves, {told} is told")
 
 
 if __name__ == "__main__":

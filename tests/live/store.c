@@ -7,6 +7,7 @@
 #include "../support/effort.h"
 #include "../support/fault_vfs.h"
 #include "../support/log_bytes.h"
+#include "../support/skip.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
 #include <dirent.h>
@@ -694,7 +695,7 @@ static void somebody_elses_files_are_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0)
-        skip(); /* only root can give files away */
+        SKIP_BECAUSE("only root can give files away");
     store_model_make(1);
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);

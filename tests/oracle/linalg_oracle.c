@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/skip.h"
 #include "tacit/linalg.h"
 #include "tacit/random.h"
 
@@ -671,7 +672,7 @@ static void both_paths_give_the_same_bits(void **state)
 {
     (void)state;
     if (tacit_linalg_fastest() == TACIT_LINALG_PORTABLE)
-        skip();
+        SKIP_BECAUSE("no AVX2 here");
     static double portable[RESULTS_MAX];
     static double fast[RESULTS_MAX];
     for (uint32_t d = 1; d <= D_MAX; d++)
