@@ -79,6 +79,9 @@ inside() {
 }
 
 mkdir -p build-bare
+for old in build-bare/*.[0-9]*; do # of one that was killed outright
+    kill -0 "${old##*.}" 2>/dev/null || rm -rf --one-file-system "$old"
+done
 [ "$(id -u)" = 0 ] || cannot "it needs root"
 apart true 2>"$log" || cannot "$(tail -n 1 "$log")"
 [ -d "$base" ] || make_base
