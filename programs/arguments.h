@@ -13,6 +13,7 @@ struct arguments {
     const char *experiments; /* reproduce: directory, or NULL */
     bool list;
     bool fast;
+    bool cite;
     const char *settings[ARGUMENTS_SETTINGS_MAX];
     char shorthand[2][64]; /* --runs N and --seed S as settings */
     uint32_t setting_count;

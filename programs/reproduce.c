@@ -129,9 +129,9 @@ static void write_id(const struct tacit_claims *claims, uint32_t figure, char id
                    is_paper ? "" : claims->figures[figure].id);
 }
 
-/* Is there something of this ID? It is then wanted. NULL wants everything that does not take hours.
- */
-static bool want(struct shelf *shelf, const char *wanted)
+/* Is there something of this ID? It is then wanted; a figure that takes hours only by its own ID,
+ * or in the fast version. NULL wants every paper that does not take hours. */
+static bool want(struct shelf *shelf, const char *wanted, bool is_fast)
 {
     bool found = false;
     char id[ID_BYTES];
@@ -143,7 +143,12 @@ static bool want(struct shelf *shelf, const char *wanted)
                     ? paper->claims->is_long
                     : strcmp(wanted, paper->claims->paper) != 0 && strcmp(wanted, id) != 0)
                 continue;
-            paper->figures_wanted[figure] = true;
+            bool const takes_hours = paper->claims->figures[figure].hours != 0 && !is_fast;
+            bool const is_own = wanted != NULL && strcmp(wanted, id) == 0;
+            if (takes_hours && !is_own)
+                paper->figures_left[figure] = true;
+            else
+                paper->figures_wanted[figure] = true;
             found = true;
         }
     }
@@ -187,15 +192,31 @@ static int list(const struct shelf *shelf)
     return EXIT_DONE;
 }
 
-/* ---- Running and telling ---- */
-
 static bool is_wanted(const struct reproduction *paper)
 {
     for (uint32_t i = 0; i < paper->claims->figure_count; i++)
-        if (paper->figures_wanted[i])
+        if (paper->figures_wanted[i] || paper->figures_left[i])
             return true;
     return false;
 }
+
+/* The papers that were asked for, all where none was; and this program. */
+static int cite(const struct shelf *shelf, const struct arguments *arguments)
+{
+    for (uint32_t i = 0; i < shelf->count; i++)
+        if (shelf->papers[i].claims->cite != NULL &&
+            (arguments->id_count == 0 || is_wanted(&shelf->papers[i])))
+            (void)printf("%s\n", shelf->papers[i].claims->cite);
+    (void)printf("@software{tacit,\n"
+                 "  title   = {tacit: private, communication-efficient federated bandits},\n"
+                 "  author  = {{The tacit authors}},\n"
+                 "  year    = {2026},\n"
+                 "  version = {" TACIT_VERSION "}\n"
+                 "}\n");
+    return EXIT_DONE;
+}
+
+/* ---- Running and telling ---- */
 
 /* Everything is loaded before anything runs: wrong input is found at once. */
 static enum tacit_status prepare_all(struct shelf *shelf, bool is_fast, struct tacit_error *error)
@@ -286,14 +307,16 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
     if (status != TACIT_OK)
         return complain(&error, status);
     for (uint32_t i = 0; i < arguments->id_count; i++)
-        if (!want(shelf, arguments->ids[i])) {
+        if (!want(shelf, arguments->ids[i], arguments->fast)) {
             refuse_id(shelf, arguments->ids[i]);
             return EXIT_WRONG_INPUT;
         }
     if (arguments->list)
         return list(shelf);
+    if (arguments->cite)
+        return cite(shelf, arguments);
     if (arguments->id_count == 0)
-        (void)want(shelf, NULL);
+        (void)want(shelf, NULL, arguments->fast);
     status = prepare_all(shelf, arguments->fast, &error);
     if (status != TACIT_OK)
         return complain(&error, status);
@@ -326,6 +349,7 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
 
 static const struct argp_option options[] = {
     {"list", 'l', NULL, 0, "List what can be reproduced", 0},
+    {"cite", 'c', NULL, 0, "Print BibTeX of the papers, and of tacit", 0},
     {"fast", 'f', NULL, 0, "Few runs of each experiment: seconds instead of minutes", 0},
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0,

@@ -62,6 +62,22 @@ static bool is_series(const char *name)
     return *family != NULL;
 }
 
+/* What an axis is called where the file does not say: the label of what it shows. */
+static const char *axis_label(const struct tacit_family *family, const char *name)
+{
+    static const char *const labels[] = {"epsilon a reward", "agents"};
+    uint32_t const metric = tacit_family_metric(family, name);
+    uint32_t const series = find_series(family, name);
+    int const extra = find_extra(name);
+    if (metric != UINT32_MAX)
+        return family->metrics[metric].label;
+    if (series != UINT32_MAX)
+        return family->profiles[series].label;
+    if (family->band != NULL && strcmp(family->band->name, name) == 0)
+        return family->band->label;
+    return extra < EXTRA_COUNT ? labels[extra] : name;
+}
+
 /* Has an experiment of some family such a number? */
 static bool is_known(const char *name)
 {
@@ -261,6 +277,7 @@ enum tacit_status reproduction_load(struct reproduction *reproduction, const cha
         return status;
     struct tacit_claims const *const claims = reproduction->claims;
     reproduction->figures_wanted = room_for(reproduction, claims->figure_count, sizeof(bool));
+    reproduction->figures_left = room_for(reproduction, claims->figure_count, sizeof(bool));
     reproduction->experiments_wanted =
         room_for(reproduction, claims->experiment_count, sizeof(bool));
     reproduction->experiments =
@@ -676,7 +693,7 @@ struct sample {
     const struct tacit_measure *measure;
     double **rows;
     uint32_t run_count;
-    uint32_t left_out; /* or NOBODY */
+    uint32_t left_out; /* or NOBODY; the only one where runs are looked at by themselves */
 };
 
 /* From the first value, so that equal values have exactly that mean. */
@@ -713,6 +730,43 @@ static double jackknife(struct sample *sample)
     return half <= ROUNDING * fabs(first) ? 0 : half;
 }
 
+/* The result of the run `left_out`, by itself. */
+static double value_of(void *context, const struct tacit_measure_step *step)
+{
+    struct sample const *const sample = context;
+    return sample->rows[step - sample->measure->steps][sample->left_out];
+}
+
+/* The measure of each run by itself, and their mean. */
+static void judge_each_run(struct reproduction *reproduction, struct sample *sample,
+                           struct tacit_report_claim *report)
+{
+    double *const values = room_for(reproduction, sample->run_count, sizeof *values);
+    for (sample->left_out = 0; sample->left_out < sample->run_count; sample->left_out++)
+        values[sample->left_out] = tacit_measure_value(sample->measure, value_of, sample);
+    struct tacit_report_summary const summary =
+        tacit_report_summarise(values, sample->run_count, 1);
+    report->value = summary.mean;
+    report->ci95 = summary.ci95;
+}
+
+/* What the file says of a claim; no value yet. */
+static struct tacit_report_claim report_claim(const struct tacit_claim *claim)
+{
+    return (struct tacit_report_claim){.id = claim->id,
+                                       .where = claim->where,
+                                       .says = claim->says,
+                                       .measure = claim->measure.text,
+                                       .why = claim->why,
+                                       .value = NAN,
+                                       .lo = claim->lo,
+                                       .hi = claim->hi,
+                                       .is_limit = claim->is_limit,
+                                       .reading = claim->reading,
+                                       .checked = claim->checked,
+                                       .record = claim->record};
+}
+
 static struct tacit_report_claim judge(struct reproduction *reproduction,
                                        const struct tacit_claim *claim)
 {
@@ -726,17 +780,15 @@ static struct tacit_report_claim judge(struct reproduction *reproduction,
         sample.rows[i] = values_of(reproduction, step->experiment, step->metric, step->slot);
         sample.run_count = reproduction->simulations[step->experiment].finished;
     }
-    double const value = tacit_measure_value(measure, mean_of, &sample);
-    return (struct tacit_report_claim){.id = claim->id,
-                                       .where = claim->where,
-                                       .says = claim->says,
-                                       .measure = measure->text,
-                                       .why = claim->why,
-                                       .value = value,
-                                       .ci95 = sample.run_count == 0 ? 0 : jackknife(&sample),
-                                       .lo = claim->lo,
-                                       .hi = claim->hi,
-                                       .holds_on_record = claim->holds};
+    struct tacit_report_claim report = report_claim(claim);
+    report.was_run = true;
+    if (claim->is_each_run && sample.run_count > 0)
+        judge_each_run(reproduction, &sample, &report);
+    else {
+        report.value = tacit_measure_value(measure, mean_of, &sample);
+        report.ci95 = sample.run_count == 0 ? 0 : jackknife(&sample);
+    }
+    return report;
 }
 
 /* ---- Figures ---- */
@@ -932,6 +984,8 @@ static struct tacit_report_figure draw_figure(struct reproduction *reproduction,
     bool const is_curve = strcmp(figure->x, "t") == 0;
     struct tacit_report_series *const series =
         room_for(reproduction, figure->curve_count, sizeof *series);
+    struct tacit_family const *const family =
+        reproduction->experiments[figure->curves[0].experiment].family;
     uint32_t count = 0;
     for (uint32_t i = 0; i < figure->curve_count; i++)
         if (is_series(figure->y))
@@ -942,31 +996,37 @@ static struct tacit_report_figure draw_figure(struct reproduction *reproduction,
             series[count++] = draw_curve(reproduction, figure, &figure->curves[i]);
         else if (begins_series(figure, i))
             series[count++] = draw_points(reproduction, figure, i);
-    return (struct tacit_report_figure){.id = figure->id,
-                                        .title = figure->title,
-                                        .x_label = is_curve ? "time slot t" : figure->x,
-                                        .y_label =
-                                            figure->y_label == NULL ? figure->y : figure->y_label,
-                                        .x_is_log = figure->x_is_log,
-                                        .y_is_log = figure->y_is_log,
-                                        .series = series,
-                                        .series_count = count};
+    return (struct tacit_report_figure){
+        .id = figure->id,
+        .title = figure->title,
+        .x_label = is_curve ? "time slot t" : axis_label(family, figure->x),
+        .y_label = figure->y_label == NULL ? axis_label(family, figure->y) : figure->y_label,
+        .x_is_log = figure->x_is_log,
+        .y_is_log = figure->y_is_log,
+        .series = series,
+        .series_count = count};
 }
 
 /* ---- The report ---- */
 
 static struct tacit_report_section report_figure(struct reproduction *reproduction,
-                                                 const struct tacit_claims_figure *figure)
+                                                 const struct tacit_claims_figure *figure,
+                                                 bool was_run)
 {
     struct tacit_report_claim *const claims =
         room_for(reproduction, figure->claim_count, sizeof *claims);
     for (uint32_t i = 0; i < figure->claim_count; i++)
-        claims[i] = judge(reproduction, &figure->claims[i]);
-    return (struct tacit_report_section){.figure = draw_figure(reproduction, figure),
+        claims[i] =
+            was_run ? judge(reproduction, &figure->claims[i]) : report_claim(&figure->claims[i]);
+    struct tacit_report_figure const drawn =
+        was_run ? draw_figure(reproduction, figure)
+                : (struct tacit_report_figure){.id = figure->id, .title = figure->title};
+    return (struct tacit_report_section){.figure = drawn,
                                          .paper_shows = figure->paper_shows,
                                          .we_show = figure->we_show,
                                          .claims = claims,
-                                         .claim_count = figure->claim_count};
+                                         .claim_count = figure->claim_count,
+                                         .hours_left = was_run ? 0 : figure->hours};
 }
 
 static struct tacit_report_experiment report_experiment(struct reproduction *reproduction,
@@ -1001,8 +1061,9 @@ void reproduction_report(struct reproduction *reproduction, bool is_fast)
                                           .sections = sections,
                                           .experiments = experiments};
     for (uint32_t i = 0; i < claims->figure_count; i++)
-        if (reproduction->figures_wanted[i])
-            sections[report->section_count++] = report_figure(reproduction, &claims->figures[i]);
+        if (reproduction->figures_wanted[i] || reproduction->figures_left[i])
+            sections[report->section_count++] =
+                report_figure(reproduction, &claims->figures[i], reproduction->figures_wanted[i]);
     for (uint32_t i = 0; i < claims->experiment_count; i++)
         if (reproduction->experiments_wanted[i])
             experiments[report->experiment_count++] = report_experiment(reproduction, i);

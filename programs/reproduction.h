@@ -7,8 +7,9 @@
 
 struct reproduction {
     struct tacit_claims *claims;
-    bool *figures_wanted;                 /* one a figure */
-    bool *experiments_wanted;             /* one an experiment; set by reproduction_prepare */
+    bool *figures_wanted;     /* one a figure */
+    bool *figures_left;       /* one a figure: asked for, but not by its own ID, and takes hours */
+    bool *experiments_wanted; /* one an experiment; set by reproduction_prepare */
     struct tacit_experiment *experiments; /* the wanted ones are loaded */
     struct simulation *simulations;       /* the wanted ones have run */
     struct reproduction_room *rooms;      /* memory of the report */

@@ -7,6 +7,7 @@ import pathlib
 
 PLAYERS = (2, 8, 32, 64, 128, 256, 1024)
 FEW = (2, 32, 64, 256)
+SHARED = (2, 64, 1024)  # 0-PRIVACY, where it makes no difference who samples
 GAP_SAMPLES = (5000, 10000, 20000, 40000)
 ENVIRONMENT = {
     1: "environment: {kind: bernoulli, means: problem.csv}",
@@ -35,7 +36,7 @@ def write(problem, sharing, subroutine, players, votes=""):
 # Problem {problem}, {WHO[problem]}: {title} with {subroutine}, {players} players{', ' + votes if votes else ''}.
 name: {name}
 seed: 1
-runs: 20
+runs: {400 if sharing == "0p" and players == 64 else 20}
 horizon: 1000000000
 {ENVIRONMENT[problem]}
 agents: {players}
@@ -149,9 +150,10 @@ def main():
             for subroutine in ("ser3", "ugapec"):
                 write(problem, "d", subroutine, players)
                 write(problem, "1p", subroutine, players)
-    for subroutine in ("ser3", "ugapec"):
-        for players in PLAYERS:
-            write(1, "0p", subroutine, players)
+    for problem in (1, 2, 3):
+        for subroutine in ("ser3", "ugapec"):
+            for players in PLAYERS if problem == 1 else SHARED:
+                write(problem, "0p", subroutine, players)
     for problem in (1, 2):
         for players in FEW:
             for subroutine in ("median", "successive"):

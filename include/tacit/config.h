@@ -6,6 +6,7 @@
 #define TACIT_CONFIG_H
 #include "tacit/base.h"
 #include "tacit/env.h"
+#include "tacit/metric.h"
 #include "tacit/privacy.h"
 #include "tacit/topo.h"
 
@@ -307,6 +308,7 @@ enum tacit_measure_kind {
     TACIT_MEASURE_RISES, /* the least ratio of an operand to the one before */
     TACIT_MEASURE_ROOT,
     TACIT_MEASURE_LOG,         /* natural */
+    TACIT_MEASURE_WITHIN,      /* (x, low, high): 1 if low <= x <= high, else 0; NaN of NaN */
     TACIT_MEASURE_LAPLACE_TAIL /* (n, x): the chance that n Laplace variables of scale 1 add up to
                                 * more than x; x >= 0 */
 };
@@ -340,8 +342,12 @@ struct tacit_claim {
     struct tacit_measure measure;
     double lo; /* the claim holds if the measure is in [lo, hi] */
     double hi;
-    bool holds;      /* the verdict on record */
-    const char *why; /* it does not hold, or a remark; NULL: nothing */
+    bool is_each_run; /* worked out in each run by itself, then averaged; else of the means */
+    bool is_limit;    /* outside the band it is not reached, which refutes nothing */
+    enum tacit_verdict record; /* the verdict on record: never TACIT_VERDICT_UNDECIDED */
+    const char *why;           /* it does not hold, or a remark; NULL: nothing */
+    const char *reading;       /* of ours that it depends on, and what another one gives; or NULL */
+    const char *checked;       /* how else it was found, independently; or NULL */
     uint32_t line;
     struct tacit_claim *fast; /* stands in its place in the fast version; NULL: it is the same */
 };
@@ -376,6 +382,7 @@ struct tacit_claims_figure {
     bool x_is_log;
     bool y_is_log;
     bool band_is_range; /* curves: from the least run to the greatest, not a 95 % interval */
+    uint32_t hours; /* of processor time; 0: less. Run in full only when asked for by its own ID */
     uint32_t plot_line;
     struct tacit_claims_curve *curves;
     uint32_t curve_count;
@@ -387,6 +394,7 @@ struct tacit_claims_figure {
 struct tacit_claims {
     const char *paper;
     const char *title;
+    const char *cite; /* a BibTeX entry; NULL: nobody else's paper */
     uint32_t fast_runs;
     struct tacit_claims_settings *fast;
     uint32_t fast_count;

@@ -39,7 +39,8 @@ enum tacit_glm_variant {
 enum tacit_glm_exploration {
     TACIT_GLM_THEORY,    /* the radius as printed */
     TACIT_GLM_PRACTICAL, /* what the authors ran: .1 of it for fedglb, v2, v3, n-ons */
-    TACIT_GLM_CONSTANT   /* `alpha` */
+    TACIT_GLM_CONSTANT,  /* `alpha` */
+    TACIT_GLM_PROOF /* v3: the radius that its proof gives, R_max^4 where Lemma 14 prints R_max^2 */
 };
 
 /* What time is in the event trigger. */

@@ -24,6 +24,18 @@ struct tacit_metric {
     unsigned places;   /* of enum tacit_metric_place */
 };
 
+/* What became of a claim: the interval of its measure lies in its band, or outside; or it does not
+ * say, for it is a limit or an upper bound that finite runs do not come to; or nobody ran what it
+ * needs; or the runs are too few. */
+enum tacit_verdict {
+    TACIT_VERDICT_HOLDS,
+    TACIT_VERDICT_FAILS,
+    TACIT_VERDICT_NOT_REACHED,
+    TACIT_VERDICT_NOT_RUN,
+    TACIT_VERDICT_UNDECIDED
+};
+#define TACIT_VERDICT_COUNT 5u
+
 /* What a family calls things in front of people, where they are not the words of bandits. */
 struct tacit_words {
     const char *agent; /* "user": epsilon is then what one of them may lose in all */

@@ -197,14 +197,16 @@ struct tacit_report_claim {
     double ci95;     /* half width of its 95 % interval; 0: it does not vary */
     double lo;       /* the claim holds in [lo, hi] */
     double hi;
-    bool holds_on_record;
+    bool is_limit;       /* outside the band it is not reached, which refutes nothing */
+    bool was_run;        /* else there is no value */
+    const char *reading; /* of ours that the verdict depends on; or NULL */
+    const char *checked; /* how else it was found, independently; or NULL */
+    enum tacit_verdict record;
 };
 
-enum tacit_report_verdict { TACIT_REPORT_HOLDS, TACIT_REPORT_FAILS, TACIT_REPORT_UNDECIDED };
-
-/* Holds: the whole interval is in the band. Fails: all of it is outside. Else undecided: too few
- * runs to say. */
-enum tacit_report_verdict tacit_report_claim_verdict(const struct tacit_report_claim *claim);
+/* Holds: the whole interval is in the band. Fails, or is not reached if it is a limit: all of it is
+ * outside. Else undecided: too few runs to say. */
+enum tacit_verdict tacit_report_claim_verdict(const struct tacit_report_claim *claim);
 
 /* A figure beside what the paper shows, and what the paper says about it. */
 struct tacit_report_section {
@@ -213,6 +215,7 @@ struct tacit_report_section {
     const char *we_show; /* or NULL */
     const struct tacit_report_claim *claims;
     uint32_t claim_count;
+    uint32_t hours_left; /* it was not run: hours of processor time that it takes; 0: it was */
 };
 
 /* The numbers of an experiment that took part. */
@@ -236,8 +239,7 @@ struct tacit_report_paper {
 };
 
 /* Is every verdict the one on record? In the fast version an undecided claim speaks against
- * nothing.
- */
+ * nothing; what was not run never does, and what had not been run before may say anything. */
 bool tacit_report_as_recorded(const struct tacit_report_paper *paper);
 
 /* Writes the verdicts for a terminal. Errors: TACIT_IO. */

@@ -10,6 +10,7 @@
 #define EXPERIMENTS_MAX 1000u
 #define RUNS_MAX 1000000u
 #define NAME_BYTES_MAX 60u
+#define HOURS_MAX 10000u
 
 /* A claims file while it is read. */
 struct claims_reader {
@@ -160,7 +161,30 @@ static void read_measure(struct claims_reader *reader, const struct config_node 
     claim->line = node->line;
 }
 
-static const struct config_choice verdicts[] = {{"holds", 1}, {"does not hold", 0}, {NULL, 0}};
+static const struct config_choice verdicts[] = {{"holds", TACIT_VERDICT_HOLDS},
+                                                {"does not hold", TACIT_VERDICT_FAILS},
+                                                {"not reached", TACIT_VERDICT_NOT_REACHED},
+                                                {"not run", TACIT_VERDICT_NOT_RUN},
+                                                {NULL, 0}};
+
+/* The verdict on record, which must be one that such a claim can have. */
+static void read_verdict(struct claims_reader *reader, const struct config_node *map,
+                         const char *key, bool must_be_given, struct tacit_claim *claim)
+{
+    int verdict = (int)claim->record;
+    struct config_node const *const node = config_node_member(map, "verdict");
+    config_reader_choice(&reader->base, map, key, must_be_given, verdicts, &verdict);
+    claim->record = (enum tacit_verdict)verdict;
+    if (reader->base.status != TACIT_OK)
+        return;
+    if (claim->is_limit && claim->record == TACIT_VERDICT_FAILS)
+        config_reader_fail(&reader->base, node, key,
+                           "finite runs refute no limit; allowed: holds, not reached");
+    if (!claim->is_limit && claim->record == TACIT_VERDICT_NOT_REACHED)
+        config_reader_fail(&reader->base, node, key,
+                           "only a limit is not reached; allowed: holds, does not hold, or the "
+                           "claim's key limit: yes");
+}
 
 /* In the fast version a claim may speak of something else: of fewer rounds, of a smaller model.
  * Then it says so in words of its own. */
@@ -174,26 +198,27 @@ static void read_fast_claim(struct claims_reader *reader, const struct config_no
     if (fast == NULL)
         return;
     *fast = *claim;
-    int holds = claim->holds ? 1 : 0;
     config_reader_keys(&reader->base, own, "claims.fast", keys);
     config_reader_text(&reader->base, own, "claims.fast.says", true, &fast->says);
     if (config_node_member(own, "measure") != NULL)
         read_measure(reader, own, "claims.fast.measure", fast);
     if (config_node_member(own, "band") != NULL && reader->base.status == TACIT_OK)
         read_band(reader, own, "claims.fast.band", fast);
-    config_reader_choice(&reader->base, own, "claims.fast.verdict", false, verdicts, &holds);
-    fast->holds = holds == 1;
-    config_reader_text(&reader->base, own, "claims.fast.why", !fast->holds && claim->holds,
-                       &fast->why);
+    read_verdict(reader, own, "claims.fast.verdict", false, fast);
+    config_reader_text(&reader->base, own, "claims.fast.why",
+                       fast->record != TACIT_VERDICT_HOLDS && fast->why == NULL, &fast->why);
     claim->fast = fast;
 }
 
 static void read_claim(struct claims_reader *reader, const struct config_node *map,
                        struct tacit_claim *claim)
 {
-    static const char *const keys[] = {"id",      "where", "says", "measure", "band",
-                                       "verdict", "why",   "fast", NULL};
-    int holds = 1;
+    static const char *const keys[] = {"id",      "where",    "says",    "measure", "band",
+                                       "limit",   "each_run", "verdict", "why",     "reading",
+                                       "checked", "fast",     NULL};
+    static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
+    int is_limit = 0;
+    int is_each_run = 0;
     config_reader_keys(&reader->base, map, "claims", keys);
     read_id(reader, map, "claims.id", &claim->id);
     config_reader_text(&reader->base, map, "claims.where", true, &claim->where);
@@ -201,9 +226,15 @@ static void read_claim(struct claims_reader *reader, const struct config_node *m
     read_measure(reader, map, "claims.measure", claim);
     if (reader->base.status == TACIT_OK)
         read_band(reader, map, "claims.band", claim);
-    config_reader_choice(&reader->base, map, "claims.verdict", true, verdicts, &holds);
-    claim->holds = holds == 1;
-    config_reader_text(&reader->base, map, "claims.why", !claim->holds, &claim->why);
+    config_reader_choice(&reader->base, map, "claims.limit", false, words, &is_limit);
+    claim->is_limit = is_limit == 1;
+    config_reader_choice(&reader->base, map, "claims.each_run", false, words, &is_each_run);
+    claim->is_each_run = is_each_run == 1;
+    read_verdict(reader, map, "claims.verdict", true, claim);
+    config_reader_text(&reader->base, map, "claims.why", claim->record != TACIT_VERDICT_HOLDS,
+                       &claim->why);
+    config_reader_text(&reader->base, map, "claims.reading", false, &claim->reading);
+    config_reader_text(&reader->base, map, "claims.checked", false, &claim->checked);
     if (reader->base.status == TACIT_OK)
         read_fast_claim(reader, map, claim);
 }
@@ -307,19 +338,31 @@ static void read_claims(struct claims_reader *reader, const struct config_node *
         read_claim(reader, item, claim++);
 }
 
+/* What takes no hours has been run. */
+static void check_run(struct claims_reader *reader, const struct config_node *map,
+                      const struct tacit_claims_figure *figure)
+{
+    for (uint32_t i = 0; i < figure->claim_count && reader->base.status == TACIT_OK; i++)
+        if (figure->hours == 0 && figure->claims[i].record == TACIT_VERDICT_NOT_RUN)
+            config_reader_fail(&reader->base, map, "claims.verdict",
+                               "'not run' belongs to figures that take hours: their key hours");
+}
+
 static void read_figure(struct claims_reader *reader, const struct config_node *map,
                         struct tacit_claims_figure *figure)
 {
-    static const char *const keys[] = {"id",   "title",  "paper_shows", "we_show",
+    static const char *const keys[] = {"id",   "title",  "paper_shows", "we_show", "hours",
                                        "plot", "curves", "claims",      NULL};
     config_reader_keys(&reader->base, map, "figures", keys);
     read_id(reader, map, "figures.id", &figure->id);
     config_reader_text(&reader->base, map, "figures.title", true, &figure->title);
     config_reader_text(&reader->base, map, "figures.paper_shows", true, &figure->paper_shows);
     config_reader_text(&reader->base, map, "figures.we_show", false, &figure->we_show);
+    config_reader_u32(&reader->base, map, "figures.hours", false, 1, HOURS_MAX, &figure->hours);
     read_plot(reader, map, figure);
     read_curves(reader, map, figure);
     read_claims(reader, map, figure);
+    check_run(reader, map, figure);
 }
 
 static uint32_t count_items(const struct config_node *node)
@@ -405,8 +448,9 @@ static void check_prefixes(struct claims_reader *reader)
 
 static void read_paper(struct claims_reader *reader)
 {
-    static const char *const keys[] = {"paper",     "title", "fast_runs", "fast_settings",
-                                       "fast_note", "long",  "figures",   NULL};
+    static const char *const keys[] = {"paper",     "title",         "cite",
+                                       "fast_runs", "fast_settings", "fast_note",
+                                       "long",      "figures",       NULL};
     static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
     int is_long = 0;
     struct tacit_claims *const claims = reader->claims;
@@ -414,6 +458,7 @@ static void read_paper(struct claims_reader *reader)
     config_reader_keys(&reader->base, root, "", keys);
     read_id(reader, root, "paper", &claims->paper);
     config_reader_text(&reader->base, root, "title", true, &claims->title);
+    config_reader_text(&reader->base, root, "cite", false, &claims->cite);
     config_reader_u32(&reader->base, root, "fast_runs", true, 2, RUNS_MAX, &claims->fast_runs);
     config_reader_choice(&reader->base, root, "long", false, words, &is_long);
     claims->is_long = is_long == 1;

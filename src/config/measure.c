@@ -149,6 +149,9 @@ static void parse_function(struct parser *parser, enum tacit_measure_kind kind)
     else if (kind == TACIT_MEASURE_LAPLACE_TAIL && step.operand_count != 2)
         config_reader_fail(parser->reader, parser->node, KEY,
                            "laplace_tail is of two values: how many, and where");
+    else if (kind == TACIT_MEASURE_WITHIN && step.operand_count != 3)
+        config_reader_fail(parser->reader, parser->node, KEY,
+                           "within is of three values: what, from where, to where");
     if (is_well(parser))
         add_step(parser, step);
 }
@@ -162,6 +165,7 @@ static void parse_name(struct parser *parser)
                                                      {"sqrt", TACIT_MEASURE_ROOT},
                                                      {"ln", TACIT_MEASURE_LOG},
                                                      {"laplace_tail", TACIT_MEASURE_LAPLACE_TAIL},
+                                                     {"within", TACIT_MEASURE_WITHIN},
                                                      {NULL, 0}};
     char const *const name = take_name(parser);
     if (!take(parser, '(')) {
@@ -175,7 +179,9 @@ static void parse_name(struct parser *parser)
         }
     config_reader_fail(
         parser->reader, parser->node, KEY,
-        "'%.40s' is no function; allowed: min, max, falls, rises, sqrt, ln, laplace_tail", name);
+        "'%.40s' is no function; allowed: min, max, falls, rises, sqrt, ln, laplace_tail, "
+        "within",
+        name);
 }
 
 static void parse_negative(struct parser *parser)
@@ -327,6 +333,8 @@ static double work_out(const struct tacit_measure_step *step, const double *oper
         return sqrt(operands[0]);
     case TACIT_MEASURE_LOG:
         return log(operands[0]);
+    case TACIT_MEASURE_WITHIN:
+        return isnan(operands[0]) ? NAN : operands[0] >= operands[1] && operands[0] <= operands[2];
     case TACIT_MEASURE_LAPLACE_TAIL:
         return laplace_tail(operands[0], operands[1]);
     case TACIT_MEASURE_NUMBER:

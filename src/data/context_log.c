@@ -9,6 +9,7 @@
 
 #define NOBODY UINT32_MAX
 #define NAME_BYTES 1024u
+#define ROUNDING 1e-9   /* of a squared length, which the cores allow */
 #define NORM_SLACK 1e-6 /* how much longer than 1 a vector may be before it is refused */
 
 /* ---- Finding tables ---- */
@@ -398,6 +399,20 @@ static enum tacit_status read_texts(struct builder *builder, struct tacit_contex
 
 /* ---- What items are like: columns ---- */
 
+/* A vector of length 1 whose single precision made it longer than the cores take, shortened to what
+ * they do. */
+static void shorten(uint32_t dimension, float *vector)
+{
+    double square = 0;
+    for (uint32_t i = 0; i < dimension; i++)
+        square += (double)vector[i] * (double)vector[i];
+    if (square <= 1 + ROUNDING)
+        return;
+    double const scale = (1.0 - 0x1p-22) / sqrt(square);
+    for (uint32_t i = 0; i < dimension; i++)
+        vector[i] = (float)(vector[i] * scale);
+}
+
 static enum tacit_status read_vector(const struct source *source, uint32_t row,
                                      const uint32_t *columns, float *vector)
 {
@@ -412,6 +427,7 @@ static enum tacit_status read_vector(const struct source *source, uint32_t row,
             return fail(source, row, "the vector is longer than 1; allowed: up to 1");
         vector[i] = (float)number;
     }
+    shorten(source->spec->dimension, vector);
     return TACIT_OK;
 }
 

@@ -26,9 +26,9 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
         (void)fputs("<span>fast version: few runs each</span>", out);
     report_html_header_end(out);
     (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
-                  !tacit_report_as_recorded(paper)             ? " warn"
-                  : tally.verdicts[TACIT_REPORT_UNDECIDED] > 0 ? " open"
-                                                               : " win");
+                  !tacit_report_as_recorded(paper)              ? " warn"
+                  : tally.verdicts[TACIT_VERDICT_UNDECIDED] > 0 ? " open"
+                                                                : " win");
     put_text(out, report_tally_text(paper).text);
     if (paper->fast_note != NULL) {
         (void)fputs("</p>\n<p><b>The fast version is another experiment:</b> ", out);
@@ -36,7 +36,9 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
     }
     (void)fputs("</p>\n<p>A claim of the paper holds if the 95 % interval of its measure lies in "
                 "the band, does not hold if all of it lies outside, and is undecided else: too few "
-                "runs to say. Intervals come from leaving out one run at a time; runs of the same "
+                "runs to say. A limit or an upper bound that these runs do not come to is not "
+                "reached, which refutes nothing. Intervals come from leaving out one run at a "
+                "time; runs of the same "
                 "number share their arms. \"As recorded\" compares with the verdicts in the claims "
                 "file. The paper's own figures are not copied here: what they show is told in our "
                 "words.</p></section>\n",
@@ -46,8 +48,8 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
 static void put_claim(const struct tacit_report_paper *paper,
                       const struct tacit_report_claim *claim, FILE *out)
 {
-    static const char *const styles[] = {"yes", "no", "open"};
-    enum tacit_report_verdict const verdict = tacit_report_claim_verdict(claim);
+    static const char *const styles[TACIT_VERDICT_COUNT] = {"yes", "no", "open", "open", "open"};
+    enum tacit_verdict const verdict = tacit_report_claim_verdict(claim);
     (void)fprintf(out, "<tr><td><span class=\"verdict %s\">%s</span>%s</td><td>", styles[verdict],
                   report_verdict_text(verdict),
                   report_is_expected(paper, claim) ? "" : "<br><b>not as recorded</b>");
@@ -57,9 +59,11 @@ static void put_claim(const struct tacit_report_paper *paper,
     (void)fputs("</span><br><code>", out);
     put_text(out, claim->measure);
     (void)fputs("</code>", out);
-    if (claim->why != NULL) {
-        (void)fputs("<p class=\"why\">", out);
-        put_text(out, claim->why);
+    struct report_remark remarks[REPORT_REMARKS];
+    uint32_t const count = report_claim_remarks(claim, remarks);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)fprintf(out, "<p class=\"why\"><b>%s.</b> ", remarks[i].head);
+        put_text(out, remarks[i].text);
         (void)fputs("</p>", out);
     }
     (void)fprintf(out, "</td><td class=\"n\">%s</td>", report_claim_value(claim, PLUS_MINUS).text);
@@ -73,7 +77,13 @@ static void put_section(const struct tacit_report_paper *paper,
                                         "#value " PLUS_MINUS " 95 %", "#band"};
     report_html_section(section->figure.id, section->figure.title, NULL, out);
     (void)fputs("<div class=\"pair\"><div>", out);
-    report_figure_draw(&section->figure, out);
+    if (section->hours_left == 0)
+        report_figure_draw(&section->figure, out);
+    else
+        (void)fprintf(out,
+                      "<p class=\"lead\">Not run here: it takes about %" PRIu32
+                      " hours of processor time, and is run when it is asked for by its ID.</p>",
+                      section->hours_left);
     (void)fputs("</div><div><h3>The paper</h3><p>", out);
     put_text(out, section->paper_shows);
     (void)fputs("</p>", out);
@@ -274,7 +284,8 @@ static enum tacit_status write_files(const struct tacit_report_paper *paper,
         struct tacit_report_figure const *const figure = &paper->sections[i].figure;
         char name[80];
         (void)snprintf(name, sizeof name, "%s.svg", figure->id);
-        status = report_place_write(place, name, fill_svg, figure);
+        if (paper->sections[i].hours_left == 0)
+            status = report_place_write(place, name, fill_svg, figure);
     }
     return status;
 }

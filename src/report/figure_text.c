@@ -7,20 +7,23 @@
 
 /* ---- Verdicts ---- */
 
-enum tacit_report_verdict tacit_report_claim_verdict(const struct tacit_report_claim *claim)
+enum tacit_verdict tacit_report_claim_verdict(const struct tacit_report_claim *claim)
 {
+    if (!claim->was_run)
+        return TACIT_VERDICT_NOT_RUN;
     double const lo = claim->value - claim->ci95;
     double const hi = claim->value + claim->ci95;
     if (lo >= claim->lo && hi <= claim->hi)
-        return TACIT_REPORT_HOLDS;
+        return TACIT_VERDICT_HOLDS;
     if (hi < claim->lo || lo > claim->hi)
-        return TACIT_REPORT_FAILS;
-    return TACIT_REPORT_UNDECIDED; /* NaN also comes here */
+        return claim->is_limit ? TACIT_VERDICT_NOT_REACHED : TACIT_VERDICT_FAILS;
+    return TACIT_VERDICT_UNDECIDED; /* NaN also comes here */
 }
 
-const char *report_verdict_text(enum tacit_report_verdict verdict)
+const char *report_verdict_text(enum tacit_verdict verdict)
 {
-    static const char *const texts[] = {"holds", "does not hold", "undecided"};
+    static const char *const texts[TACIT_VERDICT_COUNT] = {"holds", "does not hold", "not reached",
+                                                           "not run", "undecided"};
     return texts[verdict];
 }
 
@@ -28,9 +31,10 @@ const char *report_verdict_text(enum tacit_report_verdict verdict)
 bool report_is_expected(const struct tacit_report_paper *paper,
                         const struct tacit_report_claim *claim)
 {
-    enum tacit_report_verdict const verdict = tacit_report_claim_verdict(claim);
-    return verdict == (claim->holds_on_record ? TACIT_REPORT_HOLDS : TACIT_REPORT_FAILS) ||
-           (paper->is_fast && verdict == TACIT_REPORT_UNDECIDED);
+    enum tacit_verdict const verdict = tacit_report_claim_verdict(claim);
+    return verdict == claim->record || verdict == TACIT_VERDICT_NOT_RUN ||
+           claim->record == TACIT_VERDICT_NOT_RUN ||
+           (paper->is_fast && verdict == TACIT_VERDICT_UNDECIDED);
 }
 
 struct report_tally report_tally_of(const struct tacit_report_paper *paper)
@@ -79,19 +83,38 @@ struct report_phrase report_tally_text(const struct tacit_report_paper *paper)
 {
     struct report_tally const tally = report_tally_of(paper);
     struct report_phrase phrase;
-    uint32_t const count = tally.verdicts[TACIT_REPORT_HOLDS] + tally.verdicts[TACIT_REPORT_FAILS] +
-                           tally.verdicts[TACIT_REPORT_UNDECIDED];
-    int const length = snprintf(
-        phrase.text, sizeof phrase.text,
-        "%" PRIu32 " %s: %" PRIu32 " hold, %" PRIu32 " do not hold, %" PRIu32 " undecided; ", count,
-        count == 1 ? "claim" : "claims", tally.verdicts[TACIT_REPORT_HOLDS],
-        tally.verdicts[TACIT_REPORT_FAILS], tally.verdicts[TACIT_REPORT_UNDECIDED]);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < TACIT_VERDICT_COUNT; i++)
+        count += tally.verdicts[i];
+    int length = snprintf(phrase.text, sizeof phrase.text,
+                          "%" PRIu32 " %s: %" PRIu32 " hold, %" PRIu32 " do not hold, ", count,
+                          count == 1 ? "claim" : "claims", tally.verdicts[TACIT_VERDICT_HOLDS],
+                          tally.verdicts[TACIT_VERDICT_FAILS]);
+    for (uint32_t i = TACIT_VERDICT_NOT_REACHED; i <= TACIT_VERDICT_NOT_RUN; i++)
+        if (tally.verdicts[i] != 0)
+            length += snprintf(phrase.text + length, sizeof phrase.text - (size_t)length,
+                               "%" PRIu32 " %s, ", tally.verdicts[i],
+                               report_verdict_text((enum tacit_verdict)i));
+    length += snprintf(phrase.text + length, sizeof phrase.text - (size_t)length,
+                       "%" PRIu32 " undecided; ", tally.verdicts[TACIT_VERDICT_UNDECIDED]);
     size_t const room = sizeof phrase.text - (size_t)length;
     if (tally.unexpected == 0)
         (void)snprintf(phrase.text + length, room, "all as recorded");
     else
         (void)snprintf(phrase.text + length, room, "%" PRIu32 " NOT AS RECORDED", tally.unexpected);
     return phrase;
+}
+
+uint32_t report_claim_remarks(const struct tacit_report_claim *claim,
+                              struct report_remark remarks[REPORT_REMARKS])
+{
+    struct report_remark const all[REPORT_REMARKS] = {
+        {"Why", claim->why}, {"Our reading", claim->reading}, {"Checked", claim->checked}};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < REPORT_REMARKS; i++)
+        if (all[i].text != NULL)
+            remarks[count++] = all[i];
+    return count;
 }
 
 /* ---- Terminal ---- */
@@ -105,12 +128,13 @@ static void put_claim_line(const struct tacit_report_paper *paper,
     (void)fprintf(out, ": %s", report_claim_value(claim, "+/-").text);
     (void)fprintf(out, ", band %s", report_claim_band(claim).text);
     if (!report_is_expected(paper, claim))
-        (void)fprintf(out, "  NOT AS RECORDED (%s)",
-                      claim->holds_on_record ? "holds" : "does not hold");
+        (void)fprintf(out, "  NOT AS RECORDED (%s)", report_verdict_text(claim->record));
     report_put_wrapped(out, claim->says, indent);
-    if (claim->why != NULL) {
-        (void)fprintf(out, "%sWhy:", indent);
-        report_put_wrapped(out, claim->why, indent);
+    struct report_remark remarks[REPORT_REMARKS];
+    uint32_t const count = report_claim_remarks(claim, remarks);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)fprintf(out, "%s%s:", indent, remarks[i].head);
+        report_put_wrapped(out, remarks[i].text, indent);
     }
 }
 
@@ -132,6 +156,11 @@ enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *pape
         (void)fputs(" (", out);
         report_put(out, section->figure.id, REPORT_TERMINAL);
         (void)fputs(")\n", out);
+        if (section->hours_left != 0)
+            (void)fprintf(out,
+                          "  not run here: about %" PRIu32
+                          " h of processor time; it is asked for by its ID\n",
+                          section->hours_left);
         for (uint32_t j = 0; j < section->claim_count; j++)
             put_claim_line(paper, &section->claims[j], out);
     }
@@ -168,7 +197,9 @@ static void put_claim_json(const struct tacit_report_claim *claim, FILE *out)
     (void)fprintf(out, "\"band\": [%s, ", report_exact(claim->lo).text);
     (void)fprintf(out, "%s], ", report_exact(claim->hi).text);
     put_string(out, "verdict", report_verdict_text(tacit_report_claim_verdict(claim)));
-    (void)fprintf(out, "\"recorded\": \"%s\"}", claim->holds_on_record ? "holds" : "does not hold");
+    put_string(out, "reading", claim->reading);
+    put_string(out, "checked", claim->checked);
+    (void)fprintf(out, "\"recorded\": \"%s\"}", report_verdict_text(claim->record));
 }
 
 static void put_section_json(const struct tacit_report_section *section, FILE *out)
@@ -240,7 +271,9 @@ static void put_cell(FILE *out, const char *text)
 
 static void put_claim_row(const struct tacit_report_claim *claim, FILE *out)
 {
-    bool const holds = tacit_report_claim_verdict(claim) == TACIT_REPORT_HOLDS;
+    bool const holds = tacit_report_claim_verdict(claim) == TACIT_VERDICT_HOLDS;
+    struct report_remark remarks[REPORT_REMARKS];
+    uint32_t const count = report_claim_remarks(claim, remarks);
     (void)fputs("| ", out);
     put_cell(out, claim->says);
     (void)fputs(" (", out);
@@ -249,7 +282,12 @@ static void put_claim_row(const struct tacit_report_claim *claim, FILE *out)
                   report_claim_value(claim, "\xc2\xb1").text);
     (void)fprintf(out, "%s | %s%s%s | ", report_claim_band(claim).text, holds ? "" : "**",
                   report_verdict_text(tacit_report_claim_verdict(claim)), holds ? "" : "**");
-    put_cell(out, claim->why != NULL ? claim->why : "");
+    for (uint32_t i = 0; i < count; i++) {
+        (void)fprintf(out, "%s%s", i == 0 ? "" : " ", i == 0 && claim->why != NULL ? "" : "*");
+        if (i > 0 || claim->why == NULL)
+            (void)fprintf(out, "%s:* ", remarks[i].head);
+        put_cell(out, remarks[i].text);
+    }
     (void)fputs(" |\n", out);
 }
 

@@ -435,17 +435,27 @@ void report_figure_draw(const struct tacit_report_figure *figure, FILE *out);
 /* The style sheet's rules for figures. */
 void report_figure_rules(FILE *out);
 
-/* The verdict in words: "holds", "does not hold", "undecided". Static storage. */
-const char *report_verdict_text(enum tacit_report_verdict verdict);
+/* The verdict in words: "holds", "does not hold", "not reached", "not run", "undecided". Static
+ * storage. */
+const char *report_verdict_text(enum tacit_verdict verdict);
+
+/* What is said of a claim besides its number: why it does not hold, which of our readings it
+ * depends on, what checked it. Returns how many. */
+#define REPORT_REMARKS 3u
+struct report_remark {
+    const char *head;
+    const char *text;
+};
+uint32_t report_claim_remarks(const struct tacit_report_claim *claim,
+                              struct report_remark remarks[REPORT_REMARKS]);
 
 /* Is the verdict the one on record? */
 bool report_is_expected(const struct tacit_report_paper *paper,
                         const struct tacit_report_claim *claim);
 
-/* How many claims of a paper hold, do not hold and are undecided, and how many verdicts are other
- * than recorded. */
+/* How many claims of a paper have each verdict, and how many another one than recorded. */
 struct report_tally {
-    uint32_t verdicts[TACIT_REPORT_UNDECIDED + 1];
+    uint32_t verdicts[TACIT_VERDICT_COUNT];
     uint32_t unexpected;
 };
 struct report_tally report_tally_of(const struct tacit_report_paper *paper);

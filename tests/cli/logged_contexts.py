@@ -176,6 +176,16 @@ protocol: {kind: glm-ucb, variant: fedglb, threshold: 1}
     assert result["metrics"]["reward"]["mean"] > 20  # of 40; chance has 13.3
     assert result["profiles"]["coefficients"]["rows"] == ["age", "dose"]
     assert result["profiles"]["coefficients"]["mean"][1] > 0  # the larger dose is the good one
+    # Vectors of length 1, which single precision makes a little longer or shorter; and one that is longer, which has a row.
+    turned = [lines[0]]
+    for row, line in enumerate(lines[1:]):
+        case, who, _, _, good = line.split(",")
+        turned.append(f"{case},{who},{math.cos(row):.17g},{math.sin(row):.17g},{good}")
+    (folder / "offers.csv").write_text("\n".join(turned) + "\n")
+    tacit("run", folder / "offers.yaml", "--quiet")
+    (folder / "offers.csv").write_text("\n".join(turned[:7] + ["2,a,0.8,0.7,1"] + turned[8:]) + "\n")
+    told = tacit("run", folder / "offers.yaml", "--quiet", code=2)
+    assert "environment.contextual: " in told and "offers.csv:8: the vector is longer than 1" in told, told
 
 
 def the_page_shows_communication_updates_and_the_model(folder):

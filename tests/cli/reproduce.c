@@ -171,6 +171,17 @@ static void list_names_papers_and_figures(void **state)
     process_free(&result);
 }
 
+static void papers_and_this_program_are_cited(void **state)
+{
+    struct bench const *const bench = *state;
+    write_claims(bench, 2, "title: A paper\ncite: |-\n  @article{a,\n    title = {A paper}\n  }",
+                 "");
+    struct process_result result = REPRODUCE(bench, "--cite");
+    expect_code(&result, 0);
+    expect_has(result.out, "@article{a,\n  title = {A paper}\n}\n@software{tacit,\n");
+    process_free(&result);
+}
+
 static void unknown_ids_name_the_nearest(void **state)
 {
     static const struct {
@@ -249,6 +260,105 @@ static void a_claim_that_does_not_hold_as_recorded(void **state)
     process_free(&right);
 }
 
+/* What finite runs do not come to is not reached: that is no failure, and no refutation. */
+static void a_limit_is_reached_or_not(void **state)
+{
+    struct bench const *const bench = *state;
+    char const *const limit = "      - {id: far, where: here, says: Far., measure: \"6\", "
+                              "band: [7, 8], limit: yes, why: finite, ";
+    char text[512];
+    (void)snprintf(
+        text, sizeof text,
+        "%sverdict: not reached, reading: \"R1; the other one holds\", checked: by hand}\n", limit);
+    write_claims(bench, 0, NULL, text);
+    struct process_result right = REPRODUCE(bench, "px", "--out", bench->out);
+    expect_code(&right, 0);
+    expect_has(right.out, "  not reached    far: 6, band [7, 8]\n");
+    expect_has(right.out,
+               "      Why:\n      finite\n      Our reading:\n      R1; the other one holds\n"
+               "      Checked:\n      by hand\n");
+    expect_has(right.out, "2 claims: 1 hold, 0 do not hold, 1 not reached, 0 undecided; all as "
+                          "recorded\n");
+    (void)snprintf(text, sizeof text, "%sverdict: holds}\n", limit);
+    write_claims(bench, 0, NULL, text);
+    struct process_result other = REPRODUCE(bench, "px");
+    expect_code(&other, 1);
+    expect_has(other.out, "NOT AS RECORDED (holds)");
+    process_free(&right);
+    process_free(&other);
+}
+
+/* A figure that takes hours is run when it is asked for by its own ID, and in the fast version;
+ * with its paper it is said to be left. */
+static void what_takes_hours_is_run_by_its_own_id(void **state)
+{
+    struct bench const *const bench = *state;
+    write_claims(bench, 6, "    title: Figure one\n    hours: 12",
+                 "  - id: quick\n    title: Quick\n    paper_shows: Nothing.\n"
+                 "    plot: {x: t, y: regret}\n"
+                 "    curves: [{experiment: plain, label: plain}]\n    claims:\n"
+                 "      - {id: six, where: here, says: Six., measure: \"6\", band: [6, 6], "
+                 "verdict: holds}\n");
+    struct process_result paper = REPRODUCE(bench, "px", "--out", bench->out);
+    expect_code(&paper, 0);
+    expect_has(paper.out, "1 experiment\n");
+    expect_has(paper.out, "  not run here: about 12 h of processor time");
+    expect_has(paper.out, "  not run        order: no value");
+    expect_has(paper.out,
+               "2 claims: 1 hold, 0 do not hold, 1 not run, 0 undecided; all as recorded\n");
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, bench->out, "px/fig1.svg");
+    assert_int_not_equal(access(path, F_OK), 0);
+    temp_path(path, bench->out, "px/quick.svg");
+    assert_int_equal(access(path, F_OK), 0);
+    struct process_result own = REPRODUCE(bench, "px-fig1");
+    expect_code(&own, 0);
+    expect_has(own.out, "  holds          order: ");
+    struct process_result both = REPRODUCE(bench, "px", "px-fig1");
+    expect_has(both.out, "2 claims: 2 hold, 0 do not hold, 0 undecided; all as recorded\n");
+    struct process_result fast = REPRODUCE(bench, "px", "--fast");
+    expect_has(fast.out, "2 experiments, few runs each (--fast)\n");
+    process_free(&paper);
+    process_free(&own);
+    process_free(&both);
+    process_free(&fast);
+}
+
+/* Of each run by itself: the mean of the ratios is not the ratio of the means, and a share of the
+ * runs is a number of them over how many there are. */
+static void a_measure_is_worked_out_in_each_run(void **state)
+{
+    struct bench const *const bench = *state;
+    static const struct {
+        const char *measure;
+        const char *band;
+    } cases[] = {{"within(noisy.regret / noisy.regret, 1, 1)", "[1, 1]"},
+                 {"within(noisy.regret, 0, 0)", "[0, 0]"},
+                 {"within(noisy.regret / plain.regret, 1, 4)", "[0.05, 0.95]"},
+                 {"(noisy.regret / plain.regret) * (noisy.regret / plain.regret)", "[1, 1000]"}};
+    char text[1024];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "      - {id: c%zu, where: here, says: So., measure: \"%s\", "
+                                   "band: %s, each_run: yes, verdict: holds}\n",
+                                   i, cases[i].measure, cases[i].band);
+    write_claims(bench, 0, NULL, text);
+    struct process_result told = REPRODUCE(bench, "px", "--json");
+    expect_code(&told, 0);
+    json_t *const json = json_loads(told.out, 0, NULL);
+    json_t const *const paper = json_array_get(json_object_get(json, "papers"), 0);
+    json_t const *const claims =
+        json_object_get(json_array_get(json_object_get(paper, "figures"), 0), "claims");
+    double values[5];
+    for (size_t i = 0; i < 5; i++)
+        values[i] = json_number_value(json_object_get(json_array_get(claims, i), "value"));
+    assert_true(fabs(values[3] * 20 - round(values[3] * 20)) < 1e-9); /* 20 runs */
+    assert_true(values[4] > 1.01 * values[0] * values[0]);
+    json_decref(json);
+    process_free(&told);
+}
+
 /* The band begins in the middle of the interval: the full version must say, the fast one need not.
  */
 static void undecided_counts_in_full_only(void **state)
@@ -292,6 +402,7 @@ static void measures_are_arithmetic(void **state)
         {"100 * laplace_tail(1, ln(50))", 1},
         {"4 * laplace_tail(2, ln(4))", 0.8465735902799727}, /* (2 + ln 4)/4 */
         {"2 * laplace_tail(7, 0)", 1},
+        {"within(2, 1, 2) + 2 * within(2, 2, 3) + 4 * within(2, 3, 4)", 3},
         {"noisy.agents + plain.agents", 6},
         {"noisy.epsilon_per_reward", 0.06},
         {"1 / plain.epsilon_per_reward", 0}, /* no noise: infinite */
@@ -321,7 +432,8 @@ struct wrong {
 
 static const struct wrong wrongs[] = {
     {1, "papr: px", "1: papr: ",
-     "did you mean 'paper'? (allowed: paper, title, fast_runs, fast_settings, fast_note, long, "
+     "did you mean 'paper'? (allowed: paper, title, cite, fast_runs, fast_settings, fast_note, "
+     "long, "
      "figures)"},
     {1, "paper: P x", "1: paper: 'P x'", "allowed: up to 60 small letters, digits and dashes"},
     {1, "paper: ../x", "1: paper: '../x'", "small letters"},
@@ -411,7 +523,15 @@ static const struct wrong wrongs[] = {
     {15, "        band: [2, 1]", "15: claims.band: 2 is above 1", "the smaller number first"},
     {15, "        band: [x, 1]", "15: claims.band: 'x'", "a number from"},
     {16, "", "11: claims.verdict: missing", "it must be given"},
-    {16, "        verdict: maybe", "16: claims.verdict: 'maybe'", "allowed: holds, does not hold"},
+    {16, "        verdict: maybe", "16: claims.verdict: 'maybe'",
+     "allowed: holds, does not hold, not reached, not run"},
+    {16, "        verdict: not reached\n        why: x",
+     "16: claims.verdict: only a limit is not reached", "limit: yes"},
+    {16, "        limit: yes\n        verdict: does not hold\n        why: x",
+     "17: claims.verdict: finite runs refute no limit", "allowed: holds, not reached"},
+    {16, "        verdict: not run\n        why: x",
+     "5: claims.verdict: 'not run' belongs to figures that take hours", "hours"},
+    {6, "    title: Figure one\n    hours: 0", "7: figures.hours: ", "from 1"},
     {16, "        verdict: does not hold", "11: claims.why: missing", "it must be given"},
     {16, "        verdict: holds\n        fast: yes",
      "17: claims.fast: ", "a map of keys is expected"},
@@ -889,11 +1009,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
         TEST(list_names_papers_and_figures),
+        TEST(papers_and_this_program_are_cited),
         TEST(unknown_ids_name_the_nearest),
         TEST(folders_without_papers_are_refused),
         TEST(options_are_checked),
         TEST(a_claim_that_holds),
         TEST(a_claim_that_does_not_hold_as_recorded),
+        TEST(a_limit_is_reached_or_not),
+        TEST(what_takes_hours_is_run_by_its_own_id),
+        TEST(a_measure_is_worked_out_in_each_run),
         TEST(undecided_counts_in_full_only),
         TEST(measures_are_arithmetic),
         TEST(wrong_claims_say_what_is_allowed),

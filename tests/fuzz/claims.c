@@ -51,7 +51,7 @@ static void check_claims(struct tacit_claims *claims)
         for (uint32_t j = 0; j < figure->claim_count; j++) {
             const struct tacit_claim *const claim = &figure->claims[j];
             TACIT_ASSERT(claim->lo <= claim->hi);
-            TACIT_IMPLIES(!claim->holds, claim->why != NULL);
+            TACIT_IMPLIES(claim->record != TACIT_VERDICT_HOLDS, claim->why != NULL);
             (void)tacit_measure_value(&claim->measure, result, claims);
         }
     }

@@ -128,6 +128,8 @@ static void compare_schedules(enum tacit_glm_variant variant)
             struct tacit_glm_model model = model_of(variant, TACIT_LINALG_LOGISTIC);
             model.period = tacit_glm_period(CLIENTS, SLOTS, updates[which]);
             model.exploration = seed % 2 == 0 ? TACIT_GLM_PRACTICAL : TACIT_GLM_THEORY;
+            if (variant == TACIT_GLM_V3 && seed % 3 == 2)
+                model.exploration = TACIT_GLM_PROOF;
             uint32_t const count = compare(&model, seed, seed % 3 == 0);
             assert_int_equal(count, DECISIONS / model.period);
             assert_true(count >= updates[which]);

@@ -192,10 +192,11 @@ static double lemma9(const struct twin_config *g, double n)
 
 static double jun(const struct twin_config *g, double bound, double ways)
 {
+    double const power = g->prints_square ? 2 : 4;
     return 8 * g->r * g->r / pow(g->c, 2) *
                log(ways / g->delta *
                    sqrt(4 + 8 / g->c * bound +
-                        64 * pow(g->r, 4) / (pow(g->c, 4) * 4 * g->delta * g->delta))) +
+                        64 * pow(g->r, power) / (pow(g->c, 4) * 4 * g->delta * g->delta))) +
            4 * bound / g->c;
 }
 

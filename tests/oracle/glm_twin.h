@@ -13,6 +13,8 @@ enum twin_link { LOGISTIC, PROBIT, POISSON, IDENTITY };
 struct twin_config {
     enum twin_variant variant;
     enum twin_link link;
+    bool
+        prints_square; /* the radius of variant 3 as Lemma 14 prints it; else as its proof has it */
     int clients, slots, d, arms;
     double lambda, delta, s, r, k, c, threshold, longest, scale, epsilon;
     long period;

@@ -24,6 +24,8 @@ static inline struct twin_config glm_twin_of(const struct tacit_glm_model *model
                                 .c = model->curvature,
                                 .threshold = model->threshold,
                                 .longest = model->context_bound,
+                                .prints_square = model->variant == TACIT_GLM_V3 &&
+                                                 model->exploration == TACIT_GLM_THEORY,
                                 .scale = is_scaled ? 0.1 : 1,
                                 .epsilon = model->suboptimality,
                                 .period = (long)model->period};

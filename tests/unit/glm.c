@@ -12,7 +12,7 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xab98f10288517254)
+#define DIGEST UINT64_C(0x4316db8384d5a7c0)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0x8d9806294da7ae00)
 

@@ -15,6 +15,11 @@ const struct config_choice glm_explorations[] = {{"theory", TACIT_GLM_THEORY},
                                                  {"practical", TACIT_GLM_PRACTICAL},
                                                  {"constant", TACIT_GLM_CONSTANT},
                                                  {NULL, 0}};
+static const struct config_choice explorations[] = {{"theory", TACIT_GLM_THEORY},
+                                                    {"practical", TACIT_GLM_PRACTICAL},
+                                                    {"constant", TACIT_GLM_CONSTANT},
+                                                    {"proof", TACIT_GLM_PROOF},
+                                                    {NULL, 0}};
 const struct config_choice glm_links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
                                           {"probit", TACIT_LINALG_PROBIT},
                                           {"poisson", TACIT_LINALG_POISSON},
@@ -153,8 +158,14 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
     config->keys = keys;
     config_reader_keys(reader, protocol, "protocol", names);
     config_reader_choice(reader, protocol, "protocol.variant", false, variants, &variant);
-    config_reader_choice(reader, protocol, "protocol.exploration", false, glm_explorations,
+    config_reader_choice(reader, protocol, "protocol.exploration", false, explorations,
                          &exploration);
+    if (exploration == TACIT_GLM_PROOF &&
+        (variant != TACIT_GLM_V3 || config->privacy == TACIT_PRIVACY_SOUND))
+        config_reader_fail(reader, config_node_member(protocol, "exploration"),
+                           "protocol.exploration",
+                           "proof differs from theory for variant: v3 only; allowed: theory, "
+                           "practical, constant");
     config_reader_choice(reader, protocol, "protocol.shared", false, shared, &every_pull);
     keys->variant = (enum tacit_glm_variant)variant;
     keys->exploration = (enum tacit_glm_exploration)exploration;

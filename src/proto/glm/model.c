@@ -118,7 +118,9 @@ static bool is_positive(double x)
 
 static bool kinds_are_valid(const struct tacit_glm_model *model)
 {
-    return model->variant <= TACIT_GLM_RANDOM && model->exploration <= TACIT_GLM_CONSTANT &&
+    bool const is_proved = model->exploration == TACIT_GLM_PROOF && model->variant == TACIT_GLM_V3;
+    return model->variant <= TACIT_GLM_RANDOM &&
+           (model->exploration <= TACIT_GLM_CONSTANT || is_proved) &&
            model->clock <= TACIT_GLM_COUNTS && model->link <= TACIT_LINALG_IDENTITY;
 }
 
@@ -225,15 +227,19 @@ double glm_fixed_square(const struct tacit_glm_model *model, uint64_t n, double 
            model->lambda / c * s * s;
 }
 
-/* 8 R^2/c^2 log(ways/delta sqrt(4 + 8 B/c + 64 R^4/(4 c^4 delta^2))) + 4 B/c. */
+/* 8 R^2/c^2 log(ways/delta sqrt(4 + 8 B/c + 64 Q/(4 c^4 delta^2))) + 4 B/c. Q is R^4 in Lemma 2
+ * and (11), and R^2 as Lemma 14 is printed. */
 static double online_terms(const struct tacit_glm_model *model, double bound, double ways)
 {
+    bool const is_lemma_14 =
+        model->variant == TACIT_GLM_V3 && model->exploration == TACIT_GLM_THEORY;
     TACIT_ASSERT(bound >= 0);
     TACIT_ASSERT(ways >= 1);
     double const c = model->curvature;
     double const r = model->noise_bound;
-    double const inner = 4.0 + 8.0 / c * bound +
-                         16.0 * (r * r * r * r) / ((c * c * c * c) * model->delta * model->delta);
+    double const power = is_lemma_14 ? r * r : r * r * r * r;
+    double const inner =
+        4.0 + 8.0 / c * bound + 16.0 * power / ((c * c * c * c) * model->delta * model->delta);
     return 8.0 * r * r / (c * c) *
                (tacit_linalg_log(ways / model->delta) + 0.5 * tacit_linalg_log(inner)) +
            4.0 * bound / c;
@@ -276,9 +282,8 @@ double glm_linear_radius(const struct tacit_glm_model *model, uint64_t n)
 
 double glm_exploration_scale(const struct tacit_glm_model *model)
 {
-    if (model->exploration == TACIT_GLM_THEORY)
-        return 1.0;
-    bool const is_scaled = glm_steps_online(model->variant);
+    bool const is_scaled =
+        model->exploration == TACIT_GLM_PRACTICAL && glm_steps_online(model->variant);
     return is_scaled ? PRACTICAL_SCALE : 1.0;
 }
 
