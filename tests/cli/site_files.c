@@ -114,6 +114,11 @@ static const struct wrong cases[] = {
     COORDINATOR("epsilon where contexts are not private", 7,
                 GLM_RUN("features: [a], threshold: 1, epsilon: 1"),
                 "@:8: run.epsilon: ", "protects nothing"),
+    /* A training has updates, no rewards. */
+    AGENT("rewards of a person where there are none", 7,
+          "protocol: select\npolicy: {epsilon: 4, budget: 4, parameters: 6, "
+          "rewards_per_unit_max: 1, range: [0, 1],",
+          "@:8: policy.rewards_per_unit_max: ", "without this key"),
     /* Keys */
     AGENT("unknown key names the nearest", 11, "logg: {format: text}",
           "@:11: logg: ", "did you mean 'log'? (allowed: federation, protocol, site, state, "),

@@ -239,6 +239,22 @@ def below_the_quorum_an_update_is_abandoned_and_the_silent_site_is_named(federat
 
 
 @test
+def nothing_is_promised_where_nothing_is_protected(federation_of):
+    """The ledger has no number, and the statement speaks neither of a loss nor of noise."""
+    trial = trial_of(federation_of)
+    trial.start_all()
+    ledger = trial.get(SITES[0], "/v1/ledger")
+    require(ledger == {"epsilon_per_reward": None, "spent": None, "budget": None, "releases": []}, f"{ledger}")
+    connection = UnixConnection(trial.socket_of(SITES[0]))
+    connection.request("GET", "/v1/statement")
+    said = connection.getresponse().read().decode()
+    connection.close()
+    require("nothing protects a context or a reward" in said, said)
+    for word in ("epsilon", "less noise", "entropy", "loses"):
+        require(word not in said, f"'{word}': {said}")
+
+
+@test
 def requests_that_do_not_fit_are_refused(federation_of):
     trial = trial_of(federation_of)
     trial.start_all()

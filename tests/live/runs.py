@@ -446,6 +446,67 @@ def ask_about(federation, units):
     return [one["kind"] for one in decisions]
 
 
+def statement_of(federation, site):
+    connection = UnixConnection(federation.socket_of(site))
+    connection.request("GET", "/v1/statement")
+    said = connection.getresponse().read().decode()
+    connection.close()
+    return said
+
+
+def serve_strangers(federation, name):
+    """All that is planned at site-0, each place to somebody who was never there, until the run is over."""
+    count = 0
+
+    def is_over():
+        nonlocal count
+        planned = min((federation.site_status("site-0") or {"unserved": 0})["unserved"], 100)
+        if planned > 0:
+            ask_about(federation, [f"{name} {count + i}" for i in range(planned)])
+        count += planned
+        return federation.phase("site-0") in ENDED
+    wait_for("all strangers were there", is_over, 120)
+
+
+@test
+def what_was_spent_stays_though_the_file_says_less(federation_of):
+    """A second run has half of the epsilon, and half as many rewards of a person: a reward of the first has lost what its row
+    says all the same, and so has whoever had two."""
+    federation = small(federation_of, sites=2)
+    more, less = federation.epsilon, federation.epsilon / 2
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(**({"rewards_per_unit_max": 2} if site == "site-0" else {})), runs="join")
+    federation.start_all()
+    federation.apply(["site-0"], allowance=0)
+    federation.apply(["site-1"])
+    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] >= 10, 120)
+    require(ask_about(federation, ["ann", "bob", "ann", "ann"]) == ["planned", "planned", "planned", "exploit"], "two of ann's")
+    serve_strangers(federation, "first")
+    wait_for("the first run ends", lambda: federation.is_finished() and federation.phase("site-1") in ENDED, 120)
+    federation.epsilon = less
+    for site in federation.sites:
+        require(federation.get(site, "/v1/ledger")["spent"] == more, f"{site}: {federation.get(site, '/v1/ledger')}")
+        federation.stop(site)
+        federation.write_agent(site, federation.policy(**({"rewards_per_unit_max": 1} if site == "site-0" else {})), runs="join")
+        federation.start(site)
+        ledger = wait_for("the ledger", lambda site=site: federation.get(site, "/v1/ledger"))
+        require(ledger["spent"] == max(one["epsilon"] for one in ledger["releases"]) == more, f"{site}: between the runs: {ledger}")
+    begin_second(federation)
+    in_second(federation)
+    for is_over in (False, True):
+        if is_over:
+            serve_strangers(federation, "second")
+            wait_for("the second run ends", lambda: federation.phase("site-1") in ENDED, 120)
+        for site in federation.sites:
+            ledger, said = federation.get(site, "/v1/ledger"), statement_of(federation, site)
+            require(ledger["spent"] == more and ledger["epsilon_per_reward"] == less, f"{site}: {ledger}")
+            require(is_over == (less in {one["epsilon"] for one in ledger["releases"]}), f"{site}: {ledger}")
+            require(f"is protected with epsilon = {less:g} " in said and f"has lost up to epsilon = {more:g}," in said, f"{site}: {said}")
+        said = statement_of(federation, "site-0")
+        require("(it is 1 now; more were entered before)" in said and
+                f"at most 2 times epsilon = {more:g}, which is {2 * more:g}." in said, said)
+
+
 @test
 def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
     federation = small(federation_of)
@@ -479,9 +540,7 @@ def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
     # eve had one reward, and a place that was open when the run ended: it came back, too.
     kinds = ask_about(federation, ["ann", "bob", "eve", "eve", "new"])
     require(kinds == ["exploit", "exploit", "planned", "exploit", "planned"], f"in the next run: {kinds}")
-    connection = UnixConnection(federation.socket_of("site-0"))
-    connection.request("GET", "/v1/statement")
-    require("at most 2 times epsilon" in connection.getresponse().read().decode(), "the statement says nothing of it")
+    require("at most 2 times epsilon" in statement_of(federation, "site-0"), "the statement says nothing of it")
     federation.end_applications()
     federation.stop("site-0")
     data = (federation.folder / "state-site-0/state.db").read_bytes()
