@@ -169,8 +169,9 @@ static enum tacit_status play(struct cell *cell, const struct tacit_experiment *
 static bool load(struct cell *cell, struct tacit_experiment *experiment, enum tacit_status *status)
 {
     struct tacit_error error = {""};
-    *status =
-        tacit_experiment_load(experiment, cell->file, cell->settings, cell->setting_count, &error);
+    *status = tacit_experiment_load_for(
+        experiment, cell->is_at_once ? TACIT_EXPERIMENT_AT_ONCE : TACIT_EXPERIMENT_RUNS, cell->file,
+        cell->settings, cell->setting_count, &error);
     if (*status != TACIT_OK) {
         *status = set_error(cell, error.text[0] == '\0' ? tacit_status_text(*status) : error.text);
         return false;

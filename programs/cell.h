@@ -11,6 +11,7 @@
 
 struct cell {
     const char *file;
+    bool is_at_once;       /* logged rewards are drawn many at once: TACIT_EXPERIMENT_AT_ONCE */
     const char **settings; /* KEY=VALUE; the last grid_count are the cell's own */
     uint32_t setting_count;
     uint32_t grid_count;

@@ -19,6 +19,7 @@
 #define PRECISION 1.05 /* of the slots that are needed */
 #define FORMULA_MARGIN 1.2
 #define SAMPLES_MAX 2e7 /* of votes, in all runs of a simulation */
+#define PULLS_MAX 1e8   /* of logged rewards, drawn one by one in all runs of a simulation */
 #define ACCURACY 0.5    /* of votes, as a part of the gap: within it they may stop at either arm */
 
 /* What may be chosen over the file; all that fits its data and privacy is tried. */
@@ -154,6 +155,7 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
     for (uint32_t i = 0; i < 3; i++)
         cell.settings[cell.setting_count++] = words[i];
     cell.settings[cell.setting_count++] = "checkpoints=2";
+    cell.is_at_once = (double)search->agent_count * horizon * search->run_count > PULLS_MAX;
     enum tacit_status status =
         cell_run(&cell, NULL, simulate_threads(request->thread_count), search->control);
     if (status == TACIT_OK)

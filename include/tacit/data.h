@@ -141,6 +141,15 @@ struct tacit_log_weights {
     double *errors; /* A x K: standard errors of the means; NaN: of one row */
 };
 
+/* The different rewards of each cell, ascending: cell c owns values[start[c]] up to, and without,
+ * values[start[c+1]]; upto[i] is the share of the draws, in a unit of the cell's, that bring
+ * values[i] or a smaller one. */
+struct tacit_log_gathered {
+    uint32_t *start; /* A*K + 1; NULL: nobody gathered them */
+    double *values;
+    double *upto;
+};
+
 /* The rewards of each cell (agent, arm), as env wants them: cell c = agent*K + arm owns
  * rewards[start[c]] up to, and without, rewards[start[c+1]]. */
 struct tacit_log {
@@ -159,6 +168,7 @@ struct tacit_log {
     bool binary;   /* all rewards are 0 or 1 */
     struct tacit_log_rows rows; /* row_count of each, where propensities are known */
     struct tacit_log_weights weights;
+    struct tacit_log_gathered gathered;
 };
 
 /* Splits the table over agents and arms. With n rows, agent i of A gets the rows (in file order, or
@@ -171,6 +181,10 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
                                   const char *path, const struct tacit_log_spec *spec,
                                   struct tacit_rng *rng, struct tacit_error *error);
 void tacit_log_free(struct tacit_log *log);
+
+/* Fills log->gathered. Requires: a log that was built, once. Errors: TACIT_MEMORY (the log is still
+ * to be freed). Cost: O(n log n) for n rows. */
+enum tacit_status tacit_log_gather(struct tacit_log *log);
 
 /* Are there two names that differ in the case of letters or in blanks only, which people take for
  * one? Fills `pair` with their places. Letters: ASCII's and Latin-1's. False also where memory is

@@ -22,6 +22,12 @@ struct tacit_env_log {
      * alike often. */
     const double *keep;
     const uint32_t *other; /* counted within the cell */
+    /* The different rewards of each cell, as tacit_log_gather makes them; NULL: there are none.
+     * With them many pulls at once draw how often each reward came, and not one reward after the
+     * other: the same law, other words of the stream. */
+    const uint32_t *value_start;
+    const double *values;
+    const double *upto;
 };
 
 /* Makes of `count` weights what draws them in proportion at one word a draw: place i, uniform, is

@@ -82,6 +82,19 @@ enum tacit_status tacit_experiment_load(struct tacit_experiment *experiment, con
                                         struct tacit_error *error);
 void tacit_experiment_free(struct tacit_experiment *experiment);
 
+/* What the experiment is wanted for. */
+enum tacit_experiment_use {
+    TACIT_EXPERIMENT_RUNS,    /* as above */
+    TACIT_EXPERIMENT_AT_ONCE, /* runs whose logged rewards are drawn many at once (tacit_env_log):
+                                 the same law, not the same numbers */
+    TACIT_EXPERIMENT_ROWS     /* the data alone: there is no network and no plan, and nothing is
+                                 refused that only runs would mind */
+};
+enum tacit_status tacit_experiment_load_for(struct tacit_experiment *experiment,
+                                            enum tacit_experiment_use use, const char *path,
+                                            const char *const *settings, uint32_t set_count,
+                                            struct tacit_error *error);
+
 /* Writes "file:line: key: text" into *error; returns TACIT_INVALID. */
 enum tacit_status tacit_experiment_refuse(const struct tacit_experiment *experiment,
                                           const char *key, const char *text,

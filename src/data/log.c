@@ -869,5 +869,8 @@ void tacit_log_free(struct tacit_log *log)
     free(log->weights.keep);
     free(log->weights.other);
     free(log->weights.errors);
+    free(log->gathered.start);
+    free(log->gathered.values);
+    free(log->gathered.upto);
     *log = (struct tacit_log){0};
 }

@@ -4,6 +4,7 @@
 #include "../random/words.h"
 
 #define WORDS_MAX 64u
+#define AT_ONCE_MIN 256u /* fewer pulls cost less one by one */
 
 /* One of the rows of a cell, or UINT32_MAX: this word says none (tacit_rng_below). */
 static inline uint32_t row_of(uint64_t word, uint32_t rows)
@@ -39,11 +40,35 @@ static uint32_t pick(const struct tacit_env_log *log, size_t cell, const uint64_
     return count;
 }
 
+/* How many of `count` draws bring each of the values from first to end - 1, half against half.
+ * below: what is before them in `upto`. */
+static void spread(const struct tacit_env_log *log, uint32_t first, uint32_t end, double below,
+                   uint64_t count, const struct tacit_scale *scale, struct tacit_rng *rng,
+                   union tacit_sum *sum)
+{
+    while (count > 0 && end - first > 1) {
+        uint32_t const middle = first + (end - first) / 2;
+        double const at = log->upto[middle - 1];
+        double const chance = (at - below) / (log->upto[end - 1] - below);
+        uint64_t const lower = tacit_rng_binomial(rng, count, chance < 1 ? chance : 1);
+        spread(log, first, middle, below, lower, scale, rng, sum); /* as deep as log2(values) */
+        first = middle;
+        below = at;
+        count -= lower;
+    }
+    if (count > 0)
+        tacit_sum_add_reward(scale, sum, log->values[first], count);
+}
+
 void env_log_pull(const struct tacit_env_log *log, size_t cell, uint64_t count,
                   const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
 {
     const double *const rewards = log->rewards + log->start[cell];
     TACIT_ASSERT(log->start[cell + 1] > log->start[cell]);
+    if (log->values != NULL && count >= AT_ONCE_MIN) {
+        spread(log, log->value_start[cell], log->value_start[cell + 1], 0, count, scale, rng, sum);
+        return;
+    }
     for (uint64_t left = count; left > 0;) {
         uint64_t words[WORDS_MAX];
         uint32_t rows[WORDS_MAX];

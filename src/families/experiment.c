@@ -10,6 +10,7 @@
 
 /* What belongs to the experiment and is read once. */
 struct tacit_experiment_data {
+    enum tacit_experiment_use use;
     uint64_t *points;
     struct tacit_means means;
     struct tacit_log log;
@@ -263,15 +264,18 @@ static void note_rows(struct tacit_experiment *experiment)
 static enum tacit_status use_log(struct tacit_experiment *experiment, const char *path,
                                  struct tacit_error *error)
 {
-    enum tacit_status const status = build_log(experiment, path, error);
+    enum tacit_experiment_use const use = experiment->data->use;
+    enum tacit_status status = build_log(experiment, path, error);
     if (status != TACIT_OK)
         return status;
+    if (use == TACIT_EXPERIMENT_AT_ONCE && tacit_log_gather(&experiment->data->log) != TACIT_OK)
+        return out_of_memory(error);
     struct tacit_log const *const log = &experiment->data->log;
     if (log->arm_count < 2)
         return tacit_experiment_refuse(experiment, "environment.logged.arm",
                                        "1 arm; at least 2 are needed", error);
-    if (experiment->config->privacy == TACIT_PRIVACY_SOUND && !experiment->config->has_range &&
-        !tacit_experiment_rewards_within(experiment, 0, 1))
+    if (use != TACIT_EXPERIMENT_ROWS && experiment->config->privacy == TACIT_PRIVACY_SOUND &&
+        !experiment->config->has_range && !tacit_experiment_rewards_within(experiment, 0, 1))
         return tacit_experiment_refuse(
             experiment, "privacy",
             "some logged rewards lie outside [0, 1]; sound mode needs 'range': the public "
@@ -280,8 +284,9 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
     experiment->sim.env.means = log->means;
     experiment->sim.env.row_count = log->agent_count;
     experiment->sim.env.arm_count = log->arm_count;
-    experiment->sim.env.log = (struct tacit_env_log){log->start, log->rewards, log->binary,
-                                                     log->weights.keep, log->weights.other};
+    experiment->sim.env.log = (struct tacit_env_log){
+        log->start,         log->rewards,        log->binary,          log->weights.keep,
+        log->weights.other, log->gathered.start, log->gathered.values, log->gathered.upto};
     struct tacit_text remark = tacit_text_init(experiment->remark, sizeof experiment->remark);
     remark_weights(experiment, &remark);
     remark_names(log->arm_names, log->arm_count, "arms", &remark);
@@ -496,6 +501,8 @@ static enum tacit_status set_up(struct tacit_experiment *experiment, struct taci
         experiment->sim.curve_count +=
             (experiment->family->metrics[i].places & TACIT_METRIC_CURVE) != 0 ? 1 : 0;
     enum tacit_status status = set_up_environment(experiment, error);
+    if (experiment->data->use == TACIT_EXPERIMENT_ROWS)
+        return status;
     if (status == TACIT_OK)
         status = tacit_network_new(&experiment->network, &config->network, error);
     if (status == TACIT_OK)
@@ -515,12 +522,23 @@ enum tacit_status tacit_experiment_load(struct tacit_experiment *experiment, con
                                         const char *const *settings, uint32_t set_count,
                                         struct tacit_error *error)
 {
+    return tacit_experiment_load_for(experiment, TACIT_EXPERIMENT_RUNS, path, settings, set_count,
+                                     error);
+}
+
+enum tacit_status tacit_experiment_load_for(struct tacit_experiment *experiment,
+                                            enum tacit_experiment_use use, const char *path,
+                                            const char *const *settings, uint32_t set_count,
+                                            struct tacit_error *error)
+{
     *experiment = (struct tacit_experiment){0};
     enum tacit_status status = tacit_config_load(&experiment->config, path, settings, set_count,
                                                  tacit_family_files(), error);
     if (status != TACIT_OK)
         return status;
     experiment->data = calloc(1, sizeof *experiment->data);
+    if (experiment->data != NULL)
+        experiment->data->use = use;
     status = experiment->data == NULL ? out_of_memory(error) : set_up(experiment, error);
     if (status != TACIT_OK)
         tacit_experiment_free(experiment);

@@ -8,6 +8,7 @@
 #include "../support/temp.h"
 #include <locale.h>
 #include <lzma.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -881,6 +882,38 @@ static const struct tacit_log_spec column_spec = {.arm_column = "arm",
                                                   .agent_column = "who",
                                                   .agent_count = 2};
 
+/* Weights 1/p of the four rows of a cell: 2, 4, 8, 2. */
+static void log_gathers_what_its_rows_are_drawn_with(void **state)
+{
+    (void)state;
+    static const char text[] = "who,arm,reward,p\n1,a,5,0.5\n1,a,3,0.25\n1,a,5,0.125\n"
+                               "1,b,7,0.5\n1,a,4,0.5\n1,b,7,0.25\n";
+    struct tacit_log_spec spec = column_spec;
+    spec.agent_count = 1;
+    for (int is_weighted = 0; is_weighted < 2; is_weighted++) {
+        double const weights[] = {is_weighted ? 4 : 1, is_weighted ? 2 : 1, is_weighted ? 10 : 2};
+        double const total = weights[0] + weights[1] + weights[2];
+        struct tacit_log log;
+        struct tacit_error error;
+        spec.propensity_column = is_weighted ? "p" : NULL;
+        assert_int_equal(build(text, &spec, NULL, &log, &error), TACIT_OK);
+        assert_int_equal(log.weights.keep != NULL, is_weighted);
+        double const mean = (3 * weights[0] + 4 * weights[1] + 5 * weights[2]) / total;
+        assert_true(fabs(log.means[0] - mean) < 1e-13 && log.means[1] == 7.0);
+        assert_int_equal(tacit_log_gather(&log), TACIT_OK);
+        assert_int_equal(log.gathered.start[1], 3);
+        assert_int_equal(log.gathered.start[2], 4);
+        double sum = 0;
+        for (uint32_t i = 0; i < 3; i++) {
+            sum += weights[i] / total;
+            assert_true(log.gathered.values[i] == 3.0 + i);
+            assert_true(fabs(log.gathered.upto[i] / log.gathered.upto[2] - sum) < 1e-13);
+        }
+        assert_true(log.gathered.values[3] == 7.0);
+        tacit_log_free(&log);
+    }
+}
+
 static void log_by_columns(void **state)
 {
     (void)state;
@@ -1629,6 +1662,7 @@ int main(void)
         cmocka_unit_test(means_missing),
         cmocka_unit_test(means_most_arms),
         cmocka_unit_test(log_by_rules),
+        cmocka_unit_test(log_gathers_what_its_rows_are_drawn_with),
         cmocka_unit_test(log_by_columns),
         cmocka_unit_test(log_sorts_values),
         cmocka_unit_test(log_sequential_split),

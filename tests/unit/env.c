@@ -326,7 +326,13 @@ static void logged_draws_rows_in_proportion_to_their_weights(void **state)
     tacit_env_weigh(2, keep, other, work);
     tacit_env_weigh(4, keep + 2, other + 2, work);
     struct tacit_env const env = {
-        TACIT_ENV_LOGGED, 1, 2, means, 0, {start, rewards, false, keep, other}, NULL};
+        TACIT_ENV_LOGGED,
+        1,
+        2,
+        means,
+        0,
+        {.start = start, .rewards = rewards, .keep = keep, .other = other},
+        NULL};
     struct tacit_rng rng = stream(22);
     struct tacit_rng single = rng;
     uint64_t seen[4] = {0};
@@ -341,6 +347,48 @@ static void logged_draws_rows_in_proportion_to_their_weights(void **state)
     assert_true(gof_chi_square_p(seen, expected, 4) > ALPHA);
     assert_true(pull_real(&env, 0, 1, DRAWS, &rng) == sum);
     expect_same_place(rng, single);
+}
+
+static void logged_sums_at_once_have_the_law_of_single_draws(void **state)
+{
+    (void)state;
+    /* Of the second cell 0 comes with chance 5/8, 1 with 1/4 and 1000 with 1/8. */
+    uint32_t const start[] = {0, 1, 9};
+    double const rewards[] = {50, 0, 0, 0, 0, 0, 1, 1, 1000};
+    uint32_t const value_start[] = {0, 1, 4};
+    double const values[] = {50, 0, 1, 1000};
+    double const upto[] = {1, 5, 7, 8};
+    double const means[] = {50, 125.25};
+    struct tacit_env const env = {TACIT_ENV_LOGGED,
+                                  1,
+                                  2,
+                                  means,
+                                  0,
+                                  {.start = start,
+                                   .rewards = rewards,
+                                   .value_start = value_start,
+                                   .values = values,
+                                   .upto = upto},
+                                  NULL};
+    struct tacit_rng rng = stream(23);
+    struct tacit_rng single = rng;
+    struct moments ones = binomial_moments(600, 0.25);
+    struct moments thousands = binomial_moments(600, 0.125);
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        double const sum = pull_real(&env, 0, 1, 600, &rng);
+        assert_true(sum >= 0 && sum == floor(sum) && fmod(sum, 1000) + floor(sum / 1000) <= 600);
+        moments_add(&ones, fmod(sum, 1000));
+        moments_add(&thousands, floor(sum / 1000));
+    }
+    moments_expect(&ones);
+    moments_expect(&thousands);
+    assert_true(pull_real(&env, 0, 0, 5000, &rng) == 250000.0);
+    assert_true(pull_steps(&env, 0, 1, 3000, &unit_steps, &rng) % TACIT_STEPS == 0);
+    struct tacit_env few = env; /* few pulls are drawn one by one, as ever */
+    few.log.values = NULL;
+    struct tacit_rng other = single;
+    assert_true(pull_real(&env, 0, 1, 100, &single) == pull_real(&few, 0, 1, 100, &other));
+    expect_same_place(single, other);
 }
 
 static void pulls_are_single_only_where_the_law_of_the_sum_is_not_known(void **state)
@@ -566,6 +614,7 @@ int main(void)
         cmocka_unit_test(logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps),
         cmocka_unit_test(weighing_gives_each_row_the_share_of_its_weight),
         cmocka_unit_test(logged_draws_rows_in_proportion_to_their_weights),
+        cmocka_unit_test(logged_sums_at_once_have_the_law_of_single_draws),
         cmocka_unit_test(pulls_are_single_only_where_the_law_of_the_sum_is_not_known),
         cmocka_unit_test(mean_with_one_row_is_the_same_for_every_agent),
         cmocka_unit_test(mean_with_a_row_an_agent_is_its_own),
