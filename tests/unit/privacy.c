@@ -1013,8 +1013,7 @@ static void statement_of_a_live_site_says_who_holds_its_releases(void **state)
     static const char *const holders[] = {
         [TACIT_AUDIENCE_STAR] = "as long as the coordinator neither",
         [TACIT_AUDIENCE_GRAPH] = "as long as one of its neighbours neither",
-        [TACIT_AUDIENCE_HYBRID] = "as long as the next site on the way to the sink (of a sink: the "
-                                  "coordinator) neither",
+        [TACIT_AUDIENCE_HYBRID] = "the sink (of a sink: the coordinator) neither",
         [TACIT_AUDIENCE_ALONE] = "",
         [TACIT_AUDIENCE_VOTES] = "as long as the coordinator neither"};
     (void)state;
