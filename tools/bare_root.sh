@@ -78,11 +78,11 @@ inside() {
     apart bash -c "$enter" enter "$root" "$pty" "$1" "${proxies[@]}"
 }
 
+[ "$(id -u)" = 0 ] || cannot "it needs root"
 mkdir -p build-bare
 for old in build-bare/*.[0-9]*; do # of one that was killed outright
     kill -0 "${old##*.}" 2>/dev/null || rm -rf --one-file-system "$old"
 done
-[ "$(id -u)" = 0 ] || cannot "it needs root"
 apart true 2>"$log" || cannot "$(tail -n 1 "$log")"
 [ -d "$base" ] || make_base
 cp -a "$base" "$root"
