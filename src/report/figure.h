@@ -82,6 +82,10 @@ void figure_put_names(struct frame *frame);
 void figure_put_interval(const struct frame *frame, const struct tacit_report_series *series,
                          uint32_t point);
 
+/* Where its drawn ends are, in pixels, and which of them are such pieces. Whether there is any. */
+bool figure_interval_ends(const struct frame *frame, const struct tacit_report_series *series,
+                          uint32_t point, double ends[2], bool is_open[2]);
+
 double figure_rows_height(const struct frame *frame);
 void figure_put_rows(struct frame *frame);
 

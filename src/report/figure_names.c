@@ -78,6 +78,17 @@ static bool is_free(const struct frame *frame, const struct figure_box *box)
     return true;
 }
 
+/* An interval, which no name should lie on either. */
+static void take_interval(struct frame *frame, const struct tacit_report_series *series,
+                          uint32_t point)
+{
+    double ends[2];
+    bool is_open[2];
+    double const x = figure_x(frame, series->x[point]);
+    if (figure_interval_ends(frame, series, point, ends, is_open))
+        take(frame, (struct figure_box){x - 2, ends[1], x + 2, ends[0]});
+}
+
 /* The points are there first, so that no name lies on one. */
 static void take_points(struct frame *frame)
 {
@@ -87,8 +98,10 @@ static void take_points(struct frame *frame)
         for (uint32_t point = 0; series->names != NULL && point < series->count; point++) {
             double const x = figure_x(frame, series->x[point]);
             double const y = figure_y(frame, series->y[point]);
-            if (figure_is_drawn(frame->figure, series->x[point], series->y[point]))
-                take(frame, (struct figure_box){x - POINT, y - POINT, x + POINT, y + POINT});
+            if (!figure_is_drawn(frame->figure, series->x[point], series->y[point]))
+                continue;
+            take(frame, (struct figure_box){x - POINT, y - POINT, x + POINT, y + POINT});
+            take_interval(frame, series, point);
         }
     }
 }

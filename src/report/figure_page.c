@@ -40,7 +40,8 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
                 "reached, which refutes nothing. Intervals come from leaving out one run at a "
                 "time; runs of the same "
                 "number share their arms. \"As recorded\" compares with the verdicts in the claims "
-                "file. The paper's own figures are not copied here: what they show is told in our "
+                "file. In figures, an arrow at an interval says that it goes on beyond the figure. "
+                "The paper's own figures are not copied here: what they show is told in our "
                 "words.</p></section>\n",
                 out);
 }

@@ -47,22 +47,34 @@ static void put_head(const struct frame *frame, const struct interval *interval,
     (void)fputs("\"/>", frame->out);
 }
 
+bool figure_interval_ends(const struct frame *frame, const struct tacit_report_series *series,
+                          uint32_t point, double ends[2], bool is_open[2])
+{
+    TACIT_ASSERT(point < series->count);
+    const struct report_axis *const axis = frame->is_rows ? &frame->x : &frame->y;
+    double const values[] = {figure_bottom_of(series, point), figure_top_of(series, point)};
+    double const at = figure_value(frame, series->y[point]);
+    is_open[0] = !(values[0] >= axis->lo);
+    is_open[1] = !(values[1] <= axis->hi);
+    double const least = frame->is_rows ? frame->left : frame->top;
+    double const most = frame->is_rows ? frame->width - FIGURE_RIGHT : frame->bottom;
+    for (size_t end = 0; end < 2; end++) {
+        double const way = (end == 1) == frame->is_rows ? STUB : -STUB;
+        ends[end] =
+            is_open[end] ? fmin(fmax(at + way, least), most) : figure_value(frame, values[end]);
+    }
+    return values[0] < values[1];
+}
+
 void figure_put_interval(const struct frame *frame, const struct tacit_report_series *series,
                          uint32_t point)
 {
-    const struct report_axis *const axis = frame->is_rows ? &frame->x : &frame->y;
-    TACIT_ASSERT(point < series->count);
-    double const values[] = {figure_bottom_of(series, point), figure_top_of(series, point)};
-    bool const is_open[] = {!(values[0] >= axis->lo), !(values[1] <= axis->hi)};
+    bool is_open[2];
     struct interval interval = {.is_upright = !frame->is_rows};
     interval.across = frame->is_rows ? frame->row : figure_x(frame, series->x[point]);
     interval.at = figure_value(frame, series->y[point]);
-    if (!(values[0] < values[1]))
+    if (!figure_interval_ends(frame, series, point, interval.ends, is_open))
         return;
-    for (size_t end = 0; end < 2; end++) {
-        double const way = (end == 1) == frame->is_rows ? STUB : -STUB;
-        interval.ends[end] = is_open[end] ? interval.at + way : figure_value(frame, values[end]);
-    }
     put_segment(frame, &interval);
     for (size_t end = 0; end < 2; end++)
         if (is_open[end])
@@ -177,9 +189,14 @@ static void put_row(struct frame *frame, const struct row *row, double y)
     (void)fprintf(frame->out, ": %s</title></circle></g>\n", value.text);
 }
 
-/* Level lines stand upright here. */
-static void put_references(const struct frame *frame)
+/* The axis' lines and level lines to compare with stand upright here, from top to bottom of a
+ * point's part of its row: the texts are free of them. */
+static void put_uprights(const struct frame *frame, double top, double bottom)
 {
+    for (uint32_t i = 0; i < frame->x.tick_count; i++) {
+        double const x = figure_x(frame, frame->x.ticks[i]);
+        figure_put_line(frame, "grid", REPORT_LINE, x, top, x, bottom);
+    }
     for (uint32_t i = 0; i < frame->figure->series_count; i++) {
         if (!frame->figure->series[i].is_reference || !figure_is_shown(frame, i))
             continue;
@@ -187,10 +204,9 @@ static void put_references(const struct frame *frame)
         (void)fputs("<g ", frame->out);
         figure_put_style(frame->out, figure_style_of(frame->figure, i));
         (void)fprintf(frame->out,
-                      "><line stroke-width=\"1.5\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"",
-                      x, frame->top, x, frame->bottom);
-        figure_put_dashes(frame->out, figure_style_of(frame->figure, i));
-        (void)fputs("/></g>\n", frame->out);
+                      "><line stroke-width=\"1.5\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+                      "y2=\"%.1f\"/></g>\n",
+                      x, top, x, bottom);
     }
 }
 
@@ -209,14 +225,10 @@ void figure_put_rows(struct frame *frame)
     TACIT_ASSERT(frame->out != NULL);
     struct row row = {.series_index = 0};
     double y = frame->top;
-    for (uint32_t i = 0; i < frame->x.tick_count; i++) {
-        double const x = figure_x(frame, frame->x.ticks[i]);
-        figure_put_line(frame, "grid", REPORT_LINE, x, frame->top, x, frame->bottom);
-    }
     figure_put_horizontal_axis(frame, frame->figure->y_label, frame->figure->y_is_log);
-    put_references(frame);
     for (; next_row(frame, &row); row.point++) {
         double const height = height_of(frame, &row);
+        put_uprights(frame, y + height - BELOW, y + height - 4);
         put_row(frame, &row, y);
         y += height;
     }

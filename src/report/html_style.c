@@ -100,7 +100,20 @@ static const char *const sheet[] = {
     ".bar>span,.bar>span.wide{min-width:0;white-space:normal}thead .n{"
     "white-space:normal}.arms tbody th,.arms td{padding-left:4px;"
     "padding-right:4px}.arms thead th{padding-left:4px;padding-right:4px;hyphens:auto}"
-    ".arms small{display:block}.plain tr>:first-child{min-width:132px}}\n",
+    ".arms small{display:block}\n"
+    /* A row of a table: its name, and below it the cells, as wide as those of the other rows */
+    ".scroll table:not(.arms),.scroll :not(.arms)>thead,.scroll :not(.arms)>tbody{display:block}"
+    ".scroll :not(.arms)>*>tr{display:flex;flex-wrap:wrap;align-items:baseline;padding:6px 0;"
+    "border-bottom:1px solid var(--line)}.scroll :not(.arms)>*>tr:last-child{border-bottom:0}"
+    ".scroll :not(.arms)>thead>tr:last-child{border-bottom:1px solid var(--line)}"
+    ".scroll :not(.arms)>*>tr>*{flex:1 1 0;min-width:0;border:0;padding:2px 3px;"
+    "white-space:normal;overflow-wrap:anywhere;hyphens:auto}"
+    ".scroll :not(.arms)>thead>tr>*{font-size:11px}"
+    ".scroll :not(.arms)>*>tr>:first-child,.cells tr>:nth-child(2){flex:1 1 100%;padding-left:0}"
+    ".long{min-width:0}.claims{min-width:0}.claims thead{display:none!important}"
+    ".claims tr>td:nth-child(2){flex:1 1 100%;padding-left:0}.claims .n{text-align:left}"
+    ".claims td:nth-child(3)::before{content:'value: '}"
+    ".claims td:nth-child(4)::before{content:'band: '}}\n",
     /* On paper: two sheets for most experiments, nothing that scrolls or unfolds */
     "@page{size:A4;margin:10mm}\n"
     "@media print{body{background:none;font-size:8.2pt;line-height:1.3}main{max-width:none;"

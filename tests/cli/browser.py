@@ -102,9 +102,32 @@ def contents_fit(browser):
     """Nothing but what scrolls in itself is wider than the window."""
     return browser.run("""(() => {
         const room = document.documentElement.clientWidth;
-        const inner = e => e.closest('.scroll, .wide, svg') !== null;
+        const inner = e => e.closest('.scroll, svg') !== null;
         const wide = [...document.querySelectorAll('body *')].filter(e => !inner(e) && e.getBoundingClientRect().right > room + 1);
         return {scrolls: document.documentElement.scrollWidth - room, wide: wide.slice(0, 5).map(e => e.outerHTML.slice(0, 120))};
+    })()""")
+
+
+def covered_labels(browser):
+    """Texts of figures that lie on another, on a point or outside of their figure."""
+    return browser.run("""(() => {
+        const found = [];
+        const seen = e => getComputedStyle(e).visibility !== 'hidden' && e.getBoundingClientRect().height > 0;
+        const box = e => { const r = e.getBoundingClientRect(), slack = e.tagName === 'text' ? r.height / 5 : 1;
+            return {left: r.left + 1, right: r.right - 1, top: r.top + slack, bottom: r.bottom - slack, says: e.textContent, isText: e.tagName === 'text'}; };
+        for (const figure of document.querySelectorAll('svg.fig')) {
+            if (!seen(figure)) continue;
+            const room = figure.getBoundingClientRect();
+            const boxes = [...figure.querySelectorAll('text, circle')].filter(seen).map(box);
+            boxes.forEach((a, i) => {
+                if (a.isText && (a.left < room.left - 1 || a.right > room.right + 1 || a.bottom > room.bottom + 1)) found.push('outside: ' + a.says);
+                boxes.slice(0, i).forEach(b => {
+                    if ((a.isText || b.isText) && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+                        found.push(a.says + ' | ' + b.says);
+                });
+            });
+        }
+        return found.slice(0, 5);
     })()""")
 
 
@@ -112,7 +135,12 @@ def check_screen(browser, axe, path, width, scheme, pictures):
     browser.show(path, width, scheme)
     fits = contents_fit(browser)
     assert fits["scrolls"] <= 0 and not fits["wide"], fits
-    small = browser.run("Math.min(...[...document.querySelectorAll('.chart:not(.wide) svg text')].filter(e => e.getBoundingClientRect().height)"
+    cut = browser.run("[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+                      ".map(e => [e.getAttribute('aria-label'), e.scrollWidth, e.clientWidth])")
+    assert not cut, f"tables are cut: {cut}"
+    covered = covered_labels(browser)
+    assert not covered, covered
+    small = browser.run("Math.min(...[...document.querySelectorAll('.chart svg text')].filter(e => e.getBoundingClientRect().height)"
                         ".map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a).concat(99))")
     assert small >= 10, f"letters of {small} pixels in a figure"
     ground = browser.run("getComputedStyle(document.body).backgroundColor")
@@ -143,7 +171,7 @@ def check_paper(browser, path, pictures):
     # A4 less its margins is 718 pixels wide
     browser.ask("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)
     fits = contents_fit(browser)
-    cut = browser.run("[...document.querySelectorAll('.scroll, .wide')].filter(e => e.scrollWidth > e.clientWidth + 1).length")
+    cut = browser.run("[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1).length")
     assert fits["scrolls"] <= 0 and not fits["wide"] and cut == 0, (fits, cut)
 
 
