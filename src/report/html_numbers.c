@@ -81,9 +81,11 @@ void report_html_traffic(const struct tacit_report *report, FILE *out)
 {
     struct tacit_words const *const words = report_words(report);
     char per_agent[40];
-    char note[80];
+    char note[120];
     (void)snprintf(per_agent, sizeof per_agent, "#per %.30s", words->agent);
-    (void)snprintf(note, sizeof note, "Per run, and shared out over the %.40s.", words->agents);
+    (void)snprintf(note, sizeof note,
+                   "What the %.40s told each other: per run, and shared out over them.",
+                   words->agents);
     const char *const heads[] = {"what", "#mean of a run", "#" PLUS_MINUS " 95 %", per_agent};
     bool begun = false;
     for (uint32_t i = 0; i < report->metric_count; i++) {

@@ -43,7 +43,13 @@ static enum tacit_status put_chart(const struct tacit_report *report, uint32_t c
     (void)snprintf(id, sizeof id, "curve-%" PRIu32, curve);
     drawing.figure.id = id;
     if (status == TACIT_OK && drawing.line.count > 0)
-        report_html_figure(&drawing.figure, NULL, out);
+        report_html_figure(&drawing.figure,
+                           curve == 0 && report->words == NULL
+                               ? "In a slot every site makes one choice. Regret is the reward "
+                                 "missed against always choosing the best arm; an arm is one of "
+                                 "the options."
+                               : NULL,
+                           out);
     report_drawing_free(&drawing);
     return status;
 }
