@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LINE_BYTES 512u
 #define US_PER_S UINT64_C(1000000)
@@ -52,7 +51,7 @@ static void find_missing(const struct live_status *status, uint64_t *missing)
         missing[i] = hub->asked[i] & ~hub->received[i];
 }
 
-/* Where nobody is asked: those who say nothing while others do. */
+/* Where nobody is asked: those who say nothing, and are not through. */
 static void find_silent(const struct live_status *status, uint64_t *silent)
 {
     uint32_t const count = status->config->site_count;
@@ -60,8 +59,6 @@ static void find_silent(const struct live_status *status, uint64_t *silent)
         if (is_silent(status, site) &&
             (status->hub->done == NULL || !tacit_bits_has(status->hub->done, site)))
             tacit_bits_add(silent, site);
-    if (status->hub->votes == NULL && tacit_bits_count(silent, count) == count)
-        memset(silent, 0, TACIT_BITS_WORDS(count) * sizeof *silent);
 }
 
 static void add_overdue(const struct live_status *status, const uint64_t *missing,

@@ -5,6 +5,7 @@ what `tacit status --json` of each ends with and names. See support.py.
 In these files waiting_after_s is 6, not 60: the minute is a key that any operator may set."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -66,20 +67,21 @@ CONTRADICTORY = [{"refused", "consent", "unannounced"}, {"rewards", "decisions",
 
 # ---- Making ----
 
-def star(federation_of, policies=(), run=(), **options):
+def star(federation_of, policies=(), means=None, **options):
     """Three sites below a coordinator, all of whom say after six seconds what does not move."""
-    federation = federation_of(MEANS, **{"rounds": 4, "gap": 0.25, **options})
-    federation.write_coordinator({**federation.run_section(), **dict(run)}, waiting_after_s=AFTER_S)
+    federation = federation_of(means or MEANS, **{"rounds": 4, "gap": 0.25, **options})
+    federation.write_coordinator(federation.run_section(), waiting_after_s=AFTER_S)
     for site in federation.sites:
         federation.write_agent(site, federation.policy(**dict(policies).get(site, {})), waiting_after_s=AFTER_S)
     return federation
 
 
-def ring(federation_of):
+def ring(federation_of, means=None, without=()):
     """Five peers, each of whom judges for itself."""
-    federation = star(federation_of, sites=5)
+    federation = star(federation_of, means=means, sites=5)
     run = federation.run_section()
-    del run["quorum"]
+    for key in ("quorum", *without):
+        del run[key]
     federation.write_coordinator(run, waiting_after_s=AFTER_S)
     federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
     federation.allow_access("tap", "read tacit/v1/#")
@@ -173,6 +175,29 @@ def the_coordinator_is_dead(federation_of):
     return federation
 
 
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(DOWN, {}), site_2=NO_ORDER)
+def a_site_hangs(federation_of):
+    """Its process is there, and connected."""
+    federation = star(federation_of)
+    begin(federation, ["site-0", "site-2"])
+    federation.processes["site-1"].send_signal(signal.SIGSTOP)
+    return federation
+
+
+@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=NO_ORDER, site_2=NO_ORDER)
+def an_order_does_not_reach_a_site(federation_of):
+    """It has reported; from then on the broker gives it nothing that the coordinator says."""
+    federation = star(federation_of)
+    begin(federation, ["site-1"])
+    wait_for("its report", lambda: (federation.status() or {}).get("reports") == 1, 60)
+    for way in ("down", "to"):
+        federation.allow_access("site-1", f"deny {federation.topic(way)}/#")
+    federation.processes["broker"].send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    federation.apply(["site-0", "site-2"])
+    return federation
+
+
 @situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"disconnected": []}), site_2=NO_ORDER)
 def a_site_does_not_reach_the_broker(federation_of):
     """Its own round is played, and it says nothing of the others: it is not heard."""
@@ -261,6 +286,23 @@ def one_decision_in_a_ring_has_no_reward(federation_of):
     begin(federation, [site for site in federation.sites if site != "site-2"])
     federation.applications.append(Forgetful(federation, "site-2"))
     federation.applications[-1].start()
+    return federation
+
+
+@situation(coordinator=(WAITING, {"sites": [f"site-{i}" for i in range(5)]}), site_0=(WAITING, {"decisions": []}),
+           site_3=(WAITING, {"decisions": []}))
+def nobody_asks_anybody_in_a_ring(federation_of):
+    federation = ring(federation_of)
+    begin(federation, [])
+    return federation
+
+
+@situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_2=(ATTENTION, {"rounds": []}),
+           site_1=(WAITING, {"sites": ["site-2"]}), site_4=(WAITING, {"sites": ["number 2"]}))
+def the_rounds_of_a_policy_are_reached_in_a_ring(federation_of):
+    federation = ring(federation_of, means=[0.876, 0.875, 0.125], without=("rounds", "gap"))
+    federation.write_agent("site-2", federation.policy(rounds_max=2), waiting_after_s=AFTER_S)
+    begin(federation)
     return federation
 
 

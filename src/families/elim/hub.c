@@ -21,6 +21,7 @@ struct live_hub {
     size_t core_size;
     uint32_t *weights;     /* of the sinks of a hybrid; else NULL */
     uint32_t *told_epochs; /* without a core, by site */
+    uint64_t *told_done;   /* the same: who is through */
     uint64_t *nobody;      /* the same: the empty set of sites */
     struct live_effects effects;
     struct live_hub_intervals intervals; /* with exact bounds, as they were noted last */
@@ -102,6 +103,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->core);
     free(hub->weights);
     free(hub->told_epochs);
+    free(hub->told_done);
     free(hub->nobody);
     free(hub->lowers);
     free(hub->changes);
@@ -176,8 +178,9 @@ static enum tacit_status open_watch(struct live_hub *hub, size_t size)
 {
     uint32_t const sites = hub->config->site_count;
     hub->told_epochs = calloc(sites, sizeof *hub->told_epochs);
+    hub->told_done = calloc(TACIT_BITS_WORDS(sites), sizeof *hub->told_done);
     hub->nobody = calloc(TACIT_BITS_WORDS(sites), sizeof *hub->nobody);
-    if (hub->told_epochs == NULL || hub->nobody == NULL)
+    if (hub->told_epochs == NULL || hub->told_done == NULL || hub->nobody == NULL)
         return TACIT_MEMORY;
     return size == 0 ? TACIT_OK : TACIT_MALFORMED;
 }
@@ -329,6 +332,8 @@ static enum tacit_status hear(struct live_hub *hub, const struct tacit_elim_mess
     TACIT_ASSERT(message->from < hub->config->site_count);
     if (message->epoch > hub->told_epochs[message->from])
         hub->told_epochs[message->from] = message->epoch;
+    if (message->origins != NULL && tacit_bits_has(message->origins, message->from))
+        tacit_bits_add(hub->told_done, message->from);
     return TACIT_OK;
 }
 
@@ -464,8 +469,10 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
 
 static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view)
 {
-    *view = (struct live_hub_view){
-        .asked = hub->nobody, .received = hub->nobody, .seen = hub->told_epochs};
+    *view = (struct live_hub_view){.done = hub->told_done,
+                                   .asked = hub->nobody,
+                                   .received = hub->nobody,
+                                   .seen = hub->told_epochs};
     for (uint32_t site = 0; site < hub->config->site_count; site++)
         if (hub->told_epochs[site] > view->epoch)
             view->epoch = hub->told_epochs[site];

@@ -23,11 +23,13 @@ struct live_site {
     struct live_neighbour *neighbours;
     uint64_t *missing;
     uint64_t *nobody;
+    uint64_t *itself;      /* W(A): this site alone */
     uint64_t *flagged;     /* W(A): sites that spoke from two states */
     uint64_t *ahead;       /* W(A): sites that show a grant that this state never gave */
     uint64_t *grantors;    /* W(A): sites whose grant is waited for */
     bool is_beyond_policy; /* an order was refused that is of more rounds than policy.rounds_max */
     uint64_t said_where_us;
+    bool said_end;  /* since this start */
     char *trouble;  /* TROUBLE_BYTES */
     double *lowers; /* K, as uppers; both in one block */
     double *uppers;
@@ -66,6 +68,7 @@ static void site_free(struct live_site *site)
     free(site->neighbours);
     free(site->missing);
     free(site->nobody);
+    free(site->itself);
     free(site->flagged);
     free(site->ahead);
     free(site->grantors);
@@ -125,6 +128,7 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->neighbours = calloc(neighbours + 1u, sizeof *made->neighbours);
     made->missing = calloc(words, sizeof *made->missing);
     made->nobody = calloc(words, sizeof *made->nobody);
+    made->itself = calloc(words, sizeof *made->itself);
     made->flagged = calloc(words, sizeof *made->flagged);
     made->ahead = calloc(words, sizeof *made->ahead);
     made->grantors = calloc(words, sizeof *made->grantors);
@@ -132,13 +136,14 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
     made->lowers = calloc(2 * (size_t)run->arm_count, sizeof *made->lowers);
     if (status != TACIT_OK || made->neighbours == NULL || made->missing == NULL ||
-        made->nobody == NULL || made->flagged == NULL || made->ahead == NULL ||
-        made->grantors == NULL || made->trouble == NULL || made->lowers == NULL ||
-        made->changes == NULL) {
+        made->nobody == NULL || made->itself == NULL || made->flagged == NULL ||
+        made->ahead == NULL || made->grantors == NULL || made->trouble == NULL ||
+        made->lowers == NULL || made->changes == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
     made->uppers = made->lowers + run->arm_count;
+    tacit_bits_add(made->itself, run->agent);
     describe_neighbours(made);
     note_intervals(made);
     *site = made;
@@ -308,7 +313,9 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
 }
 
 /* The coordinator of peers that judge for themselves is told where they are, for its status. Those
- * who wait say so again, so that who is silent is seen there. */
+ * who wait say so again, so that who is silent is seen there; those who are through name
+ * themselves.
+ */
 static void say_where(struct live_site *site, struct live_site_update *update)
 {
     struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
@@ -316,21 +323,29 @@ static void say_where(struct live_site *site, struct live_site_update *update)
     if (!judges_for_itself(site))
         return;
     elim_core_look(site->core, &view);
+    bool const is_over = view.last || view.finished;
     struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
                                              .from = run->agent,
                                              .to = TACIT_HUB,
                                              .run_id = run->run_id,
-                                             .epoch = view.epoch};
+                                             .epoch = view.epoch,
+                                             .origins = is_over ? site->itself : NULL};
+    site->said_end = site->said_end || is_over;
     send(site, &hello, update);
 }
 
 /* When that is due; TACIT_NEVER: it does not wait, or a hub asks it. */
 static uint64_t says_where_us(const struct live_site *site)
 {
-    struct tacit_elim_agent_view view;
-    elim_core_look(site->core, &view);
-    bool const waits = (view.waiting || view.committed) && !view.last && !view.finished;
-    return waits && judges_for_itself(site) ? site->said_where_us + SAYS_WHERE_US : TACIT_NEVER;
+    struct tacit_elim_peer_view peer;
+    struct tacit_elim_agent_view const *const view = &peer.agent;
+    if (!judges_for_itself(site) || !elim_core_look_at_peer(site->core, &peer))
+        return TACIT_NEVER;
+    bool const waits = (view->waiting || view->committed) && !view->last && !view->finished;
+    bool const is_over = view->last || view->finished;
+    return (waits && !peer.is_beyond_policy) || (is_over && !site->said_end)
+               ? site->said_where_us + SAYS_WHERE_US
+               : TACIT_NEVER;
 }
 
 /* The plan waits for the answers to the START that follows. A parent that holds nothing of the
