@@ -11,7 +11,7 @@ BUILD := build
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := build
-.PHONY: help build run live test check check-long mutate bench instructions format install clean \
+.PHONY: help build run live test check check-long mutate bench bench-growth instructions format install clean \
 	python dependencies dependencies-python dependencies-live dependencies-test dependencies-check
 
 help: ## list these targets
@@ -65,6 +65,10 @@ mutate: dependencies-test ## change COUNT places of the sources, one at a time (
 bench: dependencies-live ## measure the workloads of bench/README.md
 	@tools/build.sh build-bench -Dtests=false -Dbench=true --buildtype=release
 	@bench/run.sh build-bench
+
+bench-growth: dependencies-check ## how work grows with arms, agents, slots and dimensions: exponents over a decade
+	@tools/build.sh build-bench -Dtests=false -Dbench=true --buildtype=release
+	@python3 bench/growth.py build-bench
 
 instructions: dependencies-check ## count the instructions of fixed workloads; REASON='why they moved' [WORKLOADS=...] writes new numbers
 	@tools/build.sh build-gate -Dtests=false -Dbench=true -Dpython=true --buildtype=release

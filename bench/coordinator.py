@@ -32,6 +32,7 @@ def main():
         federation.write_coordinator({"horizon": 10**9, "epsilon": 1.0, "rounds": ROUNDS, "gap": 2.0 ** -ROUNDS,
                                       "deadline_s": 600})
         federation.start("broker")
+        federation.await_broker()
         federation.start("coordinator")
         subprocess.run([load, str(federation.pki), str(federation.port), "crowd", str(site_count), str(arm_count)],
                        check=True, timeout=600)

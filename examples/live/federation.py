@@ -7,6 +7,7 @@ import random
 import shutil
 import socket
 import subprocess
+import time
 
 BROKER_PROGRAM = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
 
@@ -108,6 +109,18 @@ class Federation:
         with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
             self.processes[name] = subprocess.Popen(words or self.words_of(name), stdout=log, stderr=log,
                                                     env={**os.environ, **environment})
+
+    def broker_listens(self):
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def await_broker(self, seconds=60):
+        """Until it listens: it reads its files first, which takes a while where sites are many."""
+        until = time.monotonic() + seconds
+        while not self.broker_listens():
+            if self.processes["broker"].poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"the broker does not listen; see {self.folder / 'broker.log'}")
+            time.sleep(0.05)
 
     def stop_all(self, seconds=10):
         for process in reversed(self.processes.values()):
