@@ -45,9 +45,9 @@ static enum tacit_status put_chart(const struct tacit_report *report, uint32_t c
     if (status == TACIT_OK && drawing.line.count > 0)
         report_html_figure(&drawing.figure,
                            curve == 0 && report->words == NULL
-                               ? "In a slot every site makes one choice. Regret is the reward "
-                                 "missed against always choosing the best arm; an arm is one of "
-                                 "the options."
+                               ? "Regret is the reward missed against always choosing the best "
+                                 "arm. An arm is one of the options; a slot is one turn of "
+                                 "choosing."
                                : NULL,
                            out);
     report_drawing_free(&drawing);
