@@ -22,6 +22,7 @@ static bool is_same(const uint8_t *a, const uint8_t *b)
 void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_SHA256_BYTES],
                          uint8_t domain[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(federation != NULL && agreement != NULL);
     struct tacit_sha256 sha = tacit_sha256_init();
     size_t length = 0;
     uint8_t bytes[8];
@@ -38,6 +39,7 @@ void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_S
 /* Nobody checks: run, site, epoch, and a one, lowest byte first, so that it is never zeros. */
 static void number(const struct tacit_commit_scope *scope, uint8_t commitment[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(scope->is_numbered);
     uint64_t const words[] = {scope->run_id, scope->site, scope->epoch, 1};
     for (size_t i = 0; i < TACIT_SHA256_BYTES; i++)
         commitment[i] = (uint8_t)(words[i / 8] >> (8 * (i % 8)));
@@ -96,6 +98,8 @@ static uint64_t first_bytes(const uint8_t commitment[TACIT_SHA256_BYTES])
 
 static void grant(struct tacit_commit_head *head, const uint8_t commitment[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(!is_same(commitment, nothing)); /* that would be: nothing was granted */
+    TACIT_ASSERT(!is_same(commitment, head->head));
     memmove(head->trail + 1, head->trail, sizeof head->trail - sizeof head->trail[0]);
     head->trail[0] = first_bytes(head->before);
     memcpy(head->before, head->head, sizeof head->before);
@@ -115,6 +119,7 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
                                           const uint8_t commitment[TACIT_SHA256_BYTES],
                                           const uint8_t previous[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(commitment != NULL && previous != NULL);
     if (is_same(commitment, nothing))
         return TACIT_COMMIT_REFUSED;
     if (is_same(commitment, head->head))
@@ -138,6 +143,7 @@ bool tacit_commit_opens(const struct tacit_commit_head *head,
                         const uint8_t previous[TACIT_SHA256_BYTES],
                         const uint8_t salt[TACIT_SHA256_BYTES], const void *release, size_t size)
 {
+    TACIT_ASSERT(previous != NULL && salt != NULL);
     struct tacit_commit claimed;
     memcpy(claimed.previous, previous, sizeof claimed.previous);
     memcpy(claimed.salt, salt, sizeof claimed.salt);

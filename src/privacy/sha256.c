@@ -138,6 +138,7 @@ void tacit_sha256_final(struct tacit_sha256 *sha, uint8_t digest[TACIT_SHA256_BY
 
 struct tacit_hmac tacit_hmac_init(const uint8_t key[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(key != NULL);
     struct tacit_hmac hmac = {tacit_sha256_init(), tacit_sha256_init()};
     uint8_t inner[BLOCK_BYTES];
     uint8_t outer[BLOCK_BYTES];
