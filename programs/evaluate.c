@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define RUNS "runs=100"      /* replays, unless the words say otherwise */
 #define EFFECTIVE_MIN 30.0   /* rows below which an estimate is not leaned on */
 #define EXPECTED_MIN 20.0    /* effective rows from which propensities are checked */
 #define DEVIATIONS_MAX 6.0   /* of the weights' mean from 1: by chance once in 1e6 arms or less */
+#define LONG_S 20.0          /* replays that take so long are announced */
+#define PASSES 4.0           /* over all replays, mostly */
 #define CELLS_MAX (1u << 22) /* agents times arms */
 #define WARNINGS_MAX 24u     /* of each kind a third */
 #define ARMS_NAMED 5u        /* in the answer */
@@ -300,6 +303,13 @@ static void warn(struct evaluation *evaluation)
 
 /* ---- The replay ------------------------------------------------------------------------------ */
 
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* Rows by agent, with the chance that each answers if its arm is proposed. */
 static enum tacit_status make_rows(struct evaluation *evaluation)
 {
@@ -377,16 +387,37 @@ static enum tacit_status play(struct evaluation *evaluation, struct tacit_experi
     return status == TACIT_OK && means == NULL ? TACIT_MEMORY : status;
 }
 
+/* One replay shows about how long all of them take. */
+static enum tacit_status announce(struct evaluation *evaluation,
+                                  struct tacit_experiment *experiment, uint32_t threads)
+{
+    uint32_t const runs = experiment->sim.run_count;
+    struct replays one = {.slots = experiment->sim.horizon};
+    double const begin = now_s();
+    experiment->sim.run_count = 1;
+    enum tacit_status const status = play(evaluation, experiment, false, 1, &one);
+    experiment->sim.run_count = runs;
+    double const all_s = (now_s() - begin) * PASSES * runs / threads;
+    if (status == TACIT_OK && all_s >= LONG_S)
+        (void)fprintf(stderr,
+                      "tacit evaluate: %u replays of the log take about %.0f s; fewer "
+                      "--runs take less\n",
+                      runs, all_s);
+    return status;
+}
+
 /* The mean is of replays of the log in random order; its error is the spread of replays of logs
  * that are drawn from it, which is that of one replay of a fresh log. A first pass finds how many
  * slots all of them answer. */
 static enum tacit_status replay(struct evaluation *evaluation, struct tacit_experiment *experiment,
-                                uint32_t threads)
+                                uint32_t threads, bool is_quiet)
 {
     uint32_t const runs = experiment->sim.run_count;
     struct replays own = {.slots = experiment->sim.horizon};
     struct replays drawn = own;
     enum tacit_status status = make_rows(evaluation);
+    if (status == TACIT_OK && !is_quiet)
+        status = announce(evaluation, experiment, threads);
     for (uint64_t before = 0; drawn.slots != before && drawn.slots > 0 && status == TACIT_OK;) {
         before = drawn.slots;
         own.slots = before;
@@ -434,7 +465,8 @@ static enum tacit_status check(const struct tacit_experiment *experiment, struct
 }
 
 static enum tacit_status evaluate(struct evaluation *evaluation,
-                                  struct tacit_experiment *experiment, uint32_t threads)
+                                  struct tacit_experiment *experiment, uint32_t threads,
+                                  bool is_quiet)
 {
     struct tacit_config const *const config = experiment->config;
     evaluation->log = tacit_experiment_log(experiment);
@@ -446,8 +478,12 @@ static enum tacit_status evaluate(struct evaluation *evaluation,
     answer(evaluation);
     judge_sites(evaluation);
     warn(evaluation);
-    if (experiment->family->replays)
-        status = replay(evaluation, experiment, threads);
+    if (experiment->plan == NULL)
+        evaluation->report.replay_note = "some rewards lie outside [0, 1], and to play in sound "
+                                         "mode a protocol needs their public "
+                                         "bounds: privacy.range";
+    else if (experiment->family->replays)
+        status = replay(evaluation, experiment, threads, is_quiet);
     else
         evaluation->report.replay_note = "runs of this protocol are not played pull by pull";
     struct tacit_report_evaluation *const report = &evaluation->report;
@@ -495,8 +531,8 @@ static int print(const struct arguments *arguments, const struct tacit_report_ev
 static int work(const struct arguments *arguments, struct tacit_experiment *experiment)
 {
     static struct evaluation evaluation;
-    enum tacit_status const status =
-        evaluate(&evaluation, experiment, simulate_threads(arguments->thread_count));
+    enum tacit_status const status = evaluate(
+        &evaluation, experiment, simulate_threads(arguments->thread_count), arguments->quiet);
     int code = EXIT_FAILED;
     if (status == TACIT_OK)
         code = print(arguments, &evaluation.report);
@@ -510,6 +546,27 @@ static int work(const struct arguments *arguments, struct tacit_experiment *expe
     return code;
 }
 
+/* The file; and where it cannot be played only because sound mode asks for the range of its
+ * rewards, its rows alone, which is all that the estimates need. */
+static enum tacit_status load(struct tacit_experiment *experiment, const char *file,
+                              const char *const *settings, uint32_t count,
+                              struct tacit_error *error)
+{
+    struct tacit_error ignored = {""};
+    enum tacit_status const status =
+        tacit_experiment_load(experiment, file, settings, count, error);
+    if (status != TACIT_INVALID || strcmp(file, "-") == 0 ||
+        tacit_experiment_load_for(experiment, TACIT_EXPERIMENT_ROWS, file, settings, count,
+                                  &ignored) != TACIT_OK)
+        return status;
+    struct tacit_config const *const config = experiment->config;
+    if (tacit_experiment_log(experiment) != NULL && config->privacy == TACIT_PRIVACY_SOUND &&
+        !config->has_range && !tacit_experiment_rewards_within(experiment, 0, 1))
+        return TACIT_OK;
+    tacit_experiment_free(experiment);
+    return status;
+}
+
 static int evaluate_command(const struct command *command, int word_count, char **words)
 {
     struct arguments arguments = {0};
@@ -518,8 +575,8 @@ static int evaluate_command(const struct command *command, int word_count, char 
     const char *settings[ARGUMENTS_SETTINGS_MAX + 1] = {RUNS};
     command_parse(command, &arguments, word_count, words);
     memcpy(settings + 1, arguments.settings, arguments.setting_count * sizeof *settings);
-    enum tacit_status status = tacit_experiment_load(&experiment, arguments.file, settings,
-                                                     arguments.setting_count + 1, &error);
+    enum tacit_status status =
+        load(&experiment, arguments.file, settings, arguments.setting_count + 1, &error);
     if (status != TACIT_OK) {
         (void)fprintf(stderr, "%s\n",
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);
@@ -545,6 +602,7 @@ static const struct argp_option options[] = {
     {"threads", 't', "N", 0, "Threads to spread the replays over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0, "Write evaluation.json, estimates.csv, estimates.svg, report.html", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
+    {"quiet", 'q', NULL, 0, "Nothing on stderr but errors", 0},
     COMMAND_LAST_OPTIONS};
 
 const struct command command_evaluate = {

@@ -6,14 +6,18 @@
 #include "commands.h"
 #include "forecast.h"
 #include "simulate.h"
+#include "tacit/data.h"
 #include "tacit/family.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#define RUNS "runs=100"           /* unless the words say otherwise */
+#define UNIT_RANGE "privacy.range=[0, 1]"
+#define LONG_S 2.0      /* a simulation that takes so long is announced: a choice takes about ten */
+#define RUNS "runs=100" /* unless the words say otherwise */
 #define HORIZON_GROWTH_MAX 4096.0 /* how far beyond the file's horizon is looked */
 #define HORIZON_MAX 1e12
 #define PRECISION 1.05 /* of the slots that are needed */
@@ -44,13 +48,16 @@ static const struct offer offers[] = {
      .networks = {"{kind: complete}", "{kind: ring}"},
      .never_sure = true},
 };
+#define WORDS_BYTES 400u
 #define OFFER_COUNT (sizeof offers / sizeof offers[0])
 #define NETWORK_COUNT (sizeof offers[0].networks / sizeof offers[0].networks[0])
-#define PLANS_MAX (OFFER_COUNT * NETWORK_COUNT)
+#define OFFERS_MAX (OFFER_COUNT * NETWORK_COUNT)
+#define PLANS_MAX (OFFERS_MAX + 1) /* and the file's own */
 
 struct plan {
-    char protocol[100];
+    char protocol[WORDS_BYTES];
     const char *network;
+    bool is_own; /* the file's own */
     bool never_sure;
     double samples;        /* of its horizon in a slot of a site: 1, or the number of sites */
     bool decides;          /* at the file's horizon */
@@ -58,6 +65,15 @@ struct plan {
     double regret_formula; /* at the file's horizon; NaN: there is none */
     double slots_needed;   /* and by simulation; NaN: none that was looked at */
     double rounds, bytes, cost, regret; /* at the file's horizon; NaN: it has no such number */
+};
+
+/* What the file has chosen itself, as it would be written on one line. */
+struct own {
+    char protocol[WORDS_BYTES];
+    char network[WORDS_BYTES];
+    bool counts_samples;
+    bool never_sure;
+    bool is_known; /* false: longer than a line, and not told */
 };
 
 /* One file, and what is tried over it. */
@@ -69,7 +85,11 @@ struct search {
     uint32_t agent_count;
     double gap;
     double epsilon;
-    char apart[160];                                           /* the setting of --gap */
+    char apart[160]; /* the setting of --gap */
+    bool has_range;  /* and UNIT_RANGE beside it */
+    double width;    /* of the rewards' range, in whose unit gap and regret are told; else 1 */
+    struct own own;  /* the file's own protocol */
+    bool has_announced;
     char remark[sizeof((struct tacit_experiment *)0)->remark]; /* of the file's data */
     char name[100];                                            /* of the experiment */
     struct plan plans[PLANS_MAX];
@@ -88,8 +108,10 @@ static double gap_of(const struct command *command, const char *text)
 {
     char *end;
     double const value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value > 0) || value > 1)
-        command_refuse(command, "--gap: '%s' is not allowed; allowed: a number above 0 and up to 1",
+    if (end == text || *end != '\0' || !(value > 0) || !isfinite(value))
+        command_refuse(command,
+                       "--gap: '%s' is not allowed; allowed: a number above 0, in the unit of the "
+                       "rewards",
                        text);
     return value;
 }
@@ -133,12 +155,31 @@ static struct outcome outcome_of(const json_t *root)
                             .regret = metric_of(root, "regret")};
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Once, and as soon as it shows: whoever waits wants to know for how long. */
+static void announce(struct search *search, const struct plan *plan, double seconds)
+{
+    if (search->has_announced || search->request->quiet || seconds < LONG_S)
+        return;
+    search->has_announced = true;
+    (void)fprintf(stderr,
+                  "tacit plan: a simulation of %s took %.0f s, and a choice takes about ten of "
+                  "them: this may take minutes; fewer --runs take less\n",
+                  plan->protocol, seconds);
+}
+
 /* A horizon that is too short for the protocol did not run, and decides nothing. */
 static enum tacit_status try_horizon(struct search *search, const struct plan *plan, double horizon,
                                      struct outcome *outcome)
 {
     struct arguments const *const request = search->request;
-    char words[3][200];
+    char words[3][WORDS_BYTES + 20];
     struct cell cell = {.file = request->file};
     cell.settings = calloc(request->setting_count + (size_t)5, sizeof *cell.settings);
     cell.label = strdup("");
@@ -155,6 +196,7 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
     for (uint32_t i = 0; i < 3; i++)
         cell.settings[cell.setting_count++] = words[i];
     cell.settings[cell.setting_count++] = "checkpoints=2";
+    double const begin = now_s();
     cell.is_at_once = (double)search->agent_count * horizon * search->run_count > PULLS_MAX;
     enum tacit_status status =
         cell_run(&cell, NULL, simulate_threads(request->thread_count), search->control);
@@ -162,6 +204,7 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
         status = cell_read(&cell);
     if (status == TACIT_OK)
         *outcome = outcome_of(cell.root);
+    announce(search, plan, now_s() - begin);
     cell_free(&cell);
     return status;
 }
@@ -226,7 +269,7 @@ static bool load_plan(const struct search *search, const struct plan *plan, doub
 {
     struct arguments const *const request = search->request;
     const char *settings[ARGUMENTS_SETTINGS_MAX + 4] = {RUNS};
-    char words[3][200];
+    char words[3][WORDS_BYTES + 20];
     struct tacit_error error = {""};
     memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
     (void)snprintf(words[0], sizeof words[0], "protocol=%s", plan->protocol);
@@ -246,7 +289,7 @@ static void ask_formulas(const struct search *search, struct plan *plan)
         return;
     if (!plan->never_sure)
         plan->formula = forecast_slots(&experiment) / plan->samples;
-    plan->regret_formula = forecast_regret(&experiment);
+    plan->regret_formula = search->width * forecast_regret(&experiment);
     tacit_experiment_free(&experiment);
 }
 
@@ -290,17 +333,24 @@ static void put_words(char *text, size_t size, const char *protocol, double accu
                        place + 2);
 }
 
+static bool is_own(const struct search *search, const char *protocol, const char *network)
+{
+    return strcmp(search->own.protocol, protocol) == 0 && strcmp(search->own.network, network) == 0;
+}
+
 static enum tacit_status try_plan(struct search *search, const struct offer *offer,
                                   const char *network)
 {
     struct plan plan = {.network = network,
+                        .is_own = is_own(search, offer->protocol, network),
                         .never_sure = offer->never_sure,
                         .samples = offer->counts_samples ? search->agent_count : 1,
                         .formula = NAN,
                         .regret_formula = NAN,
                         .slots_needed = NAN};
     struct outcome outcome;
-    put_words(plan.protocol, sizeof plan.protocol, offer->protocol, ACCURACY * search->gap);
+    put_words(plan.protocol, sizeof plan.protocol, offer->protocol,
+              ACCURACY * search->gap / search->width);
     enum tacit_status status = try_horizon(search, &plan, (double)search->horizon, &outcome);
     if (status != TACIT_OK || (!outcome.ran && !fits_later(search, &plan)))
         return status;
@@ -310,7 +360,7 @@ static enum tacit_status try_plan(struct search *search, const struct offer *off
     plan.rounds = outcome.rounds;
     plan.bytes = outcome.bytes;
     plan.cost = outcome.cost;
-    plan.regret = outcome.regret;
+    plan.regret = search->width * outcome.regret;
     ask_formulas(search, &plan);
     if (!plan.never_sure)
         status = confirm(search, &plan);
@@ -333,16 +383,32 @@ static int compare_plans(const void *left, const void *right)
     return (x > y) - (x < y);
 }
 
+/* The file's own choice, where it is none of those that are offered. */
+static enum tacit_status try_own(struct search *search)
+{
+    struct own const *const own = &search->own;
+    bool is_offered = !own->is_known;
+    for (size_t i = 0; i < OFFERS_MAX; i++) {
+        char const *const network = offers[i / NETWORK_COUNT].networks[i % NETWORK_COUNT];
+        is_offered = is_offered || (network != NULL &&
+                                    is_own(search, offers[i / NETWORK_COUNT].protocol, network));
+    }
+    struct offer const offer = {.protocol = own->protocol,
+                                .counts_samples = own->counts_samples,
+                                .never_sure = own->never_sure};
+    return is_offered ? TACIT_OK : try_plan(search, &offer, own->network);
+}
+
 static enum tacit_status try_all(struct search *search)
 {
-    enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < PLANS_MAX && status == TACIT_OK; i++) {
+    enum tacit_status status = try_own(search);
+    for (size_t i = 0; i < OFFERS_MAX && status == TACIT_OK; i++) {
         const struct offer *const offer = &offers[i / NETWORK_COUNT];
         char const *const network = offer->networks[i % NETWORK_COUNT];
         if (network == NULL)
             continue;
         if (!search->request->quiet && isatty(STDERR_FILENO))
-            (void)fprintf(stderr, "\r\033[K%zu of %zu", i, PLANS_MAX);
+            (void)fprintf(stderr, "\r\033[K%zu of %zu", i, OFFERS_MAX);
         status = try_plan(search, offer, network);
     }
     if (!search->request->quiet && isatty(STDERR_FILENO))
@@ -405,10 +471,10 @@ static json_t *kind_json(const char *words)
 
 static json_t *plan_json(const struct plan *plan)
 {
-    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+    return json_pack("{s:o, s:o, s:b, s:{s:s, s:s}, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
                      "protocol", kind_json(plan->protocol), "network", kind_json(plan->network),
-                     "settings", "protocol", plan->protocol, "network", plan->network,
-                     "horizon_formula", number_json(plan->formula * plan->samples),
+                     "own", plan->is_own, "settings", "protocol", plan->protocol, "network",
+                     plan->network, "horizon_formula", number_json(plan->formula * plan->samples),
                      "horizon_needed", number_json(plan->slots_needed * plan->samples),
                      "slots_needed", number_json(plan->slots_needed), "decides", plan->decides,
                      "rounds", number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
@@ -446,6 +512,7 @@ static void print_number(double value, int width, int places)
 static void print_table(const struct search *search, const char *sentence)
 {
     bool has_unsure = false;
+    bool has_own = false;
     (void)printf("%s\n", sentence);
     if (search->remark[0] != '\0')
         (void)printf("data: %s\n", search->remark);
@@ -461,7 +528,8 @@ static void print_table(const struct search *search, const char *sentence)
         print_number(plan->cost, 10, 0);
         print_number(plan->regret, 12, 1);
         has_unsure = has_unsure || plan->never_sure;
-        (void)putchar('\n');
+        has_own = has_own || plan->is_own;
+        (void)fputs(plan->is_own ? " *\n" : "\n", stdout);
     }
     (void)printf(
         "\nRounds, bytes, cost and regret at the file's horizon of %llu slots; means of %u "
@@ -469,8 +537,15 @@ static void print_table(const struct search *search, const char *sentence)
         "5 %%. Run one: tacit run %s --set protocol=... --set network=...",
         (unsigned long long)search->horizon, search->run_count, search->request->file);
     if (search->apart[0] != '\0')
-        (void)printf(" --set \"%s\"", search->apart);
+        (void)printf(" --set \"%s\"%s", search->apart,
+                     search->has_range ? " --set \"" UNIT_RANGE "\"" : "");
     (void)putchar('\n');
+    if (search->width < 1 || search->width > 1)
+        (void)printf("With --gap a reward is one of the two ends of the range; a run as above has "
+                     "them at 0 and 1, and its\nregret is %g times the one above.\n",
+                     1 / search->width);
+    if (has_own)
+        (void)printf("* the file's own protocol and network\n");
     if (has_unsure)
         (void)printf(
             "gossip-ucb learns all the time and never says that it is sure: it has no slots "
@@ -510,34 +585,96 @@ static enum tacit_status load(const struct arguments *request, struct tacit_expe
                : status;
 }
 
-/* --gap: as many arms as the file has, the best of them as good as its best one. */
+/* What rewards may be, by the file or by its rows; 0 to 1 where nothing else is said. */
+static void find_range(const struct tacit_experiment *experiment, double *lo, double *hi)
+{
+    struct tacit_log const *const log = tacit_experiment_log(experiment);
+    *lo = experiment->config->has_range ? experiment->config->lo : 0;
+    *hi = experiment->config->has_range ? experiment->config->hi : 1;
+    if (experiment->config->has_range || log == NULL)
+        return;
+    for (uint32_t i = 0; i < log->start[(size_t)log->agent_count * log->arm_count]; i++) {
+        *lo = fmin(*lo, log->rewards[i]);
+        *hi = fmax(*hi, log->rewards[i]);
+    }
+}
+
+/* The environment of --gap: as many arms as the file has, the best of them as good as its best one,
+ * of rewards that are 0 or 1: the ends of the file's range. False: it has no such thing. */
+static bool make_apart(struct search *search, const struct tacit_experiment *experiment, double gap,
+                       struct tacit_error *error)
+{
+    uint32_t const arms = experiment->sim.env.arm_count;
+    double best = -INFINITY;
+    double lo;
+    double hi;
+    find_range(experiment, &lo, &hi);
+    search->width = hi - lo;
+    if (arms < 2) {
+        (void)snprintf(error->text, sizeof error->text, "tacit plan: --gap: this file has no arms");
+        return false;
+    }
+    if (gap > search->width) {
+        (void)snprintf(
+            error->text, sizeof error->text,
+            "tacit plan: --gap: '%g' is not allowed; allowed: a number above 0 and up to "
+            "%g, as rewards are from %g to %g",
+            gap, search->width, lo, hi);
+        return false;
+    }
+    double const part = gap / search->width;
+    for (uint32_t arm = 0; experiment->global_means != NULL && arm < arms; arm++)
+        best = fmax(best, (experiment->global_means[arm] - lo) / search->width);
+    best = experiment->global_means == NULL ? 0.5 + part / 2 : fmin(fmax(best, part), 1);
+    (void)snprintf(search->apart, sizeof search->apart,
+                   "environment={kind: bernoulli, generated: {arms: %u, draw: apart, best: %.17g, "
+                   "gap: %.17g}}",
+                   arms, best, part);
+    search->has_range = experiment->config->has_range;
+    return true;
+}
+
+/* --gap: what stands in for the file's environment, and for the range of its rewards. */
 static bool set_gap(struct search *search, struct arguments *request, double gap,
                     struct tacit_error *error)
 {
     struct tacit_experiment experiment;
     uint64_t horizon;
-    double best = 0;
     if (load(request, &experiment, &horizon, error) != TACIT_OK)
         return false;
-    uint32_t const arms = experiment.sim.env.arm_count;
-    for (uint32_t arm = 0; experiment.global_means != NULL && arm < arms; arm++)
-        best = fmax(best, experiment.global_means[arm]);
-    best = experiment.global_means == NULL ? 0.5 + gap / 2 : fmin(fmax(best, gap), 1);
-    bool const has_arms = arms >= 2;
+    bool const is_made = make_apart(search, &experiment, gap, error);
     tacit_experiment_free(&experiment);
-    if (!has_arms || request->setting_count == ARGUMENTS_SETTINGS_MAX) {
+    if (is_made && request->setting_count + 2 > ARGUMENTS_SETTINGS_MAX) {
         (void)snprintf(error->text, sizeof error->text,
-                       has_arms ? "tacit plan: --gap and %u settings are too many"
-                                : "tacit plan: --gap: this file has no arms; %u settings",
-                       request->setting_count);
+                       "tacit plan: --gap and %u settings are too many", request->setting_count);
         return false;
     }
-    (void)snprintf(search->apart, sizeof search->apart,
-                   "environment={kind: bernoulli, generated: {arms: %u, draw: apart, best: %.17g, "
-                   "gap: %.17g}}",
-                   arms, best, gap);
+    if (!is_made)
+        return false;
     request->settings[request->setting_count++] = search->apart;
+    if (search->has_range)
+        request->settings[request->setting_count++] = UNIT_RANGE;
     return true;
+}
+
+/* A section of the file on one line. False: it is longer than there is room. */
+static bool put_section(const struct tacit_experiment *experiment, const char *key,
+                        const char *otherwise, char text[WORDS_BYTES])
+{
+    char *const value = tacit_config_value(experiment->config, key);
+    int const length = snprintf(text, WORDS_BYTES, "%s", value == NULL ? otherwise : value);
+    free(value);
+    return length > 0 && length < (int)WORDS_BYTES;
+}
+
+/* Protocols with a formula for it come to an end; samples of votes are counted over all sites. */
+static void find_own(struct search *search, const struct tacit_experiment *experiment)
+{
+    struct own *const own = &search->own;
+    own->is_known = put_section(experiment, "protocol", "", own->protocol) &&
+                    put_section(experiment, "network", "{kind: star}", own->network);
+    own->counts_samples = experiment->family->forecast_unit != NULL;
+    own->never_sure = experiment->family->forecast == NULL;
 }
 
 /* What is to be told apart: the best arm from the next one. */
@@ -552,7 +689,8 @@ static bool look(struct search *search, struct tacit_error *error)
     search->agent_count = experiment.config->agent_count;
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
-    search->gap = forecast_gap(&experiment);
+    search->gap = search->width * forecast_gap(&experiment);
+    find_own(search, &experiment);
     memcpy(search->remark, experiment.remark, sizeof search->remark);
     bool const has_instance = experiment.global_means != NULL && arms >= 2;
     tacit_experiment_free(&experiment);
@@ -578,7 +716,7 @@ static enum tacit_status write_page(const struct search *search, const char *sen
                                     const char *json, struct tacit_error *error)
 {
     struct tacit_report_choice choices[PLANS_MAX];
-    char words[PLANS_MAX][4][200];
+    static char words[PLANS_MAX][4][2 * WORDS_BYTES + 60];
     for (uint32_t i = 0; i < search->plan_count; i++) {
         struct plan const *const plan = &search->plans[i];
         put_kind(plan->protocol, words[i][0], sizeof words[i][0]);
@@ -643,6 +781,7 @@ static int plan_command(const struct command *command, int word_count, char **wo
     static struct search search;
     struct tacit_error error = {""};
     command_parse(command, &all, word_count, words);
+    search.width = 1;
     search.request = request;
     search.control = simulate_control();
     if ((all.gap > 0 && !set_gap(&search, request, all.gap, &error)) || !look(&search, &error)) {
@@ -667,8 +806,9 @@ static int plan_command(const struct command *command, int word_count, char **wo
 static const struct argp_option options[] = {
     {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
     {"gap", 'g', "G", 0,
-     "The gap that matters: plan for arms that are all G below the best one, in place of the "
-     "file's means",
+     "The gap that matters, in the unit of the rewards: plan for arms that are all G below the "
+     "best "
+     "one, in place of the file's means",
      0},
     {"runs", 'r', "N", 0, "Runs of each simulation (default: 100)", 0},
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},

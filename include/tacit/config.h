@@ -183,6 +183,10 @@ enum tacit_status tacit_config_settings(const struct tacit_config *config,
                                         const struct tacit_config_setting **settings,
                                         uint32_t *count);
 
+/* A member of the file's map on one line, as it may be written there; to be given to free(). NULL:
+ * it is not there, or no memory. */
+char *tacit_config_value(const struct tacit_config *config, const char *key);
+
 /* Writes "file:line: key: text" for a dotted key, in which a number is a place in a list, from 0;
  * the line of the nearest enclosing key that is there. */
 void tacit_config_error(const struct config_document *document, const char *key, const char *text,

@@ -6,12 +6,26 @@
 #include "document.h"
 #include "tacit/config.h"
 
-/* A value on one line, as a file may have it. */
-static void put_value(const struct config_node *node, FILE *out)
+/* In single quotes, in which only they have a meaning. */
+static void put_quoted(const char *text, FILE *out)
+{
+    (void)fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        (void)fputs(*text == '\'' ? "'" : "", out);
+        (void)fputc(*text, out);
+    }
+    (void)fputc('\'', out);
+}
+
+/* A value on one line, as a file may have it; what was quoted there is so if `quotes`. */
+static void put_value(const struct config_node *node, bool quotes, FILE *out)
 {
     TACIT_ASSERT(node != NULL);
     if (node->kind == CONFIG_SCALAR) {
-        (void)fputs(node->text[0] == '\0' ? "\"\"" : node->text, out);
+        if (quotes && !node->is_plain)
+            put_quoted(node->text, out);
+        else
+            (void)fputs(node->text[0] == '\0' ? "\"\"" : node->text, out);
         return;
     }
     bool const is_map = node->kind == CONFIG_MAP;
@@ -20,7 +34,7 @@ static void put_value(const struct config_node *node, FILE *out)
         (void)fputs(item == node->first ? "" : ", ", out);
         if (is_map)
             (void)fprintf(out, "%s: ", item->key);
-        put_value(item, out);
+        put_value(item, quotes, out);
     }
     (void)fputc(is_map ? '}' : ']', out);
 }
@@ -33,12 +47,28 @@ static char *value_of(struct config_document *document, const struct config_node
     FILE *const out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
-    put_value(node, out);
+    put_value(node, false, out);
     char *const kept = fclose(out) == 0 ? config_document_allocate(document, size + 1) : NULL;
     if (kept != NULL)
         memcpy(kept, text, size + 1);
     free(text);
     return kept;
+}
+
+char *tacit_config_value(const struct tacit_config *config, const char *key)
+{
+    struct config_node const *const node =
+        config_node_member(config_document_root(config->document), key);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = node == NULL ? NULL : open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    put_value(node, true, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 static char *key_of(struct config_document *document, const char *before, const char *key)

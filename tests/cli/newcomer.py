@@ -135,6 +135,65 @@ def the_regret_is_that_of_the_weighted_means(folder):
     assert {site["truth"]["best_arm"] for site in run["sites"]} == {site["best_arm"] for site in run["sites"]} == {table.BEST}
 
 
+def a_gap_is_in_the_unit_of_the_rewards(folder):
+    """2 euros of 60 are as far apart as 1/30 of rewards from 0 to 1."""
+    file = folder / "n.yaml"
+    file.write_text(FILE.replace("REWARD", "amount").replace("TOP", "60"), encoding="utf-8")
+    plan = told("plan", file, "--gap", 2, "--runs", 5)
+    assert plan["sentence"].startswith("to tell 2 apart at epsilon 1 takes "), plan["sentence"]
+    assert "gap: 0.0333333333333333" in plan["instance"], plan["instance"]
+    unit = told("plan", file, "--set", plan["instance"], "--set=privacy.range=[0, 1]", "--runs", 5)
+    assert unit["sentence"].startswith("to tell 0.0333 apart"), unit["sentence"]
+    for in_euros, of_one in zip(plan["plans"], unit["plans"], strict=True):
+        assert in_euros["settings"] == of_one["settings"] and in_euros["horizon_needed"] == of_one["horizon_needed"]
+        assert abs(in_euros["regret"] / of_one["regret"] - 60) < 1e-9
+    assert tacit("plan", file, "--gap", 60.5, code=2) == (
+        "tacit plan: --gap: '60.5' is not allowed; allowed: a number above 0 and up to 60, as rewards are from 0 to 60\n")
+    for wrong in ("0", "-1", "x", "inf"):
+        assert "allowed: a number above 0, in the unit of the rewards" in tacit("plan", file, "--gap=" + wrong, code=2)
+
+
+def plan_lists_the_protocol_of_the_file(folder):
+    file = folder / "n.yaml"
+    file.write_text(FILE.replace("REWARD", "clicked").replace("TOP", "1"), encoding="utf-8")
+    for protocol, network, count in (("{kind: phased-index, confidence: 0.95}", "{kind: star}", 11),  # one of those offered
+                                     ("{kind: phased-index, confidence: 0.8, growth: 3}", "{kind: star}", 12),
+                                     ("{kind: elimination}", "{kind: path}", 12)):
+        words = ["--set", f"protocol={protocol}", "--set", f"network={network}", "--runs", 5]
+        plans = told("plan", file, *words)["plans"]
+        own = [plan for plan in plans if plan["own"]]
+        assert len(plans) == count and len(own) == 1, plans
+        assert own[0]["settings"] == {"protocol": protocol, "network": network}, own
+    assert tacit("plan", file, *words).count(" *\n") == 1
+
+
+def estimates_need_no_range(folder):
+    file = folder / "n.yaml"
+    text = FILE.replace("REWARD", "amount")
+    file.write_text(text.replace("TOP", "60"), encoding="utf-8")
+    whole = told("evaluate", file, WEIGHTED, "--runs", 5)
+    file.write_text(text.replace(", range: [0, TOP]", ""), encoding="utf-8")
+    rows = told("evaluate", file, WEIGHTED, "--runs", 5)
+    assert whole["replay"] is not None and rows["replay"] is None and "privacy.range" in rows["replay_note"]
+    assert rows["arms"] == whole["arms"] and rows["answer"] == whole["answer"] and rows["sites"] == whole["sites"]
+    assert "sound mode needs 'range'" in tacit("run", file, WEIGHTED, code=2)
+    assert "protocol.kind" in tacit("evaluate", file, WEIGHTED, "--set=protocol={kind: nothing}", code=2)
+
+
+def what_takes_long_is_announced(folder):
+    """Before it begins: the call is ended as soon as the line is there. With -q there is no line."""
+    file = folder / "n.yaml"
+    file.write_text(FILE.replace("REWARD", "amount").replace("TOP", "60"), encoding="utf-8")
+    for words, said in ((["evaluate", file, WEIGHTED, "--runs", "1000000"], "tacit evaluate: 1000000 replays of the log take about "),
+                        (["plan", file, WEIGHTED, "--runs", "3000"], "tacit plan: a simulation of {kind: ")):
+        with subprocess.Popen([TACIT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as called:
+            line = called.stderr.readline()
+            called.kill()
+        assert line.startswith(said), line
+    done = subprocess.run([TACIT, "evaluate", "-q", file, WEIGHTED, "--runs", "5"], capture_output=True, text=True, check=True)
+    assert done.stderr == "" and "replay of" in done.stdout
+
+
 def pages_say_it_at_the_top(folder):
     file = folder / "n.yaml"
     file.write_text(FILE.replace("REWARD", "clicked").replace("TOP", "1"), encoding="utf-8")
@@ -151,7 +210,9 @@ def main():
         folder = pathlib.Path(name)
         table.draw(folder / "offers.csv")
         for test in (with_propensities_all_commands_name_what_is_best_in_truth, without_them_all_commands_name_that_of_the_plain_means,
-                     the_regret_is_that_of_the_weighted_means, pages_say_it_at_the_top):
+                     the_regret_is_that_of_the_weighted_means, a_gap_is_in_the_unit_of_the_rewards,
+                     plan_lists_the_protocol_of_the_file, estimates_need_no_range, what_takes_long_is_announced,
+                     pages_say_it_at_the_top):
             test(folder)
             print("ok", test.__name__, flush=True)
 

@@ -272,7 +272,8 @@ static void what_cannot_be_planned_is_said(void **state)
     process_free(&result);
     result = TACIT("plan", file, "--gap=1.5");
     assert_int_equal(result.code, 2);
-    assert_non_null(strstr(result.err, "--gap: '1.5' is not allowed; allowed: a number above 0"));
+    assert_non_null(
+        strstr(result.err, "--gap: '1.5' is not allowed; allowed: a number above 0 and up to 1"));
     process_free(&result);
 }
 
