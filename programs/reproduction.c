@@ -65,7 +65,8 @@ static bool is_series(const char *name)
 /* What an axis is called where the file does not say: the label of what it shows. */
 static const char *axis_label(const struct tacit_family *family, const char *name)
 {
-    static const char *const labels[] = {"epsilon a reward", "agents"};
+    static const char *const labels[] = {"epsilon a reward", "epsilon of the noise", "agents"};
+    _Static_assert(sizeof labels / sizeof labels[0] == EXTRA_COUNT, "each has its words");
     uint32_t const metric = tacit_family_metric(family, name);
     uint32_t const series = find_series(family, name);
     int const extra = find_extra(name);

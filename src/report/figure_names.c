@@ -66,8 +66,8 @@ static void take(struct frame *frame, struct figure_box box)
 
 static bool is_free(const struct frame *frame, const struct figure_box *box)
 {
-    if (box->left < 2 || box->right > frame->width - 2 || box->top < frame->top - ASCENT ||
-        box->bottom > frame->bottom)
+    if (box->left < frame->left - 2 || box->right > frame->width - 2 ||
+        box->top < frame->top - ASCENT || box->bottom > frame->bottom)
         return false;
     for (uint32_t i = 0; i < frame->box_count; i++) {
         const struct figure_box *const other = &frame->boxes[i];

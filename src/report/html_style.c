@@ -50,7 +50,7 @@ static const char *const sheet[] = {
     "vertical-align:middle}tbody tr:last-child>*{border-bottom:0}"
     ".plain tr>:first-child{padding-left:0}.plain tr>:last-child{padding-right:0}"
     ".long{min-width:11em}.cells tbody "
-    "th{min-width:11em}.n{text-align:right;white-space:nowrap}.cells "
+    "th{min-width:11em}.n{text-align:right;white-space:nowrap}.cells .n,.claims "
     ".n{white-space:normal}.soft{color:var(--soft)}"
     ".scroll{overflow-x:auto}.scroll:focus-visible{"
     "outline:2px solid var(--accent)}"
