@@ -13,9 +13,9 @@
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xebc80ef2d30220f7)
+#define DIGEST UINT64_C(0xe12b07235f6e0fb4)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xfbda332d1d513acc)
+#define VERDICTS UINT64_C(0xe8a2968581821972)
 
 #define ARMS 3u
 
@@ -492,6 +492,29 @@ static void hub_that_has_lost_its_heads_is_told_by_a_hello(void **state)
     assert_int_equal(pass(&star.a, &star.hub), TACIT_OK); /* the other one is back */
     assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 0));
     driver_close(&empty);
+    star_close(&star);
+}
+
+/* It died between a report and its answer, and an older state of it was put back: the site, which
+ * says its report again, hears that nothing of it is known there. */
+static void hub_that_is_behind_answers_a_report_that_is_said_again(void **state)
+{
+    struct driver_setup const setup = granting_setup(2);
+    struct star star = star_open(&setup);
+    (void)state;
+    struct driver_core backup = driver_copy(&star.hub);
+    play(&star.a);
+    assert_int_equal(pass(&star.a, &star.hub), TACIT_OK);
+    assert_int_equal(pass(&star.hub, &star.a), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_REPORT);
+    assert_int_equal(pass(&star.a, &backup), TACIT_ROLLBACK);
+    assert_int_equal(said(&backup), TACIT_ELIM_REFUSAL);
+    assert_true(backup.update.message.forgot);
+    assert_false(tacit_bits_has(driver_hub_view(&backup).flagged, 0));
+    assert_true(tacit_bits_has(driver_hub_view(&backup).ahead, 0));
+    assert_int_equal(pass(&backup, &star.a), TACIT_OK);
+    assert_true(driver_agent_view(&star.a).blocked && driver_agent_view(&star.a).forgotten);
+    driver_close(&backup);
     star_close(&star);
 }
 
@@ -1072,6 +1095,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(agent_at_t_does_not_ask_for_its_grant_for_ever),
         cmocka_unit_test(hub_reads_the_head_that_a_hello_shows),
         cmocka_unit_test(hub_that_has_lost_its_heads_is_told_by_a_hello),
+        cmocka_unit_test(hub_that_is_behind_answers_a_report_that_is_said_again),
         cmocka_unit_test(words_about_commitments_that_do_not_fit_are_refused_without_trace),
         cmocka_unit_test(new_term_drops_what_was_not_granted),
         cmocka_unit_test(new_term_takes_a_release_that_was_granted_before),

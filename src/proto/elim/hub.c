@@ -367,6 +367,20 @@ static bool is_unknown_here(struct tacit_elim_hub *hub, const struct tacit_elim_
            !tacit_commit_knows(head, previous);
 }
 
+/* The site hears so where it may be this state that is old; of two states of its own it has heard
+ * when it asked. */
+static enum tacit_status refuse_report(struct tacit_elim_hub *hub,
+                                       const struct tacit_elim_message *report,
+                                       struct tacit_elim_update *update)
+{
+    bool const is_unknown = is_unknown_here(hub, report);
+    if (is_unknown) {
+        send_head(hub, TACIT_ELIM_REFUSAL, report, update);
+        update->message.forgot = true;
+    }
+    return judge_fork(hub, report->from, !is_unknown, update);
+}
+
 /* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited
  * for, and not counted either. */
 static bool is_counted(struct tacit_elim_hub *hub, uint32_t agent)
@@ -396,7 +410,7 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
     if (status != TACIT_OK)
         return status;
     if (hub->config.has_grants && !opens_head(hub, report))
-        return judge_fork(hub, report->from, !is_unknown_here(hub, report), update);
+        return refuse_report(hub, report, update);
     if (!tacit_bits_has(received_of(hub), report->from))
         return accept_report(hub, report, entropy, update);
     size_t const bytes = report->sum_count * sizeof(union tacit_sum);
