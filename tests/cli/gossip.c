@@ -163,6 +163,12 @@ static void paper_mode_says_that_nothing_is_guaranteed(void **state)
     assert_non_null(strstr(result.out, "first reward of every arm"));
     assert_non_null(strstr(result.out, "Theorem 2"));
     assert_non_null(strstr(result.out, "lambda_2  0.75"));
+    assert_null(strstr(result.out, "which is for rewards in [0, 1]"));
+    process_free(&result);
+    result = tacit(words, SETTINGS("privacy={mode: paper, epsilon: 1}", "environment.kind=gaussian",
+                                   "environment.gaussian={sd: 1}"));
+    assert_non_null(
+        strstr(result.out, "(Theorem 2, which is for rewards in [0, 1], and these are not)"));
     process_free(&result);
     result = tacit(words, SETTINGS("privacy={mode: sound, epsilon: 1}"));
     assert_non_null(strstr(result.out, "is protected with epsilon = 0.99999999"));
