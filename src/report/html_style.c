@@ -99,9 +99,10 @@ static const char *const sheet[] = {
     ".card{padding:12px}.card .value{font-size:21px}.card small{font-size:13px}"
     ".fig.broad,.legend .broad{display:none}.fig.narrow{display:block}"
     ".legend .narrow{display:flex}.bar>div{display:none}"
-    ".bar>span,.bar>span.wide{min-width:0;white-space:normal}thead .n{"
+    ".bar>span,.bar>span.wide{flex:1 1 0;min-width:0;white-space:normal}thead .n{"
     "white-space:normal}.arms tbody th,.arms td{padding-left:4px;"
-    "padding-right:4px}.arms thead th{padding-left:4px;padding-right:4px;hyphens:auto}"
+    "padding-right:4px}.arms thead th{padding-left:4px;padding-right:4px;font-size:11px;"
+    "hyphens:auto;overflow-wrap:anywhere}"
     ".arms small{display:block}\n"
     /* A row of a table: its name, and below it the cells, as wide as those of the other rows */
     ".scroll table:not(.arms),.scroll :not(.arms)>thead,.scroll :not(.arms)>tbody{display:block}"
