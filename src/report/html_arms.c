@@ -134,7 +134,7 @@ static size_t heads_of(const struct tacit_report *report, const struct report_fa
     if (report->ranking != NULL)
         heads[count++] = "ranked first";
     if (!isnan(fates->items[0].survived)) {
-        heads[count++] = "epoch of elimination";
+        heads[count++] = "given up in epoch";
         heads[count++] = "survived";
     }
     return count;

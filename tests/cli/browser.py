@@ -131,6 +131,23 @@ def covered_labels(browser):
     })()""")
 
 
+def spilt_cells(browser):
+    """Texts that reach out of their cell of a table, and so over the next one."""
+    return browser.run("""(() => {
+        const found = [];
+        const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+            const cell = node.parentElement.closest('td, th');
+            const isCut = cell && getComputedStyle(node.parentElement).overflow === 'hidden';
+            if (!cell || isCut || !node.textContent.trim()) continue;
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            if (range.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1) found.push(cell.textContent);
+        }
+        return found.slice(0, 5);
+    })()""")
+
+
 def check_screen(browser, axe, path, width, scheme, pictures):
     browser.show(path, width, scheme)
     fits = contents_fit(browser)
@@ -140,6 +157,8 @@ def check_screen(browser, axe, path, width, scheme, pictures):
     assert not cut, f"tables are cut: {cut}"
     covered = covered_labels(browser)
     assert not covered, covered
+    spilt = spilt_cells(browser)
+    assert not spilt, f"texts reach out of their cells: {spilt}"
     small = browser.run("Math.min(...[...document.querySelectorAll('.chart svg text')].filter(e => e.getBoundingClientRect().height)"
                         ".map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a).concat(99))")
     assert small >= 10, f"letters of {small} pixels in a figure"

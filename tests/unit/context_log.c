@@ -139,7 +139,11 @@ static void the_most_active_play_their_rows_in_order_of_time(void **state)
     assert_memory_equal(data.log.chosen, items, sizeof items);
     for (uint32_t i = 0; i < 7; i++)
         assert_true(data.log.rewards[i] == rewards[i]);
-    assert_true(data.log.items[2 * 2] == 0.6F && data.log.items[2 * 2 + 1] == 0.8F);
+    /* in single precision (0.6, 0.8) is longer than 1: it is shortened by as little as a context
+     * may be longer */
+    double const a = data.log.items[2 * 2];
+    double const b = data.log.items[2 * 2 + 1];
+    assert_true(fabs(a - 0.6) < 1e-6 && fabs(b - 0.8) < 1e-6 && a * a + b * b <= 1);
     tacit_context_data_free(&data);
 }
 
