@@ -243,8 +243,9 @@ const struct command command_control = {
     .words = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
              "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
              "STATE refuse ARM because outside|released|raw\nSTATE join RUN\nSTATE term N",
-    .help = "Says a word to the coordinator whose file or state directory is STATE; the last "
-            "three to an agent (docs/operations.md). What was answered is durable, and twice is once.",
+    .help =
+        "Says a word to the coordinator whose file or state directory is STATE; the last "
+        "three to an agent (docs/operations.md). What was answered is durable, and twice is once.",
     .take = take_control,
     .run = control_command,
 };

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAY_US UINT64_C(10000000)  /* between two lines that say who is waited for */
-#define TERM_US UINT64_C(10000000) /* so long sites are waited for where only their terms matter   \
-                                    */
+#define SAY_US UINT64_C(10000000) /* between two lines that say who is waited for */
+#define TERM_US                                                                                    \
+    UINT64_C(10000000) /* so long sites are waited for where only their terms matter               \
+                        */
 
 /* What one site has shown. */
 struct shown {
