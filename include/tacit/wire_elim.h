@@ -24,6 +24,7 @@ struct tacit_wire_elim_rows {
     size_t row_count;   /* DATA: its origins */
     uint32_t sum_count; /* DATA: numbers in a row */
     bool has_openings;  /* DATA: with grants */
+    bool has_seals;     /* DATA: with seals */
 };
 
 /* Bytes of an ADVERT, a REQUEST or DATA of which no more than that is known: what
@@ -86,6 +87,7 @@ struct tacit_wire_elim_network {
     const uint64_t *members; /* A; NULL: all */
     uint32_t neighbour_count;
     const struct tacit_wire_elim_neighbour *neighbours; /* ascending */
+    const char *const *sites; /* SPREAD: A names, by index: whose seals are checked; else NULL */
 };
 
 /* What a site's core needs to know of the run. */

@@ -2,6 +2,7 @@
 #include "agent_chain.h"
 #include "agent_decisions.h"
 #include "agent_runs.h"
+#include "agent_step.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void add_callers(const struct agent *agent, struct live_causes *causes)
     live_causes_add(causes, LIVE_CAUSE_CALLERS, who, what);
 }
 
-/* Sites by name where they are neighbours; the others are known by their places alone. */
+/* Sites by name where all are known, or they are neighbours; the others by their places alone. */
 static json_t *names_of(const struct agent *agent, const uint64_t *sites)
 {
     struct live_site_place place;
@@ -100,7 +101,8 @@ static json_t *names_of(const struct agent *agent, const uint64_t *sites)
         uint32_t rank = 0;
         while (rank < place.neighbour_count && place.neighbours[rank].agent != site)
             rank++;
-        (void)json_array_append_new(who, rank < place.neighbour_count
+        (void)json_array_append_new(who, place.sites != NULL ? json_string(place.sites[site])
+                                         : rank < place.neighbour_count
                                              ? json_string(place.neighbours[rank].site)
                                              : json_sprintf("number %" PRIu32, site));
     }
@@ -123,6 +125,41 @@ static void add_ahead(const struct agent *agent, const struct live_site_view *vi
                    "true",
                    names);
     live_causes_add(causes, LIVE_CAUSE_OLD_STATE, who, what);
+}
+
+static void add_forker(const struct agent *agent, const struct live_site_view *view,
+                       struct live_causes *causes)
+{
+    char what[LINE_BYTES];
+    struct live_site_place place;
+    agent->config->protocol->place(agent->site, &place);
+    agent_say_forker(&place, view, what, sizeof what);
+    live_causes_add(causes, LIVE_CAUSE_FORKER, json_pack("[s]", place.sites[view->forker - 1]),
+                    what);
+}
+
+/* Sites of a graph that do not hold the same rows, or did not say so. */
+static void add_agreement(const struct agent *agent, const struct live_site_view *view,
+                          struct live_causes *causes)
+{
+    char names[LINE_BYTES / 2];
+    char what[LINE_BYTES];
+    if (view->forker > 0)
+        add_forker(agent, view, causes);
+    if (view->differing_count > 0) {
+        json_t *const who = names_of(agent, view->differing);
+        live_causes_name(who, view->differing_count, names, sizeof names);
+        (void)snprintf(what, sizeof what,
+                       "not all sites hold the same rows: others than this one have %.250s", names);
+        live_causes_add(causes, LIVE_CAUSE_OTHER_ROWS, who, what);
+    }
+    if (view->is_unconfirmed && view->missing != NULL) {
+        json_t *const who = names_of(agent, view->missing);
+        live_causes_name(who, view->missing_count, names, sizeof names);
+        (void)snprintf(what, sizeof what, "the answer of this site is not confirmed by %.250s",
+                       names);
+        live_causes_add(causes, LIVE_CAUSE_UNCONFIRMED, who, what);
+    }
 }
 
 /* Of whom a word is waited for: neighbours or members if it is among peers, else the coordinator.
@@ -192,6 +229,7 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     add_announced(agent, broker.is_connected, &causes);
     add_trouble(agent, view, &causes);
     add_ahead(agent, view, &causes);
+    add_agreement(agent, view, &causes);
     add_chain(agent, &causes);
     add_callers(agent, &causes);
     add_waits(agent, view, &causes);

@@ -132,6 +132,27 @@ static void say_flagged(const struct agent *agent, const struct live_site_view *
     }
 }
 
+void agent_say_forker(const struct live_site_place *place, const struct live_site_view *view,
+                      char *words, size_t size)
+{
+    TACIT_ASSERT(view->forker > 0 && place->sites != NULL);
+    (void)snprintf(words, size,
+                   "site %s has signed two different rows of epoch %u, and shown them to different "
+                   "sites: the proof is here; nothing is judged any more",
+                   place->sites[view->forker - 1], view->forked_epoch);
+}
+
+static void say_forker(const struct agent *agent, const struct live_site_view *view)
+{
+    char words[256];
+    struct live_site_place place;
+    if (view->forker == 0)
+        return;
+    agent->config->protocol->place(agent->site, &place);
+    agent_say_forker(&place, view, words, sizeof words);
+    live_log(LIVE_LOG_ERROR, "two-rows", "%s", words);
+}
+
 /* Names as many as fit, best first. */
 static void name_arms(const struct agent *agent, const struct live_fallback *fallback, char text[],
                       size_t size)
@@ -249,6 +270,22 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
     return leftovers.count;
 }
 
+static bool sign_seal(void *context, const uint8_t digest[32], uint8_t seal[64])
+{
+    struct agent const *const agent = context;
+    return live_letters_seal(&agent->letters, digest, seal);
+}
+
+static bool check_seal(void *context, const char *site, const uint8_t digest[32],
+                       const uint8_t seal[64])
+{
+    struct agent *const agent = context;
+    bool const is_good = live_letters_check_seal(&agent->letters, site, digest, seal);
+    if (!is_good && !live_keys_know(agent->letters.keys, site))
+        live_voice_ask(&agent->voice, &agent->daemon, site);
+    return is_good;
+}
+
 static enum tacit_status step(struct agent *agent, struct live_site_event event,
                               struct live_decision_request *choice)
 {
@@ -261,6 +298,8 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     TACIT_ASSERT(agent->site != NULL);
     event.now_us = live_now_us();
     event.keys = &keys;
+    struct live_seals const seals = {agent, sign_seal, check_seal};
+    event.seals = &seals;
     protocol->look(agent->site, &before);
     enum tacit_status const status = protocol->step(agent->site, &event, &entropy, &update);
     protocol->look(agent->site, &after);
@@ -268,6 +307,10 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     if (after.flagged_count > before.flagged_count)
         say_flagged(agent, &after,
                     event.kind == LIVE_SITE_RECEIVE ? event.as.message.from : TACIT_EVERYONE);
+    if (before.forker == 0)
+        say_forker(agent, &after);
+    if (after.differing_count > before.differing_count)
+        live_log(LIVE_LOG_ERROR, "other-rows", "a site holds other rows than this one");
     if (after.ahead_count > before.ahead_count)
         live_log(LIVE_LOG_ERROR, "old-state",
                  "a neighbour shows a grant of this site that its state knows nothing of: another "
@@ -314,6 +357,7 @@ void agent_say_trouble(struct agent *agent)
         live_log(LIVE_LOG_ERROR, view.is_blocked ? "two-states" : "halted", "%s", view.trouble);
     if (agent->site != NULL)
         say_flagged(agent, &view, TACIT_EVERYONE);
+    say_forker(agent, &view);
 }
 
 void agent_count_played(struct agent *agent, uint64_t count)

@@ -18,4 +18,8 @@ void agent_count_played(struct agent *agent, uint64_t count);
 struct live_fallback agent_fallback(struct agent *agent);
 /* Says in the log why a site that was put back releases nothing, if so. */
 void agent_say_trouble(struct agent *agent);
+
+/* Of which site two rows of one epoch are proved. Requires: there is one. */
+void agent_say_forker(const struct live_site_place *place, const struct live_site_view *view,
+                      char *words, size_t size);
 #endif

@@ -127,6 +127,15 @@ static const struct {
     [LIVE_CAUSE_OLD_COORDINATOR] = {"old-state", LIVE_STATE_ATTENTION,
                                     "stop this coordinator and put its newest state back; if that "
                                     "is gone, begin a new term: tacit coordinator --new-term"},
+    [LIVE_CAUSE_FORKER] = {"two-rows", LIVE_STATE_ATTENTION,
+                           "end this run, and begin another one without that site; its key, and "
+                           "who has it, is to be looked at"},
+    [LIVE_CAUSE_OTHER_ROWS] = {"other-rows", LIVE_STATE_ATTENTION,
+                               "do not use an answer of this run; somebody has shown different "
+                               "sites different rows, and is named where that is proved"},
+    [LIVE_CAUSE_UNCONFIRMED] = {"unconfirmed", LIVE_STATE_WAITING,
+                                "start the agents that are silent: each says what it holds when "
+                                "it is there"},
     [LIVE_CAUSE_OVERDUE] = {"overdue", LIVE_STATE_WAITING,
                             "start the missing agents; one that is gone for good is left out with "
                             "tacit control STATE drop SITE, or the quorum lowered"},

@@ -41,6 +41,9 @@ enum live_cause {
     LIVE_CAUSE_TERM,            /* a site is in another one, and does not come out by itself */
     LIVE_CAUSE_OLD_STATE,       /* this site's */
     LIVE_CAUSE_OLD_COORDINATOR, /* this coordinator's state */
+    LIVE_CAUSE_FORKER,          /* a site has signed two rows of one epoch */
+    LIVE_CAUSE_OTHER_ROWS,      /* sites of a graph do not hold the same */
+    LIVE_CAUSE_UNCONFIRMED,     /* an answer, by all others */
     LIVE_CAUSE_OVERDUE,
     LIVE_CAUSE_OVERDUE_FIXED, /* where nobody can be left out */
     LIVE_CAUSE_SITES,

@@ -195,6 +195,11 @@ static uint32_t ahead_count(const struct coordinator *coordinator, const struct 
     return hub->ahead == NULL ? 0 : tacit_bits_count(hub->ahead, coordinator->run.site_count);
 }
 
+static uint32_t forker_count(const struct coordinator *coordinator, const struct live_hub_view *hub)
+{
+    return hub->forkers == NULL ? 0 : tacit_bits_count(hub->forkers, coordinator->run.site_count);
+}
+
 /* ---- What is known ----------------------------------------------------------------------------
  */
 
@@ -241,17 +246,27 @@ static void note_end(struct coordinator *coordinator, const struct live_hub_view
         end_run(coordinator);
 }
 
+static bool check_seal(void *context, const char *site, const uint8_t digest[32],
+                       const uint8_t seal[64])
+{
+    struct coordinator const *const coordinator = context;
+    return live_letters_check_seal(&coordinator->letters, site, digest, seal);
+}
+
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
 {
+    struct live_seals const seals = {.context = coordinator, .check = check_seal};
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct live_hub_update update;
     struct live_hub_view view;
     TACIT_ASSERT(coordinator->hub != NULL);
     event.now_us = live_now_us();
     event.term = coordinator->letters.term;
+    event.seals = &seals;
     coordinator->config->protocol->look(coordinator->hub, &view);
     bool const was_finished = view.is_finished;
     uint32_t const before = ahead_count(coordinator, &view);
+    uint32_t const forkers_before = forker_count(coordinator, &view);
     bool const is_letter = event.kind == LIVE_HUB_RECEIVE;
     bool const was_flagged = is_letter && is_flagged(&view, event.from);
     enum tacit_status const status =
@@ -267,6 +282,10 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     note_end(coordinator, &view, update.persist);
     if (is_letter && !was_flagged && is_flagged(&view, event.from))
         say_flagged(coordinator, event.from);
+    if (forker_count(coordinator, &view) > forkers_before)
+        live_log(LIVE_LOG_ERROR, "two-rows",
+                 "a site has signed two different rows of one epoch, and shown them to different "
+                 "sites; the status names it");
     if (ahead_count(coordinator, &view) > before)
         live_log(LIVE_LOG_ERROR, "old-state",
                  "site %s shows a grant that this state knows nothing of: it is an old one, or the "

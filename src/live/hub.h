@@ -43,8 +43,9 @@ struct live_hub_event {
     uint32_t from; /* RECEIVE: the site, by its topic */
     const uint8_t *bytes;
     size_t size;
-    uint32_t message_kind;  /* as its envelope says, .. */
-    uint32_t message_epoch; /* .. which must be what the body says */
+    const struct live_seals *seals; /* of the sites; the hub seals nothing */
+    uint32_t message_kind;          /* as its envelope says, .. */
+    uint32_t message_epoch;         /* .. which must be what the body says */
 };
 
 /* Everything in it belongs to the family and is valid until the next step. */
@@ -94,8 +95,10 @@ struct live_hub_view {
     uint32_t votes_needed;  /* if votes */
     const struct live_model *model; /* NULL: the protocol learns none */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
-    const uint64_t *ahead;   /* A: sites that show a grant which this state never gave; NULL: the
-                                same */
+    const uint64_t
+        *forkers;          /* A: sites of which two rows of one epoch are proved; NULL: the same */
+    const uint64_t *ahead; /* A: sites that show a grant which this state never gave; NULL: the
+                              same */
     /* What the operator changed; NULL, 0: nothing, or this protocol cannot be changed under way. */
     const struct live_control_entry *changes;
     uint32_t change_count;

@@ -162,6 +162,18 @@ static void add_ahead(const struct live_status *status, struct live_causes *caus
                 ahead, causes);
 }
 
+/* Sites that have shown different sites different rows. */
+static void add_forkers(const struct live_status *status, struct live_causes *causes)
+{
+    uint64_t const *const forkers = status->hub->forkers;
+    uint32_t const count = status->config->site_count;
+    if (forkers != NULL && tacit_bits_next(forkers, count, 0) < count)
+        add_set(status, LIVE_CAUSE_FORKER,
+                "signed two different rows of one epoch and showed them to different sites, which "
+                "is proved",
+                forkers, causes);
+}
+
 static void add_site(const struct live_status *status, uint32_t site, struct live_causes *causes)
 {
     TACIT_ASSERT(site < status->config->site_count);
@@ -190,6 +202,7 @@ struct live_causes live_hub_causes(const struct live_status *status)
     for (uint32_t site = 0; site < status->config->site_count; site++)
         add_site(status, site, &causes);
     add_ahead(status, &causes);
+    add_forkers(status, &causes);
     add_refusing(status, &causes);
     add_waits(status, &causes);
     return causes;

@@ -38,6 +38,14 @@ struct live_site_config {
     const void *settings;     /* what the family read from the site's own file; or NULL */
 };
 
+/* Signatures of digests, by a site itself and by the others, whose names go with them. */
+struct live_seals {
+    void *context;
+    bool (*sign)(void *context, const uint8_t digest[32], uint8_t seal[64]);
+    bool (*check)(void *context, const char *site, const uint8_t digest[32],
+                  const uint8_t seal[64]);
+};
+
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 enum live_site_event_kind {
@@ -58,6 +66,7 @@ struct live_site_event {
     enum live_site_event_kind kind;
     uint64_t now_us;                  /* monotone */
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
+    const struct live_seals *seals;   /* for rows that travel beyond who hears their site */
     union {
         bool begins_term; /* START, CONNECTED: the hub has forgotten what it granted before */
         struct {
@@ -189,6 +198,7 @@ struct live_site_place {
     bool has_neighbours; /* they stand where a hub would */
     const struct live_neighbour *neighbours;
     uint32_t neighbour_count;
+    const char *const *sites; /* A: names of all; NULL: those of the neighbours alone are known */
 };
 
 /* What may be shown: computed from what left noised, or public anyway. Pointers belong to the
@@ -231,6 +241,12 @@ struct live_site_view {
     const uint64_t *ahead; /* A: neighbours that show a grant which this state never gave: it is an
                               old one, or they do not say what is true; NULL: as `flagged` */
     uint32_t ahead_count;
+    const uint64_t *differing; /* A: sites that hold other rows than this one, as they show; NULL */
+    uint32_t differing_count;  /* as `flagged` */
+    uint32_t forker;           /* 1 + the site of which two rows of one epoch are proved; 0: none */
+    uint32_t forked_epoch;
+    bool is_unconfirmed; /* it was decided, and the time for the others' word on it is over: some of
+                            them are missing */
     const struct live_control_entry *changes; /* of the run, by its operator; NULL: none */
     uint32_t change_count;
     const uint64_t *refused; /* K: arms that this site does not play of its own accord; NULL: it

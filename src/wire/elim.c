@@ -8,6 +8,9 @@
 /* ---- Lengths ---- */
 
 #define CHANGE_BYTES (3u * WIRE_FIXED32 + 2u * WIRE_FIXED64)
+#define OPENING_BYTES (2u * TACIT_SHA256_BYTES) /* of a row: what it follows, and its salt */
+#define SUBJECTS_BYTES (2u * TACIT_SHA256_BYTES)
+#define SEALS_BYTES (2u * TACIT_ELIM_SEAL_BYTES)
 #define HASH_FIELD (1u + 1u + TACIT_SHA256_BYTES) /* tag, length, a commitment or a salt */
 
 static uint8_t set_byte(const uint64_t *words, size_t index)
@@ -43,21 +46,31 @@ static size_t origins_bytes(const uint64_t *origins, uint32_t agent_count)
     return (1 + 4) + wire_field_bytes(span_of(origins, agent_count).count);
 }
 
-/* Of DATA: what opens its rows. */
+/* Of DATA: room for what opens its rows, and their seals. */
 static size_t opening_bytes(const struct tacit_elim_message *message, uint32_t agent_count)
 {
     return message->openings == NULL ? 0
                                      : tacit_bits_count(message->origins, agent_count) *
-                                           sizeof(struct tacit_elim_opening);
+                                           (OPENING_BYTES + TACIT_ELIM_SEAL_BYTES);
 }
 
 static size_t data_bytes(const struct tacit_wire_elim_rows *rows, uint32_t arm_count)
 {
-    size_t const openings = rows->row_count * sizeof(struct tacit_elim_opening);
+    size_t const seals = rows->has_seals ? rows->row_count * TACIT_ELIM_SEAL_BYTES : 0;
     return (1 + 8) + wire_field_bytes(wire_set_bytes(arm_count)) + (1 + 4) +
            wire_field_bytes(rows->span_bytes) +
-           wire_field_bytes(rows->row_count * rows->sum_count * sizeof(int64_t)) +
-           (rows->has_openings ? wire_field_bytes(openings) + wire_field_bytes(0) : 0);
+           (rows->sum_count == 0
+                ? 0 /* of confirmations */
+                : wire_field_bytes(rows->row_count * rows->sum_count * sizeof(int64_t))) +
+           (rows->has_openings
+                ? wire_field_bytes(rows->row_count * OPENING_BYTES) + wire_field_bytes(seals)
+                : 0);
+}
+
+/* What a peer says that it holds. */
+static size_t history_bytes(const struct tacit_elim_message *message)
+{
+    return message->has_history ? (1 + 4) + HASH_FIELD : 0;
 }
 
 /* A report of its sender alone opens its commitment; a total names it. */
@@ -90,7 +103,8 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
         return (message->origins == NULL ? 0 : origins_bytes(message->origins, agent_count)) +
-               (message->commit == NULL ? 0 : HASH_FIELD) + refused_bytes(message, arm_count);
+               history_bytes(message) + (message->commit == NULL ? 0 : HASH_FIELD) +
+               refused_bytes(message, arm_count);
     case TACIT_ELIM_ORDER:
         return (1 + 4) + (1 + 8) + (1 + 4) + arms +
                (message->uploaders == NULL ? 0 : wire_field_bytes(wire_set_bytes(agent_count))) +
@@ -101,21 +115,25 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
                (message->agents == 0 ? 0 : 1 + 4) + report_commit_bytes(message);
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
-        return origins_bytes(message->origins, agent_count);
+        return origins_bytes(message->origins, agent_count) + history_bytes(message);
     case TACIT_ELIM_DATA:
-        return data_bytes(
-            &(struct tacit_wire_elim_rows){
-                .span_bytes = span_of(message->origins, agent_count).count,
-                .row_count = tacit_bits_count(message->origins, agent_count),
-                .sum_count = message->sum_count,
-                .has_openings = message->openings != NULL},
-            arm_count);
+        return history_bytes(message) +
+               data_bytes(
+                   &(struct tacit_wire_elim_rows){
+                       .span_bytes = span_of(message->origins, agent_count).count,
+                       .row_count = tacit_bits_count(message->origins, agent_count),
+                       .sum_count = message->sum_count,
+                       .has_openings = message->openings != NULL,
+                       .has_seals = message->is_sealed},
+                   arm_count);
     case TACIT_ELIM_COMMIT:
         return 2 * HASH_FIELD + refused_bytes(message, arm_count);
     case TACIT_ELIM_GRANT:
         return HASH_FIELD + (1 + 4);
     case TACIT_ELIM_REFUSAL:
         return HASH_FIELD + (1 + 4);
+    case TACIT_ELIM_PROOF:
+        return (1 + 4) + wire_field_bytes(SUBJECTS_BYTES) + wire_field_bytes(SEALS_BYTES);
     }
     TACIT_ASSERT(false);
     return 0;
@@ -196,11 +214,12 @@ struct encoding {
         Tacit__V2__ElimCommit commit;
         Tacit__V2__ElimGrant grant;
         Tacit__V2__ElimRefusal refusal;
+        Tacit__V2__ElimProof proof;
     } body;
-    uint8_t *arms;                       /* room for a set of arms, .. */
-    uint8_t *agents;                     /* .. for one of agents, .. */
-    int64_t *sums;                       /* .. for all numbers, .. */
-    struct tacit_elim_opening *openings; /* .. and for what opens them */
+    uint8_t *arms;     /* room for a set of arms, .. */
+    uint8_t *agents;   /* .. for one of agents, .. */
+    int64_t *sums;     /* .. for all numbers, .. */
+    uint8_t *openings; /* .. and for what opens them, and their seals */
     Tacit__V2__ElimChange changes[TACIT_ELIM_CHANGES_MAX];
     Tacit__V2__ElimChange *change_list[TACIT_ELIM_CHANGES_MAX];
 };
@@ -282,6 +301,12 @@ static void fill_changes(struct encoding *encoding)
     encoding->body.order.changes = encoding->change_list;
 }
 
+/* Of a sender that confirms it is odd. */
+static uint32_t rounds_of(const struct tacit_elim_message *message)
+{
+    return 2 * message->history.rounds + (message->history.is_last ? 1 : 0);
+}
+
 static void fill_hello(struct encoding *encoding)
 {
     Tacit__V2__ElimHello *const hello = &encoding->body.hello;
@@ -290,6 +315,11 @@ static void fill_hello(struct encoding *encoding)
         hello->has_origins_first = 1;
         hello->has_origins = 1;
         hello->origins = origins_of(encoding, &hello->origins_first);
+    }
+    if (encoding->message->has_history) {
+        hello->has_rounds = hello->has_history = 1;
+        hello->rounds = rounds_of(encoding->message);
+        hello->history = hash_of(encoding->message->history.digest);
     }
     if (encoding->message->commit != NULL) {
         hello->has_head = 1;
@@ -353,6 +383,9 @@ static void fill_advert(struct encoding *encoding)
     Tacit__V2__ElimAdvert *const advert = &encoding->body.advert;
     tacit__v2__elim_advert__init(advert);
     advert->origins = origins_of(encoding, &advert->origins_first);
+    advert->has_rounds = advert->has_history = encoding->message->has_history;
+    advert->rounds = rounds_of(encoding->message);
+    advert->history = hash_of(encoding->message->history.digest);
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_ADVERT;
     encoding->head.elim_advert = advert;
 }
@@ -362,30 +395,41 @@ static void fill_request(struct encoding *encoding)
     Tacit__V2__ElimRequest *const request = &encoding->body.request;
     tacit__v2__elim_request__init(request);
     request->origins = origins_of(encoding, &request->origins_first);
+    request->has_rounds = request->has_history = encoding->message->has_history;
+    request->rounds = rounds_of(encoding->message);
+    request->history = hash_of(encoding->message->history.digest);
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REQUEST;
     encoding->head.elim_request = request;
 }
 
-/* In the order of the rows. */
+/* In the order of the rows: what opens them, then their seals. */
 static void fill_openings(struct encoding *encoding, Tacit__V2__ElimData *data)
 {
     TACIT_ASSERT(encoding->message->openings != NULL);
     const struct tacit_elim_message *const message = encoding->message;
     uint32_t const agents = encoding->agent_count;
+    size_t const rows = tacit_bits_count(message->origins, agents);
+    uint8_t *const seals = encoding->openings + rows * OPENING_BYTES;
     uint32_t rank = 0;
     for (uint32_t origin = tacit_bits_next(message->origins, agents, 0); origin < agents;
          origin = tacit_bits_next(message->origins, agents, origin + 1)) {
-        encoding->openings[rank] = message->openings[message->row_stride > 0 ? origin : rank];
+        struct tacit_elim_opening const *const opening =
+            &message->openings[message->row_stride > 0 ? origin : rank];
+        uint8_t *const bytes = encoding->openings + rank * OPENING_BYTES;
+        memcpy(bytes, opening->previous, TACIT_SHA256_BYTES);
+        memcpy(bytes + TACIT_SHA256_BYTES, opening->salt, TACIT_SHA256_BYTES);
+        memcpy(seals + rank * TACIT_ELIM_SEAL_BYTES, opening->seal, TACIT_ELIM_SEAL_BYTES);
         rank++;
     }
     data->has_openings = data->has_signatures = 1;
-    data->openings = (ProtobufCBinaryData){opening_bytes(message, agents),
-                                           (uint8_t *)(void *)encoding->openings};
+    data->openings = (ProtobufCBinaryData){rows * OPENING_BYTES, encoding->openings};
+    data->signatures =
+        (ProtobufCBinaryData){message->is_sealed ? rows * TACIT_ELIM_SEAL_BYTES : 0, seals};
 }
 
 static void fill_data(struct encoding *encoding)
 {
-    TACIT_ASSERT(encoding->message->sums != NULL);
+    TACIT_ASSERT(encoding->message->sums != NULL || encoding->message->sum_count == 0);
     const struct tacit_elim_message *const message = encoding->message;
     uint32_t const agents = encoding->agent_count;
     Tacit__V2__ElimData *const data = &encoding->body.data;
@@ -396,14 +440,18 @@ static void fill_data(struct encoding *encoding)
     data->origins = origins_of(encoding, &data->origins_first);
     for (uint32_t origin = tacit_bits_next(message->origins, agents, 0); origin < agents;
          origin = tacit_bits_next(message->origins, agents, origin + 1)) {
-        write_row(row_of(message, origin, rank), message->sum_count,
-                  encoding->sums + (size_t)rank * message->sum_count);
+        if (message->sum_count > 0)
+            write_row(row_of(message, origin, rank), message->sum_count,
+                      encoding->sums + (size_t)rank * message->sum_count);
         rank++;
     }
     data->n_sums = (size_t)rank * message->sum_count;
     data->sums = encoding->sums;
     if (message->openings != NULL)
         fill_openings(encoding, data);
+    data->has_rounds = data->has_history = message->has_history;
+    data->rounds = rounds_of(message);
+    data->history = hash_of(message->history.digest);
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_DATA;
     encoding->head.elim_data = data;
 }
@@ -445,6 +493,19 @@ static void fill_refusal(struct encoding *encoding)
     encoding->head.elim_refusal = refusal;
 }
 
+static void fill_proof(struct encoding *encoding)
+{
+    TACIT_ASSERT(encoding->message->proof != NULL);
+    struct tacit_elim_proof const *const proof = encoding->message->proof;
+    Tacit__V2__ElimProof *const made = &encoding->body.proof;
+    tacit__v2__elim_proof__init(made);
+    made->agent = proof->agent;
+    made->subjects = (ProtobufCBinaryData){SUBJECTS_BYTES, (uint8_t *)(uintptr_t)proof->subjects};
+    made->seals = (ProtobufCBinaryData){SEALS_BYTES, (uint8_t *)(uintptr_t)proof->seals};
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_PROOF;
+    encoding->head.elim_proof = made;
+}
+
 static void fill_body(struct encoding *encoding)
 {
     switch (encoding->message->kind) {
@@ -475,6 +536,9 @@ static void fill_body(struct encoding *encoding)
     case TACIT_ELIM_REFUSAL:
         fill_refusal(encoding);
         return;
+    case TACIT_ELIM_PROOF:
+        fill_proof(encoding);
+        return;
     }
     TACIT_ASSERT(false);
 }
@@ -497,7 +561,7 @@ enum tacit_status tacit_wire_elim_encode_with(const struct tacit_elim_message *m
     encoding.arms = scratch;
     encoding.agents = encoding.arms + wire_set_bytes(arm_count);
     encoding.sums = (int64_t *)(void *)(encoding.agents + wire_set_bytes(agent_count));
-    encoding.openings = (struct tacit_elim_opening *)((uint8_t *)encoding.sums + sums);
+    encoding.openings = (uint8_t *)encoding.sums + sums;
     tacit__v2__elim_message__init(&encoding.head);
     encoding.head.version = TACIT_WIRE_ELIM_VERSION;
     encoding.head.from = message->from;
@@ -520,6 +584,8 @@ struct parts {
     uint64_t *arms;
     uint64_t *agents;
     struct tacit_commit commit;
+    struct tacit_elim_proof proof;
+    struct tacit_elim_opening *openings; /* room for those of DATA */
     struct tacit_elim_change changes[TACIT_ELIM_CHANGES_MAX];
 };
 
@@ -556,6 +622,18 @@ static bool take_sums(const int64_t *sums, size_t count, uint32_t row_count, str
     return count > 0 && count == (uint64_t)row_count * parts->message.sum_count;
 }
 
+/* Both or none: what its sender holds. */
+static bool take_history(bool has_rounds, uint32_t rounds, bool has_digest,
+                         ProtobufCBinaryData digest, struct parts *parts)
+{
+    parts->message.has_history = has_rounds;
+    parts->message.history.rounds = has_rounds ? rounds / 2 : 0;
+    parts->message.history.is_last = has_rounds && rounds % 2 == 1;
+    return has_rounds == has_digest &&
+           (!has_digest ||
+            wire_copy_exact(digest, parts->message.history.digest, TACIT_SHA256_BYTES));
+}
+
 /* Not empty, and in the room of the active arms, which these messages do not have. */
 static bool take_refused(ProtobufCBinaryData data, struct parts *parts)
 {
@@ -585,7 +663,8 @@ static bool take_changes(const Tacit__V2__ElimOrder *order, struct parts *parts)
 static bool take_hello(const Tacit__V2__ElimHello *hello, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_HELLO;
-    if (hello->has_origins_first != hello->has_origins)
+    if (hello->has_origins_first != hello->has_origins ||
+        !take_history(hello->has_rounds, hello->rounds, hello->has_history, hello->history, parts))
         return false;
     if (hello->has_refused && !take_refused(hello->refused, parts))
         return false;
@@ -634,13 +713,39 @@ static bool take_report(const Tacit__V2__ElimReport *report, struct parts *parts
 static bool take_advert(const Tacit__V2__ElimAdvert *advert, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_ADVERT;
-    return take_some_origins(advert->origins_first, advert->origins, parts);
+    return take_history(advert->has_rounds, advert->rounds, advert->has_history, advert->history,
+                        parts) &&
+           take_some_origins(advert->origins_first, advert->origins, parts);
 }
 
 static bool take_request(const Tacit__V2__ElimRequest *request, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_REQUEST;
-    return take_some_origins(request->origins_first, request->origins, parts);
+    return take_history(request->has_rounds, request->rounds, request->has_history,
+                        request->history, parts) &&
+           take_some_origins(request->origins_first, request->origins, parts);
+}
+
+/* What opens the rows, and their seals, which are there of all or of none. */
+static bool take_openings(const Tacit__V2__ElimData *data, uint32_t row_count, struct parts *parts)
+{
+    size_t const seals = data->signatures.len;
+    if (data->openings.len != (size_t)row_count * OPENING_BYTES ||
+        (seals > 0 && seals != (size_t)row_count * TACIT_ELIM_SEAL_BYTES))
+        return false;
+    for (uint32_t i = 0; i < row_count; i++) {
+        uint8_t const *const bytes = data->openings.data + (size_t)i * OPENING_BYTES;
+        memcpy(parts->openings[i].previous, bytes, TACIT_SHA256_BYTES);
+        memcpy(parts->openings[i].salt, bytes + TACIT_SHA256_BYTES, TACIT_SHA256_BYTES);
+        memset(parts->openings[i].seal, 0, TACIT_ELIM_SEAL_BYTES);
+        if (seals > 0)
+            memcpy(parts->openings[i].seal,
+                   data->signatures.data + (size_t)i * TACIT_ELIM_SEAL_BYTES,
+                   TACIT_ELIM_SEAL_BYTES);
+    }
+    parts->message.openings = parts->openings;
+    parts->message.is_sealed = seals > 0;
+    return true;
 }
 
 static bool take_data(const Tacit__V2__ElimData *data, struct parts *parts)
@@ -651,12 +756,23 @@ static bool take_data(const Tacit__V2__ElimData *data, struct parts *parts)
         !take_some_origins(data->origins_first, data->origins, parts))
         return false;
     uint32_t const row_count = tacit_bits_count(parts->agents, parts->agent_count);
-    if (data->has_openings != data->has_signatures || data->signatures.len > 0 ||
-        (data->has_openings && data->openings.len != row_count * sizeof(struct tacit_elim_opening)))
+    if (data->has_openings != data->has_signatures ||
+        (data->has_openings && !take_openings(data, row_count, parts)) ||
+        !take_history(data->has_rounds, data->rounds, data->has_history, data->history, parts))
         return false;
-    if (data->has_openings)
-        parts->message.openings = (const struct tacit_elim_opening *)data->openings.data;
-    return take_sums(data->sums, data->n_sums, row_count, parts);
+    bool const is_confirmation = parts->message.is_sealed && data->n_sums == 0; /* of no arms */
+    return is_confirmation ? tacit_bits_next(parts->arms, parts->arm_count, 0) == parts->arm_count
+                           : take_sums(data->sums, data->n_sums, row_count, parts);
+}
+
+static bool take_proof(const Tacit__V2__ElimProof *proof, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_PROOF;
+    parts->message.proof = &parts->proof;
+    parts->proof.agent = proof->agent;
+    return proof->agent < parts->agent_count &&
+           wire_copy_exact(proof->subjects, parts->proof.subjects[0], SUBJECTS_BYTES) &&
+           wire_copy_exact(proof->seals, parts->proof.seals[0], SEALS_BYTES);
 }
 
 static bool take_commit(const Tacit__V2__ElimCommit *commit, struct parts *parts)
@@ -709,6 +825,8 @@ static bool take_message(const Tacit__V2__ElimMessage *head, struct parts *parts
         return take_grant(head->elim_grant, parts);
     case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REFUSAL:
         return take_refusal(head->elim_refusal, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_PROOF:
+        return take_proof(head->elim_proof, parts);
     case TACIT__V2__ELIM_MESSAGE__BODY__NOT_SET:
     default: /* an enumeration that a peer fills */
         return false;
@@ -747,6 +865,13 @@ static enum tacit_status assemble(const struct tacit_elim_message *parts, uint32
     return TACIT_OK;
 }
 
+static size_t rows_opened(const Tacit__V2__ElimMessage *head)
+{
+    return head->body_case != TACIT__V2__ELIM_MESSAGE__BODY_ELIM_DATA
+               ? 0
+               : head->elim_data->openings.len / OPENING_BYTES;
+}
+
 enum tacit_status tacit_wire_elim_decode_with(const uint8_t *bytes, size_t size, uint32_t arm_count,
                                               uint32_t agent_count, uint32_t to,
                                               struct tacit_elim_message **message,
@@ -759,15 +884,18 @@ enum tacit_status tacit_wire_elim_decode_with(const uint8_t *bytes, size_t size,
     if (head == NULL)
         return TACIT_MALFORMED;
     size_t const arm_words = TACIT_BITS_WORDS(arm_count);
+    size_t const words_bytes = (arm_words + TACIT_BITS_WORDS(agent_count)) * sizeof(uint64_t);
     uint64_t *const words =
-        wire_take(allocator, (arm_words + TACIT_BITS_WORDS(agent_count)) * sizeof(uint64_t));
+        wire_take(allocator, words_bytes + rows_opened(head) * sizeof(struct tacit_elim_opening));
     enum tacit_status status = TACIT_MEMORY;
     if (words != NULL) {
         struct parts parts = {.message.to = to,
                               .arm_count = arm_count,
                               .agent_count = agent_count,
                               .arms = words,
-                              .agents = words + arm_words};
+                              .agents = words + arm_words,
+                              .openings =
+                                  (struct tacit_elim_opening *)((uint8_t *)words + words_bytes)};
         status = TACIT_MALFORMED;
         if (take_message(head, &parts))
             status = check_form(&parts.message, arm_count, agent_count, bytes, size, allocator);

@@ -47,6 +47,7 @@ static struct place_parts *make_parts(const struct tacit_wire_elim_run *run,
     struct tacit_wire_elim_network const *const network = run->network;
     size_t const count = network->neighbour_count;
     size_t const set = members_bytes(run);
+    size_t const sites = network->sites == NULL ? 0 : run->agent_count;
     struct place_parts *const parts = wire_take(
         allocator,
         sizeof *parts + count * (sizeof *parts->pointers + sizeof *parts->neighbours) + set);
@@ -57,6 +58,8 @@ static struct place_parts *make_parts(const struct tacit_wire_elim_run *run,
     parts->members = (uint8_t *)(parts->neighbours + count);
     tacit__v2__elim_place__init(&parts->place);
     parts->place.parent = network->parent;
+    parts->place.n_sites = sites;
+    parts->place.sites = (char **)(uintptr_t)network->sites;
     parts->place.has_members = set > 0;
     parts->place.members = (ProtobufCBinaryData){set, parts->members};
     for (size_t i = 0; i < set; i++)
@@ -82,6 +85,8 @@ size_t tacit_wire_elim_place_bytes(const struct tacit_wire_elim_run *run)
     for (uint32_t i = 0; i < network->neighbour_count; i++)
         bytes +=
             wire_field_bytes(WIRE_FIXED32 + wire_field_bytes(strlen(network->neighbours[i].site)));
+    for (uint32_t i = 0; network->sites != NULL && i < run->agent_count; i++)
+        bytes += wire_field_bytes(strlen(network->sites[i]));
     return bytes;
 }
 
@@ -182,6 +187,22 @@ static bool neighbours_are_possible(const Tacit__V2__ElimPlace *place,
     return has_parent;
 }
 
+/* Names of all, or of nobody; those of the neighbours among them. */
+static bool sites_are_possible(const Tacit__V2__ElimPlace *place,
+                               const struct tacit_wire_elim_run *run)
+{
+    bool const spreads = run->network->collection == TACIT_ELIM_SPREAD;
+    if (place->n_sites != 0 && (!spreads || place->n_sites != run->agent_count))
+        return false;
+    for (size_t i = 0; i < place->n_sites; i++)
+        if (!wire_is_name(place->sites[i]))
+            return false;
+    for (size_t i = 0; i < place->n_neighbours && place->n_sites > 0; i++)
+        if (strcmp(place->sites[place->neighbours[i]->agent], place->neighbours[i]->site) != 0)
+            return false;
+    return true;
+}
+
 static bool members_are_possible(const Tacit__V2__ElimPlace *place,
                                  const struct tacit_wire_elim_run *run)
 {
@@ -201,9 +222,12 @@ static struct tacit_wire_elim_network *copy_network(const Tacit__V2__ElimPlace *
                                                     const struct tacit_wire_allocator *allocator)
 {
     size_t const words = from->has_members ? TACIT_BITS_WORDS(run->agent_count) : 0;
+    const char **network_sites = NULL;
     size_t names = 0;
     for (size_t i = 0; i < from->n_neighbours; i++)
         names += strlen(from->neighbours[i]->site) + 1;
+    for (size_t i = 0; i < from->n_sites; i++)
+        names += sizeof *network_sites + strlen(from->sites[i]) + 1;
     struct tacit_wire_elim_network *const network =
         wire_take_zeros(allocator, sizeof *network + words * sizeof(uint64_t) +
                                        from->n_neighbours * sizeof *network->neighbours + names);
@@ -212,7 +236,8 @@ static struct tacit_wire_elim_network *copy_network(const Tacit__V2__ElimPlace *
     uint64_t *const members = (uint64_t *)(network + 1);
     struct tacit_wire_elim_neighbour *const neighbours =
         (struct tacit_wire_elim_neighbour *)(void *)(members + words);
-    char *name = (char *)(neighbours + from->n_neighbours);
+    network_sites = (const char **)(void *)(neighbours + from->n_neighbours);
+    char *name = (char *)(network_sites + from->n_sites);
     for (size_t i = 0; i < (from->has_members ? from->members.len : 0); i++)
         members[i / 8] |= (uint64_t)from->members.data[i] << (8 * (i % 8));
     for (size_t i = 0; i < from->n_neighbours; i++) {
@@ -221,11 +246,18 @@ static struct tacit_wire_elim_network *copy_network(const Tacit__V2__ElimPlace *
         memcpy(name, from->neighbours[i]->site, size);
         name += size;
     }
+    for (size_t i = 0; i < from->n_sites; i++) {
+        network_sites[i] = name;
+        size_t const size = strlen(from->sites[i]) + 1;
+        memcpy(name, from->sites[i], size);
+        name += size;
+    }
     *network = *run->network;
     network->parent = from->parent;
     network->members = from->has_members ? members : NULL;
     network->neighbour_count = (uint32_t)from->n_neighbours;
     network->neighbours = neighbours;
+    network->sites = from->n_sites > 0 ? network_sites : NULL;
     return network;
 }
 
@@ -256,7 +288,8 @@ static enum tacit_status take_place(const uint8_t *bytes, size_t size,
     Tacit__V2__ElimPlace *const place = tacit__v2__elim_place__unpack(&protobuf, size, bytes);
     if (place == NULL)
         return TACIT_MALFORMED;
-    if (neighbours_are_possible(place, run) && members_are_possible(place, run)) {
+    if (neighbours_are_possible(place, run) && members_are_possible(place, run) &&
+        sites_are_possible(place, run)) {
         network = copy_network(place, run, allocator);
         status = network == NULL ? TACIT_MEMORY : TACIT_OK;
     }

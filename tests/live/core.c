@@ -237,12 +237,29 @@ static void post_all(struct world *world, const struct tacit_elim_message *messa
         post(world, message, message->to);
 }
 
+static bool no_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                    uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    (void)context, (void)agent, (void)digest, (void)seal;
+    return false;
+}
+
+static bool good_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                      const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    (void)context, (void)agent, (void)digest, (void)seal;
+    return true;
+}
+
+static const struct tacit_elim_seals any_seals = {NULL, no_seal, good_seal};
+
 static void feed(struct world *world, uint32_t site, struct tacit_elim_event event)
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->noise[site]);
     struct tacit_elim_update update;
     struct tacit_pull_block plan[ARMS];
     event.now_us = world->now_us;
+    event.seals = &any_seals;
     assert_int_equal(elim_core_step(world->cores[site], &event, &entropy, &update), TACIT_OK);
     world->deadline_us[site] = update.deadline_us;
     uint32_t const blocks = update.plan_count;
@@ -517,7 +534,8 @@ static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
     struct elim_core_site const allowed = policy();
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_elim_event const start = {.now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START};
+    struct tacit_elim_event const start = {
+        .now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START, .seals = &any_seals};
     struct tacit_elim_update update;
     struct elim_core *core;
     enum tacit_status const status = restore(&core, &allowed, block, size);
@@ -631,7 +649,7 @@ static void another_policy_is_refused(void **state)
 static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
 {
     uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
-    uint8_t place[256];
+    static uint8_t place[8u << 20]; /* names of all sites */
     struct tacit_wire_announcement announcement = {
         .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
                       .family = TACIT_WIRE_ELIM_FAMILY,
@@ -662,8 +680,15 @@ static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
 static struct elim_core *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
 {
     static const struct tacit_wire_elim_neighbour centre = {0, "centre"};
-    static const struct tacit_wire_elim_network network = {
-        .collection = TACIT_ELIM_SPREAD, .parent = 1, .neighbour_count = 1, .neighbours = &centre};
+    static const char *all_names[TACIT_AGENTS_MAX];
+    struct tacit_wire_elim_network const network = {.collection = TACIT_ELIM_SPREAD,
+                                                    .parent = 1,
+                                                    .neighbour_count = 1,
+                                                    .neighbours = &centre,
+                                                    .sites = all_names};
+    assert_true(sites <= sizeof all_names / sizeof all_names[0]);
+    for (uint32_t i = 0; i < sites; i++)
+        all_names[i] = i == 0 ? "centre" : "leaf";
     struct tacit_wire_elim_run const run = {.run_id = 7,
                                             .agent = 1,
                                             .agent_count = sites,
@@ -689,7 +714,7 @@ static uint32_t rows_asked_for(struct elim_core *core, uint32_t sites)
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     uint64_t *const others = calloc(TACIT_BITS_WORDS(sites), sizeof *others);
-    struct tacit_elim_event event = {.now_us = 1, .kind = TACIT_EVENT_START};
+    struct tacit_elim_event event = {.now_us = 1, .kind = TACIT_EVENT_START, .seals = &any_seals};
     struct tacit_elim_update update;
     assert_non_null(others);
     tacit_bits_fill(others, sites);
@@ -699,9 +724,10 @@ static uint32_t rows_asked_for(struct elim_core *core, uint32_t sites)
                                               .to = TACIT_NEIGHBOURS,
                                               .run_id = 7,
                                               .epoch = 1,
+                                              .has_history = true,
                                               .origins = others};
-    event =
-        (struct tacit_elim_event){.now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert};
+    event = (struct tacit_elim_event){
+        .now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert, .seals = &any_seals};
     assert_int_equal(elim_core_step(core, &event, &entropy, &update), TACIT_OK);
     assert_true(update.send);
     assert_int_equal(update.message.kind, TACIT_ELIM_REQUEST);
@@ -719,8 +745,12 @@ static size_t data_bytes(uint32_t sites, uint32_t arms, uint32_t rows)
     for (uint32_t i = 1; i < rows; i++)
         tacit_bits_add(origins, sites - i);
     static const struct tacit_elim_opening opening;
-    struct tacit_elim_message const data = {
-        .kind = TACIT_ELIM_DATA, .origins = origins, .sum_count = arms, .openings = &opening};
+    struct tacit_elim_message const data = {.kind = TACIT_ELIM_DATA,
+                                            .origins = origins,
+                                            .sum_count = arms,
+                                            .openings = &opening,
+                                            .is_sealed = true,
+                                            .has_history = true};
     size_t const size = tacit_wire_elim_bytes(&data, arms, sites);
     free(origins);
     return size;
@@ -738,23 +768,23 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
         uint32_t const rows = rows_asked_for(core, sites);
         assert_true(data_bytes(sites, arms, rows) <= LIVE_LETTER_BYTES_MAX);
         if (rows < sites - 1) /* else all of them were asked for */
-            assert_true(data_bytes(sites, arms, rows + 1) + 128 > LIVE_LETTER_BYTES_MAX);
+            assert_true(data_bytes(sites, arms, rows + 1) + 192 > LIVE_LETTER_BYTES_MAX);
         elim_core_free(core);
     }
 }
 
-/* Two sets, of 10 sites and of 125 words of arms, 128 bytes for all else, and one row with what
- * opens it: 65136 with 7992 arms. */
+/* Two sets, of 10 sites and of 125 words of arms, 192 bytes for all else, and one row with what
+ * opens it and its seal: 65136 with 7976 arms. */
 static void a_run_whose_rows_do_not_fit_is_refused(void **state)
 {
     uint32_t arms = 7900;
     struct elim_core *core;
     (void)state;
-    for (; (core = leaf(10, arms, arms <= 7992 ? TACIT_OK : TACIT_MALFORMED)) != NULL; arms++) {
+    for (; (core = leaf(10, arms, arms <= 7976 ? TACIT_OK : TACIT_MALFORMED)) != NULL; arms++) {
         assert_true(data_bytes(10, arms, 1) <= LIVE_LETTER_BYTES_MAX);
         elim_core_free(core);
     }
-    assert_true(data_bytes(10, arms, 1) + 128 > LIVE_LETTER_BYTES_MAX);
+    assert_true(data_bytes(10, arms, 1) + 192 > LIVE_LETTER_BYTES_MAX);
     assert_null(leaf(10, TACIT_ARMS_MAX, TACIT_MALFORMED));
     assert_null(leaf(TACIT_AGENTS_MAX, 2, TACIT_MALFORMED)); /* 128 KiB of whose they are */
     elim_core_free(leaf(400000, 2, TACIT_OK));
@@ -904,8 +934,11 @@ static void invitations_that_do_not_fit_are_found_out(void **state)
         (void)snprintf(texts[site], sizeof texts[site], "%064u", site);
         long_names[site] = texts[site];
     }
-    config.sites = long_names;
+    config.sites = long_names; /* twice: as neighbours, and as all */
     config.site_count = settings_of(&config)->report_count = SITES_MAX;
+    assert_string_equal(elim_too_large(&config), "network");
+    for (uint32_t site = 0; site < SITES_MAX; site++)
+        long_names[site] = texts[site] + 32;
     assert_null(elim_too_large(&config));
     config.arm_count = 9000;
     assert_string_equal(elim_too_large(&config), "arms");

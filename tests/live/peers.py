@@ -72,12 +72,17 @@ def word(sender, epoch, number, body, run=1):
             b"\x25" + struct.pack("<I", epoch) + field(number, body))
 
 
-def named(sites):
-    return b"\x0d" + struct.pack("<I", 0) + field(2, origins(sites))
+def held(at):
+    """Nothing, of no round, as the two fields from this one on."""
+    return wire.fixed32(at, 0) + field(at + 1, bytes(32))
+
+
+def named(sites, at=3):
+    return b"\x0d" + struct.pack("<I", 0) + field(2, origins(sites)) + held(at)
 
 
 def hello(sender, epoch, sites, **options):
-    return word(sender, epoch, 16, named(sites), **options)
+    return word(sender, epoch, 16, named(sites, 5), **options)
 
 
 def advert(sender, epoch, sites, **options):
@@ -90,7 +95,7 @@ def request(sender, epoch, sites, **options):
 
 def data(sender, epoch, pulls, arms, sites, sums, **options):
     body = (b"\x09" + struct.pack("<Q", pulls) + field(2, struct.pack("<Q", arms)) + b"\x1d" + struct.pack("<I", 0) +
-            field(4, origins(sites)) + field(5, struct.pack(f"<{len(sums)}q", *sums)))
+            field(4, origins(sites)) + field(5, struct.pack(f"<{len(sums)}q", *sums)) + held(8))
     return word(sender, epoch, 21, body, **options)
 
 
@@ -99,7 +104,7 @@ def rows_heard(federation):
     found = {}
     for topic, payload in list(federation.tap.seen):
         body = wire.fields(payload).get(21) if "/peer/" in topic else None
-        if body is not None:
+        if body is not None and 5 in wire.fields(body):
             parts = wire.fields(body)
             sites = [parts[3] + bit for bit in wire.members(parts[4])]
             row = len(parts[5]) // len(sites)

@@ -280,7 +280,7 @@ def a_neighbour_in_a_ring_is_dead(federation_of):
 
 @situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_2=(WAITING, {"rewards": []}),
            site_1=(WAITING, {"sites": ["site-2"]}), site_3=(WAITING, {"sites": ["site-2"]}),
-           site_0=(WAITING, {"sites": ["number 2"]}), site_4=(WAITING, {"sites": ["number 2"]}))
+           site_0=(WAITING, {"sites": ["site-2"]}), site_4=(WAITING, {"sites": ["site-2"]}))
 def one_decision_in_a_ring_has_no_reward(federation_of):
     federation = ring(federation_of)
     begin(federation, [site for site in federation.sites if site != "site-2"])
@@ -298,7 +298,7 @@ def nobody_asks_anybody_in_a_ring(federation_of):
 
 
 @situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_2=(ATTENTION, {"rounds": []}),
-           site_1=(WAITING, {"sites": ["site-2"]}), site_4=(WAITING, {"sites": ["number 2"]}))
+           site_1=(WAITING, {"sites": ["site-2"]}), site_4=(WAITING, {"sites": ["site-2"]}))
 def the_rounds_of_a_policy_are_reached_in_a_ring(federation_of):
     federation = ring(federation_of, means=[0.876, 0.875, 0.125], without=("rounds", "gap"))
     federation.write_agent("site-2", federation.policy(rounds_max=2), waiting_after_s=AFTER_S)

@@ -356,6 +356,8 @@ def rows_of(payload):
         return []
     body = fields(data)
     sites = [body[3] + bit for bit in members(body[4])]
+    if 5 not in body:
+        return []  # a confirmation: there is no row
     row, opening = len(body[5]) // len(sites), len(body.get(6, b"")) // len(sites)
     return [(site, (body[5][rank * row:(rank + 1) * row], body.get(6, b"")[rank * opening:(rank + 1) * opening]))
             for rank, site in enumerate(sites)]

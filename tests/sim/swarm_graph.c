@@ -6,7 +6,7 @@
  * Schedules are rings and hybrids in sound mode in which old states of sites, and so of holders,
  * come back besides: backups and clones. Of each site that is copied one holder is not.
  *
- * usage: swarm_graph [--seed N | --schedule N | --schedules COUNT | --seeds COUNT]
+ * usage: swarm_graph [--seed N | --schedule N | --sealed N | --schedules COUNT | --seeds COUNT]
  * default: the test group with 4,000 seeds and 1,500 schedules; --schedules runs these alone */
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../src/families/elim/state.h"
+#include "../../src/proto/elim/internal.h"
 #include "../support/elim_sim.h"
 #include "../support/network.h"
 
@@ -242,6 +244,8 @@ typedef void meddle_peer_fn(void *context, uint32_t agent, struct tacit_elim_pee
                             struct tacit_elim_update *update);
 static meddle_peer_fn *meddle_peer;
 static const struct tacit_entropy *all_salts;
+static const struct tacit_elim_seals *all_seals;
+static void (*change_event)(void *context, uint32_t node, const struct tacit_elim_event *event);
 
 /* What stands between the run and the checkers; set by one test at a time. */
 static struct {
@@ -254,6 +258,11 @@ static struct {
     uint32_t data_count;
     uint32_t grants;
     uint32_t refusals;
+    uint32_t confirmed;             /* peers that came to say an answer with all others' word */
+    uint64_t differing[AGENTS_MAX]; /* who holds other rows, as each of them takes it */
+    uint32_t proofs;
+    uint64_t provers; /* who holds a proof of the liar's, .. */
+    uint64_t accused; /* .. and of whom there is one */
 } show = {.liar = TACIT_NO_AGENT};
 
 static void show_hub(void *context, const struct tacit_elim_hub *state)
@@ -273,6 +282,13 @@ static void show_peer(void *context, uint32_t agent, const struct tacit_elim_pee
     if (show.peer_bug != NULL)
         show.peer_bug(&view);
     show.known[agent] = view.known[0];
+    show.confirmed += view.confirms && view.confirmed && view.missing_count == 0 ? 1 : 0;
+    show.differing[agent] = view.differing == NULL ? 0 : view.differing[0];
+    show.proofs += view.proof == NULL ? 0 : 1;
+    if (view.proof != NULL) {
+        show.provers |= UINT64_C(1) << agent;
+        show.accused |= UINT64_C(1) << view.proof->agent;
+    }
     show.honest.peer_persisted(context, agent, state);
 }
 
@@ -308,6 +324,9 @@ static void play_as(struct world *world, const struct elim_sim *told, meddle_fn 
     world->observer.peer_persisted = show_peer;
     world->observer.meddle_peer = meddle_peer;
     world->observer.salts = all_salts;
+    if (change_event != NULL)
+        world->observer.stepping = change_event;
+    world->observer.seals = all_seals;
     world->observer.sent = show_message;
     world->sim.observer = &world->observer;
     enum tacit_status const status = elim_sim_run_one(&world->sim, 0, &results, &control, &healed);
@@ -1036,6 +1055,252 @@ static void a_pull_of_an_eliminated_arm_is_caught(void **state)
     assert_true(count_catches(pull_an_eliminated_arm, "which was eliminated") > 30);
 }
 
+/* ---- Seals ---- */
+
+/* A seal that only this agent can make, as long as nobody looks in here. */
+static void make_seal(uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                      uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    uint8_t const key[TACIT_SHA256_BYTES] = {(uint8_t)(agent + 1), 77};
+    struct tacit_hmac hmac = tacit_hmac_init(key);
+    memset(seal, 0, TACIT_ELIM_SEAL_BYTES);
+    tacit_hmac_update(&hmac, digest, TACIT_SHA256_BYTES);
+    tacit_hmac_final(&hmac, seal);
+}
+
+static bool sign_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                      uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    (void)context;
+    make_seal(agent, digest, seal);
+    return true;
+}
+
+static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                       const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    uint8_t ours[TACIT_ELIM_SEAL_BYTES];
+    (void)context;
+    make_seal(agent, digest, ours);
+    return memcmp(ours, seal, sizeof ours) == 0;
+}
+
+static const struct tacit_elim_seals good_seals = {NULL, sign_seal, check_seal};
+
+/* Plays this schedule, if it is one over a ring, with seals. */
+static bool play_sealed(uint64_t seed, char fault[400])
+{
+    struct world world;
+    make_schedule(&world, seed);
+    bool const is_ring = world.sim_network.collection == TACIT_ELIM_SPREAD;
+    memset(show.differing, 0, sizeof show.differing);
+    all_seals = &good_seals;
+    if (is_ring)
+        play(&world, NULL, fault);
+    all_seals = NULL;
+    world_close(&world);
+    return is_ring;
+}
+
+/* As schedule_is_good; what is not a ring is good. */
+static bool sealed_schedule_is_good(uint64_t seed)
+{
+    char fault[400] = "";
+    (void)play_sealed(seed, fault);
+    if (fault[0] == '\0')
+        return true;
+    print_message("replay: %s --sealed %llu\n", program_name, (unsigned long long)seed);
+    print_message("sealed schedule %llu: %s\n", (unsigned long long)seed, fault);
+    return false;
+}
+
+/* Whatever is lost, copied or put back: all promises hold, everybody comes to T, nobody is taken
+ * for one that holds other rows, and nothing is proved of anybody. */
+static void members_that_compare_what_they_hold_come_to_one_answer(void **state)
+{
+    uint32_t rings = 0;
+    (void)state;
+    show.confirmed = show.proofs = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        char fault[400] = "";
+        rings += play_sealed(seed, fault) ? 1 : 0;
+        assert_string_equal(fault, "");
+        for (uint32_t agent = 0; agent < AGENTS_MAX; agent++)
+            assert_true(show.differing[agent] == 0);
+    }
+    assert_int_equal(show.proofs, 0);
+    assert_true(rings > 30);
+    assert_true(show.confirmed > rings);
+}
+
+/* Agent 0 says of all rounds but none that it holds something else. */
+static void say_other_history(void *context, uint32_t agent, struct tacit_elim_peer *peer,
+                              struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                              struct tacit_elim_update *update)
+{
+    (void)context, (void)peer, (void)table, (void)event;
+    if (agent == 0 && update->send && update->message.has_history &&
+        update->message.history.rounds > 0)
+        update->message.history.digest[5] ^= 1;
+}
+
+/* Its neighbours name it, and they alone: it is not proved who of the two lies. */
+static void member_that_says_that_it_holds_other_rows_is_named(void **state)
+{
+    uint32_t rings = 0;
+    uint32_t named = 0;
+    (void)state;
+    show.proofs = 0;
+    show.liar = 0;
+    meddle_peer = say_other_history;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        char fault[400] = "";
+        if (!play_sealed(seed, fault))
+            continue;
+        rings++;
+        for (uint32_t agent = 1; agent < AGENTS_MAX; agent++) {
+            named += show.differing[agent] == 1 ? 1 : 0;
+            assert_true(show.differing[agent] <= 1); /* nobody honest */
+        }
+    }
+    meddle_peer = NULL;
+    show.liar = TACIT_NO_AGENT;
+    assert_int_equal(show.proofs, 0);
+    assert_true(named > rings);
+}
+
+/* Agent 0 of a ring commits to two rows in the first epoch, and shows each neighbour its own: what
+ * it drew, and zeros to the last agent. It does what a peer does besides. */
+static struct {
+    uint32_t other;                   /* who sees zeros */
+    const struct elim_sim *sim;       /* for what a commitment is made for */
+    struct tacit_commit drawn, zeros; /* its two commitments */
+    struct tacit_commit shown;        /* scratch, as the next */
+    struct tacit_elim_message granted;
+} split;
+
+static struct tacit_elim_agent_config split_config(void)
+{
+    return elim_run_agent_config(split.sim, 1, 0);
+}
+
+static void commit_to_zeros(const struct tacit_elim_peer *state, struct tacit_elim_message *commit)
+{
+    static const union tacit_sum zeros[ARMS_MAX];
+    struct tacit_elim_agent_config const config = split_config();
+    struct tacit_elim_peer_view view;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_commit_scope const scope = {
+        .domain = config.domain, .run_id = commit->run_id, .site = 0, .epoch = commit->epoch};
+    tacit_elim_peer_look(state, &view);
+    elim_release_digest(view.agent.pulls, view.agent.arms, config.arm_count, zeros,
+                        tacit_bits_count(view.agent.arms, config.arm_count), digest);
+    split.drawn = *commit->commit;
+    split.zeros = (struct tacit_commit){.salt = {77}};
+    tacit_commit_hash(&scope, &split.zeros, digest, sizeof digest, split.zeros.commitment);
+    split.shown = split.zeros;
+    commit->commit = &split.shown;
+    commit->to = split.other;
+}
+
+static void show_zeros(struct tacit_elim_message *data)
+{
+    static struct tacit_elim_opening openings[AGENTS_MAX];
+    struct tacit_elim_agent_config const config = split_config();
+    uint8_t digest[TACIT_SHA256_BYTES];
+    memset(unpack_rows(data), 0, data->sum_count * sizeof(union tacit_sum));
+    memcpy(openings, data->openings,
+           tacit_bits_count(data->origins, AGENTS_MAX) * sizeof *openings);
+    memset(openings, 0, sizeof *openings);
+    memcpy(openings->salt, split.zeros.salt, sizeof openings->salt);
+    tacit_elim_seal_digest(config.domain, data->run_id, data->term, 0, data->epoch,
+                           split.zeros.commitment, digest);
+    make_seal(0, digest, openings->seal);
+    data->openings = openings;
+}
+
+static void show_two_rows(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                          struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                          struct tacit_elim_update *update)
+{
+    struct tacit_elim_message *const said = &update->message;
+    (void)context, (void)table, (void)event;
+    if (agent != 0 || !update->send)
+        return;
+    if (said->kind == TACIT_ELIM_PROOF)
+        update->send = false;
+    else if (said->kind == TACIT_ELIM_HELLO)
+        said->commit = NULL; /* its two neighbours have two heads of it */
+    else if (said->kind == TACIT_ELIM_COMMIT && said->epoch == 1 && said->to == TACIT_NEIGHBOURS)
+        commit_to_zeros(state, said);
+    else if (said->kind == TACIT_ELIM_DATA && said->epoch == 1 && said->to == split.other &&
+             tacit_bits_has(said->origins, 0) && said->sum_count > 0)
+        show_zeros(said);
+}
+
+/* What the last agent grants is not what the liar's core has asked for. */
+static void take_other_grant(void *context, uint32_t node, const struct tacit_elim_event *event)
+{
+    struct tacit_elim_event *const heard = (struct tacit_elim_event *)(uintptr_t)event;
+    (void)context;
+    if (node != 0 || event->kind != TACIT_EVENT_RECEIVE ||
+        event->as.message->kind != TACIT_ELIM_GRANT || event->as.message->from != split.other ||
+        event->as.message->epoch != 1)
+        return;
+    split.granted = *event->as.message;
+    split.granted.commit = &split.drawn;
+    heard->as.message = &split.granted;
+}
+
+/* Plays this schedule with the liar and without copies, if it is one over a ring in which his rows
+ * meet. Returns the number of agents; 0: it is not. */
+static uint32_t play_split(uint64_t seed)
+{
+    struct world world;
+    char fault[400];
+    make_schedule(&world, seed);
+    uint32_t const agents = world.sim.common.agent_count;
+    bool const is_ring = world.sim_network.collection == TACIT_ELIM_SPREAD && agents >= 4;
+    world.faults.copied = NULL;
+    world.faults.agent_backups = world.faults.clones = 0;
+    show.provers = show.accused = 0;
+    show.confirmed = 0;
+    memset(&split, 0, sizeof split);
+    split.other = agents - 1;
+    split.sim = &world.sim;
+    all_seals = &good_seals;
+    change_event = take_other_grant;
+    if (is_ring)
+        play(&world, NULL, fault);
+    change_event = NULL;
+    all_seals = NULL;
+    world_close(&world);
+    return is_ring ? agents : 0;
+}
+
+/* Nobody has an answer with all others' word, nobody but the liar is accused, and the proof comes
+ * to all, unless they are at T before. */
+static void member_that_shows_two_rows_is_proved(void **state)
+{
+    uint32_t rings = 0;
+    uint32_t proved = 0;
+    (void)state;
+    show.liar = 0;
+    meddle_peer = show_two_rows;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint32_t const agents = play_split(seed);
+        uint64_t const honest = (UINT64_C(1) << agents) - 2;
+        rings += agents > 0 ? 1 : 0;
+        proved += agents > 0 && (show.provers & honest) == honest ? 1 : 0;
+        assert_true((show.accused & ~UINT64_C(1)) == 0);
+        assert_true(show.confirmed == 0);
+    }
+    meddle_peer = NULL;
+    show.liar = TACIT_NO_AGENT;
+    assert_true(rings > 20);
+    assert_true(proved > rings * 3 / 4);
+}
+
 /* ---- Planted bugs of commitments and grants ---- */
 
 /* Schedules on rings in which the checkers say these words. */
@@ -1254,6 +1519,9 @@ static void a_message_that_is_not_counted_is_caught(void **state)
 int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_that_compare_what_they_hold_come_to_one_answer),
+        cmocka_unit_test(member_that_says_that_it_holds_other_rows_is_named),
+        cmocka_unit_test(member_that_shows_two_rows_is_proved),
         cmocka_unit_test(every_seed_keeps_every_promise_and_ends),
         cmocka_unit_test(no_reward_leaves_twice_whatever_comes_back),
         cmocka_unit_test(worlds_have_faults_and_rounds),
@@ -1299,6 +1567,11 @@ int main(int argument_count, char **arguments)
     if (argument_count == 3 && strcmp(arguments[1], "--schedule") == 0) {
         bool const good = schedule_is_good(strtoull(arguments[2], NULL, 10));
         (void)printf("schedule %s: %s\n", arguments[2], good ? "good" : "BAD");
+        return good ? 0 : 1;
+    }
+    if (argument_count == 3 && strcmp(arguments[1], "--sealed") == 0) {
+        bool const good = sealed_schedule_is_good(strtoull(arguments[2], NULL, 10));
+        (void)printf("sealed schedule %s: %s\n", arguments[2], good ? "good" : "BAD");
         return good ? 0 : 1;
     }
     if (argument_count == 3 && strcmp(arguments[1], "--schedules") == 0) {

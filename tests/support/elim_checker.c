@@ -194,7 +194,8 @@ static bool is_control(const struct elim_checker *checker, const struct tacit_el
 {
     return checker->experiment->has_grants &&
            (message->kind == TACIT_ELIM_COMMIT || message->kind == TACIT_ELIM_GRANT ||
-            message->kind == TACIT_ELIM_REFUSAL);
+            message->kind == TACIT_ELIM_REFUSAL || message->kind == TACIT_ELIM_PROOF ||
+            (message->kind == TACIT_ELIM_DATA && message->sum_count == 0));
 }
 
 static void count_message(struct elim_checker *checker, const struct tacit_elim_message *message)
@@ -204,6 +205,7 @@ static void count_message(struct elim_checker *checker, const struct tacit_elim_
     struct tacit_elim_message bare = *message;
     bare.commit = NULL;
     bare.openings = NULL;
+    bare.is_sealed = bare.has_history = false;
     if (is_control(checker, message)) {
         checker->control_messages++;
         checker->control_bytes += all;

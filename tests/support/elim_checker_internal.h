@@ -46,6 +46,7 @@ struct watched_agent {
     uint32_t sent_agents; /* whose sums are in that report */
     uint32_t round_count; /* peer: rounds that it has judged */
     bool last;            /* no epoch follows */
+    bool confirms;        /* peers: known is of confirmations, the epoch before is closed */
 };
 
 struct elim_checker {

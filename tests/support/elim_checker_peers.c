@@ -237,6 +237,7 @@ void elim_checker_on_peer_persisted(void *context, uint32_t agent,
     memcpy(watched->known, view.known,
            TACIT_BITS_WORDS(checker->experiment->common.agent_count) * sizeof(uint64_t));
     watched->last = view.agent.last;
+    watched->confirms = view.confirms;
     check_flags(checker, agent, &view);
     if (checker->has_copies) {
         check_copy(checker, agent, &view);
@@ -313,7 +314,8 @@ static void check_holdings(struct elim_checker *checker, const struct tacit_elim
 {
     struct watched_agent const *const watched = &checker->agents[message->from];
     uint32_t const agents = checker->experiment->common.agent_count;
-    if (checker->has_copies || message->epoch != watched->epoch || watched->last)
+    if (checker->has_copies || message->epoch != watched->epoch || watched->last ||
+        watched->confirms)
         return;
     if (!tacit_bits_within(message->origins, watched->known, agents))
         elim_checker_blame(checker, "peer %u: says that it holds reports that are not durable",

@@ -1419,6 +1419,8 @@ static void rows_travel_with_what_opens_them(void **state)
     (void)state;
     for (uint32_t i = 0; i < sizeof openings; i++)
         ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
+    for (uint32_t i = 0; i < 12; i++)
+        memset(openings[i].seal, 0, sizeof openings[i].seal); /* without seals */
     for (uint32_t i = 0; i < 36; i++)
         table[i].steps = i;
     size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
@@ -1435,6 +1437,67 @@ static void rows_travel_with_what_opens_them(void **state)
     assert_memory_equal(bytes, again, size);
     free(heard);
     expect_all_cuts_refused(bytes, size, 3);
+}
+
+/* With seals a word has what its sender holds, and rows have their own agents' seals. */
+static void rows_travel_with_their_seals(void **state)
+{
+    static const uint64_t arms = 5;
+    static const uint64_t origins = 1 << 2 | 1 << 9;
+    union tacit_sum table[12 * 3] = {{0}};
+    struct tacit_elim_opening openings[12];
+    struct tacit_elim_message said = {.kind = TACIT_ELIM_DATA,
+                                      .from = 1,
+                                      .to = 3,
+                                      .run_id = 7,
+                                      .epoch = 4,
+                                      .pulls = 10,
+                                      .arms = &arms,
+                                      .sum_count = 2,
+                                      .sums = table,
+                                      .origins = &origins,
+                                      .row_stride = 3,
+                                      .is_sealed = true,
+                                      .has_history = true,
+                                      .history = {.rounds = 3, .is_last = true},
+                                      .openings = openings};
+    struct tacit_elim_message *heard = NULL;
+    uint8_t bytes[1024];
+    (void)state;
+    memset(said.history.digest, 0x5c, sizeof said.history.digest);
+    for (uint32_t i = 0; i < sizeof openings; i++)
+        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
+    size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
+    assert_true(size <= sizeof bytes);
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_OK);
+    assert_true(heard->is_sealed && heard->has_history && heard->history.is_last);
+    assert_int_equal(heard->history.rounds, 3);
+    assert_memory_equal(heard->history.digest, said.history.digest, sizeof said.history.digest);
+    assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
+    assert_memory_equal(&heard->openings[1], &openings[9], sizeof openings[9]);
+    free(heard);
+}
+
+/* Two seals of one agent, who is one of those that there are. */
+static void proof_travels_and_is_of_a_site_of_the_run(void **state)
+{
+    struct tacit_elim_proof proof = {.agent = 5};
+    struct tacit_elim_message const said = {
+        .kind = TACIT_ELIM_PROOF, .from = 1, .to = 3, .run_id = 7, .epoch = 4, .proof = &proof};
+    struct tacit_elim_message *heard = NULL;
+    uint8_t bytes[512];
+    (void)state;
+    memset(proof.subjects[1], 1, sizeof proof.subjects[1]);
+    memset(proof.seals, 2, sizeof proof.seals);
+    size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_OK);
+    assert_memory_equal(heard->proof, &proof, sizeof proof);
+    free(heard);
+    proof.agent = 12;
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_MALFORMED);
 }
 
 /* What opens the sink's own sums is not in the total of several. */
@@ -1637,6 +1700,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(set_of_the_wrong_length_is_refused),
         cmocka_unit_test(words_of_grants_survive_the_trip),
         cmocka_unit_test(rows_travel_with_what_opens_them),
+        cmocka_unit_test(rows_travel_with_their_seals),
+        cmocka_unit_test(proof_travels_and_is_of_a_site_of_the_run),
         cmocka_unit_test(report_of_a_sink_names_its_grant_and_does_not_open_it),
         cmocka_unit_test(nothing_and_too_much_are_refused),
         cmocka_unit_test(damaged_words_of_each_shape_are_judged_as_they_were),
@@ -1646,5 +1711,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL),
-                      UINT64_C(0x4e2b9dd1d9b7ddbe));
+                      UINT64_C(0x24a42da0f0e95af0));
 }

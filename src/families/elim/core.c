@@ -4,7 +4,8 @@
 #include "../../live/block.h"
 #include "../../live/bus/letter.h"
 
-#define SLOT_US 20000u /* what comes in within so long is passed on together */
+#define CONFIRM_US 60000000u /* so long the last word of all is waited for */
+#define SLOT_US 20000u       /* what comes in within so long is passed on together */
 
 struct elim_core {
     struct tacit_wire_announcement *announcement;
@@ -60,8 +61,10 @@ static uint32_t rows_max(const struct tacit_wire_elim_run *run)
 {
     size_t const sets =
         (TACIT_BITS_WORDS(run->agent_count) + TACIT_BITS_WORDS(run->arm_count)) * sizeof(uint64_t);
-    size_t const head = sets + 128;
-    size_t const row = run->arm_count * sizeof(int64_t) + sizeof(struct tacit_elim_opening);
+    size_t const head = sets + 192;
+    bool const is_sealed = run->network->collection == TACIT_ELIM_SPREAD;
+    size_t const row = run->arm_count * sizeof(int64_t) + 2 * TACIT_SHA256_BYTES +
+                       (is_sealed ? TACIT_ELIM_SEAL_BYTES : 0);
     return head + row > LIVE_LETTER_BYTES_MAX ? 0
                                               : (uint32_t)((LIVE_LETTER_BYTES_MAX - head) / row);
 }
@@ -107,6 +110,8 @@ static struct tacit_elim_peer_config peer_config(const struct elim_core *core,
                      .confidence = run->confidence},
         .rows_max = rows_max(run),
         .slot_us = SLOT_US,
+        .has_seals = network->collection == TACIT_ELIM_SPREAD,
+        .confirm_us = CONFIRM_US,
         .gather_timeout_us = (uint64_t)network->gather_timeout_s * 1000000u};
 }
 
@@ -134,7 +139,8 @@ static enum tacit_status describe(struct elim_core *core, const struct elim_core
         core->neighbours[i] = network->neighbours[i].agent;
     size_t state_size;
     size_t table_size = 0;
-    if (!elim_core_fits(&core->run))
+    bool const spreads = is_peer(core) && network->collection == TACIT_ELIM_SPREAD;
+    if (!elim_core_fits(&core->run) || (spreads && network->sites == NULL))
         return TACIT_MALFORMED;
     if (is_peer(core)) {
         struct tacit_elim_peer_config const config = peer_config(core, site);

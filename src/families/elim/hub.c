@@ -23,12 +23,19 @@ struct live_hub {
     uint32_t *told_epochs; /* without a core, by site */
     uint64_t *told_done;   /* the same: who is through */
     uint64_t *nobody;      /* the same: the empty set of sites */
+    uint64_t *forkers;     /* the same: of whom two rows of one epoch are proved */
     struct live_effects effects;
     struct live_hub_intervals intervals; /* with exact bounds, as they were noted last */
     double *lowers;                      /* K, as uppers, in one block; else NULL */
     double *uppers;
     char note[NOTE_BYTES];
     struct live_control_entry *changes; /* room for all, for showing */
+};
+
+/* Whose seals are checked, and for whom. */
+struct seal_check {
+    const struct live_seals *seals;
+    const struct live_hub_config *config;
 };
 
 static bool has_core(const struct live_hub_config *config)
@@ -105,6 +112,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->told_epochs);
     free(hub->told_done);
     free(hub->nobody);
+    free(hub->forkers);
     free(hub->lowers);
     free(hub->changes);
     live_effects_free(&hub->effects);
@@ -180,7 +188,9 @@ static enum tacit_status open_watch(struct live_hub *hub, size_t size)
     hub->told_epochs = calloc(sites, sizeof *hub->told_epochs);
     hub->told_done = calloc(TACIT_BITS_WORDS(sites), sizeof *hub->told_done);
     hub->nobody = calloc(TACIT_BITS_WORDS(sites), sizeof *hub->nobody);
-    if (hub->told_epochs == NULL || hub->told_done == NULL || hub->nobody == NULL)
+    hub->forkers = calloc(TACIT_BITS_WORDS(sites), sizeof *hub->forkers);
+    if (hub->told_epochs == NULL || hub->told_done == NULL || hub->nobody == NULL ||
+        hub->forkers == NULL)
         return TACIT_MEMORY;
     return size == 0 ? TACIT_OK : TACIT_MALFORMED;
 }
@@ -322,11 +332,41 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim
     return status;
 }
 
+static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                       const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    struct seal_check const *const check = context;
+    return check->seals->check(check->seals->context, check->config->sites[agent], digest, seal);
+}
+
+/* Somebody shows two rows of one site and epoch: that site is known for it. */
+static enum tacit_status hear_proof(struct live_hub *hub, const struct live_hub_event *event,
+                                    const struct tacit_elim_message *message)
+{
+    struct seal_check check = {event->seals, hub->config};
+    struct tacit_elim_seals const seals = {.context = &check, .check = check_seal};
+    struct tacit_mechanism const mechanism = mechanism_of(hub->config);
+    uint64_t const term = event->term > 0 ? event->term - 1 : 0; /* as its envelope said */
+    uint8_t domain[TACIT_SHA256_BYTES];
+    enum tacit_status const status =
+        elim_invitation_domain(hub->config, tacit_mechanism_cost_nano(&mechanism), domain);
+    if (status != TACIT_OK)
+        return status;
+    if (!tacit_elim_proof_holds(message->proof, domain, hub->config->run_id, term, message->epoch,
+                                &seals))
+        return TACIT_MALFORMED;
+    tacit_bits_add(hub->forkers, message->proof->agent);
+    return TACIT_OK;
+}
+
 /* A site that judges for itself says where it is. It is shown, and nothing else comes of it. */
-static enum tacit_status hear(struct live_hub *hub, const struct tacit_elim_message *message)
+static enum tacit_status hear(struct live_hub *hub, const struct live_hub_event *event,
+                              const struct tacit_elim_message *message)
 {
     if (message->run_id != hub->config->run_id)
         return TACIT_STRANGER;
+    if (message->kind == TACIT_ELIM_PROOF)
+        return hear_proof(hub, event, message);
     if (message->kind != TACIT_ELIM_HELLO)
         return TACIT_UNEXPECTED;
     TACIT_ASSERT(message->from < hub->config->site_count);
@@ -363,7 +403,8 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
     else if (message->from != event->from)
         status = TACIT_STRANGER;
     else
-        status = hub->core == NULL ? hear(hub, message) : step_core(hub, &made, entropy, update);
+        status =
+            hub->core == NULL ? hear(hub, event, message) : step_core(hub, &made, entropy, update);
     free(message);
     return status;
 }
@@ -472,7 +513,8 @@ static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view
     *view = (struct live_hub_view){.done = hub->told_done,
                                    .asked = hub->nobody,
                                    .received = hub->nobody,
-                                   .seen = hub->told_epochs};
+                                   .seen = hub->told_epochs,
+                                   .forkers = hub->forkers};
     for (uint32_t site = 0; site < hub->config->site_count; site++)
         if (hub->told_epochs[site] > view->epoch)
             view->epoch = hub->told_epochs[site];

@@ -117,6 +117,8 @@ static uint8_t *encode_peer(const struct live_hub_config *config, struct tacit_w
         network.members = members;
         network.neighbour_count = degree;
         network.neighbours = neighbours;
+        if (network.collection == TACIT_ELIM_SPREAD)
+            network.sites = config->sites;
         run->network = &network;
         bytes = encode(config, run, size);
         run->network = NULL;

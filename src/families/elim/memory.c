@@ -108,6 +108,8 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
     struct elim_place const place = elim_place_of(network, agent);
     bool const gathers = network->collection == TACIT_ELIM_GATHER;
     size_t const set = TACIT_BITS_WORDS(experiment->common.agent_count);
+    bool const has_seals = !gathers && experiment->has_grants && experiment->faults != NULL &&
+                           experiment->observer != NULL && experiment->observer->seals != NULL;
     return (struct tacit_elim_peer_config){
         .agent = elim_run_agent_config(experiment, run_id, agent),
         .collection = network->collection,
@@ -119,7 +121,9 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
         .slot_us = 1,
         .has_clock = experiment->faults == NULL,
         .round_us = network->diameter > 1 && experiment->faults == NULL ? network->diameter - 1 : 0,
-        .gather_timeout_us = gathers ? experiment->gather_timeout_us : 0};
+        .gather_timeout_us = gathers ? experiment->gather_timeout_us : 0,
+        .has_seals = has_seals,
+        .confirm_us = has_seals ? experiment->common.horizon : 0};
 }
 
 /* ---- Memory ---- */

@@ -34,7 +34,8 @@ static uint32_t message_rank(void *family, const void *message)
 static bool is_control(const struct tacit_elim_message *message)
 {
     return message->kind == TACIT_ELIM_COMMIT || message->kind == TACIT_ELIM_GRANT ||
-           message->kind == TACIT_ELIM_REFUSAL;
+           message->kind == TACIT_ELIM_REFUSAL || message->kind == TACIT_ELIM_PROOF ||
+           (message->kind == TACIT_ELIM_DATA && message->sum_count == 0); /* confirmations */
 }
 
 /* What a report, a HELLO or a row carries of commitments is control, too. */
@@ -50,6 +51,7 @@ static struct tacit_sim_cost message_cost(void *family, const void *message)
     }
     bare.commit = NULL;
     bare.openings = NULL;
+    bare.is_sealed = bare.has_history = false;
     cost.scalars = tacit_elim_message_scalars(message, run->agent_count);
     cost.bytes = tacit_wire_elim_bytes(&bare, run->arm_count, run->agent_count);
     cost.control_bytes = all - cost.bytes;
@@ -125,6 +127,7 @@ static void step_core(struct elim_run *run, uint32_t node, struct tacit_elim_eve
     struct tacit_entropy const salts = tacit_rng_entropy(&run->drivers[node].salts);
     void *const state = tacit_sim_nodes_state(run->nodes, node);
     event->keys = observer != NULL && observer->salts != NULL ? observer->salts : &salts;
+    event->seals = observer == NULL ? NULL : observer->seals;
     if (run->experiment->network == NULL)
         (void)tacit_elim_agent_step(state, event, entropy, &run->update);
     else

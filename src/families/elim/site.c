@@ -40,6 +40,7 @@ struct live_site {
     uint64_t acknowledged; /* number of the last release that is known to have arrived, since this
                               start */
     const struct tacit_entropy *keys; /* for salts, in this step */
+    const struct live_seals *seals;   /* in this step */
 };
 
 typedef struct tacit_elim_event elim_event;
@@ -406,6 +407,44 @@ static void set_plan(struct live_site *site, const struct tacit_elim_update *mad
     live_effects_plan(&site->effects, update, made->plan, made->plan_count, view.last);
 }
 
+static bool sign_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                      uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    struct live_seals const *const seals = ((struct live_site const *)context)->seals;
+    (void)agent;
+    return seals->sign(seals->context, digest, seal);
+}
+
+static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                       const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    struct live_site const *const site = context;
+    char const *const *const names = elim_core_run(site->core)->network->sites;
+    return site->seals->check(site->seals->context, names[agent], digest, seal);
+}
+
+/* The coordinator hears of a proof when it is new, and whenever it is connected to. */
+static void say_proof(struct live_site *site, struct live_site_update *update)
+{
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
+    struct tacit_elim_peer_view view;
+    if (!elim_core_look_at_peer(site->core, &view) || view.proof == NULL)
+        return;
+    struct tacit_elim_message const said = {.kind = TACIT_ELIM_PROOF,
+                                            .from = run->agent,
+                                            .to = TACIT_HUB,
+                                            .run_id = run->run_id,
+                                            .epoch = view.proof_epoch,
+                                            .proof = view.proof};
+    send(site, &said, update);
+}
+
+static bool has_proof(const struct live_site *site)
+{
+    struct tacit_elim_peer_view view;
+    return elim_core_look_at_peer(site->core, &view) && view.proof != NULL;
+}
+
 /* A first order, in a state that is new: asks at once whether anybody has seen more of this site
  * than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md D.9).
  * A hub always answers; neighbours only if they have, so a peer waits before it plays. */
@@ -416,8 +455,11 @@ static enum tacit_status step_with(struct live_site *site, elim_event event, uin
     struct tacit_elim_agent_view before;
     struct tacit_elim_agent_view after;
     struct tacit_elim_update made;
+    struct tacit_elim_seals const seals = {site, sign_seal, check_seal};
+    bool const had_proof = has_proof(site);
     elim_core_look(site->core, &before);
     event.keys = site->keys;
+    event.seals = &seals;
     enum tacit_status const status =
         refused_arm == NOTHING ? elim_core_step(site->core, &event, entropy, &made)
                                : elim_core_refuse(site->core, refused_arm, &event, entropy, &made);
@@ -434,6 +476,8 @@ static enum tacit_status step_with(struct live_site *site, elim_event event, uin
     note_peer_progress(site, &before, &after, update);
     if (made.send)
         send(site, &made.message, update);
+    if (!had_proof)
+        say_proof(site, update);
     if (is_first_order && !is_star(site))
         ask_around(site, event.now_us, update);
     update->drops_open = update->drops_open || after.term > before.term;
@@ -570,6 +614,7 @@ static enum tacit_status say_again(struct live_site *site, const struct live_sit
         ask_around(site, event->now_us, update);
     enum tacit_status const status = step_core(site, start_of(site, event), entropy, update);
     say_where(site, update);
+    say_proof(site, update);
     return status;
 }
 
@@ -633,8 +678,10 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     TACIT_ASSERT(event != NULL && entropy != NULL);
     live_effects_begin(&site->effects, update);
     site->keys = event->keys;
+    site->seals = event->seals;
     enum tacit_status const status = dispatch(site, event, entropy, update);
     site->keys = NULL;
+    site->seals = NULL;
     live_effects_end(&site->effects, update);
     if (site->plan_is_held && site->answers_us < update->deadline_us)
         update->deadline_us = site->answers_us;
@@ -655,6 +702,7 @@ static void site_place(const struct live_site *site, struct live_site_place *pla
                                       .has_neighbours = run->network != NULL,
                                       .neighbours = site->neighbours};
     place->neighbour_count = run->network == NULL ? 0 : run->network->neighbour_count;
+    place->sites = run->network == NULL ? NULL : run->network->sites;
 }
 
 /* A set of neighbours by their rank, as one of sites. Returns how many they are. */
@@ -711,6 +759,15 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
     view->flagged_count = by_site(site, peer.flagged, site->flagged);
     view->ahead = site->ahead;
     view->ahead_count = by_site(site, peer.ahead, site->ahead);
+    view->differing = peer.differing;
+    view->differing_count =
+        peer.differing == NULL ? 0 : tacit_bits_count(peer.differing, run->agent_count);
+    view->forker = peer.proof == NULL ? 0 : 1 + peer.proof->agent;
+    view->forked_epoch = peer.proof_epoch;
+    bool const is_said = peer.confirmed || !judges_for_itself(site) || peer.round_count == 0;
+    view->is_unconfirmed = peer.confirmed && peer.confirms && peer.missing_count > 0;
+    view->is_waiting = view->is_waiting || (view->is_decided && !is_said);
+    view->is_decided = view->is_decided && is_said;
     uint32_t rounds;
     if (!elim_core_judges_exactly(site->core, &rounds))
         return;

@@ -294,6 +294,8 @@ static void write_site(FILE *file, const struct live_broker_config *config, size
             "topic write tacit/v1/%s/key/%s\n"
             "topic read tacit/v1/%s/key/" LIVE_COORDINATOR "\n",
             federation, site, federation);
+    if (config->shows_all_keys)
+        fprintf(file, "topic read tacit/v1/%s/key/+\n", federation);
     if (config->graph != NULL)
         write_neighbours(file, config, index);
 }

@@ -148,3 +148,25 @@ const char *live_letter_open_entry(const struct live_letters *letters,
     return open_kind(letters, arrival, TACIT_WIRE_KIND_ENTRY,
                      "an entry of the chain that does not decode", opened);
 }
+
+/* ---- Seals ----------------------------------------------------------------------------------- */
+
+#define SEAL_TOPIC "row" /* no letter has it */
+
+bool live_letters_seal(const struct live_letters *letters, const uint8_t digest[32],
+                       uint8_t seal[LIVE_SIGNATURE_BYTES])
+{
+    TACIT_ASSERT(letters->signer != NULL);
+    return live_signer_sign(letters->signer, SEAL_TOPIC, digest, 32, seal);
+}
+
+bool live_letters_check_seal(const struct live_letters *letters, const char *name,
+                             const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES])
+{
+    TACIT_ASSERT(letters->keys != NULL);
+    bool const is_ours = strcmp(name, letters->self) == 0;
+    uint8_t ours[LIVE_SIGNATURE_BYTES];
+    if (is_ours) /* the same key signs the same in the same way */
+        return live_letters_seal(letters, digest, ours) && memcmp(ours, seal, sizeof ours) == 0;
+    return live_keys_check(letters->keys, name, SEAL_TOPIC, digest, 32, seal);
+}

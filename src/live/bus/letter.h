@@ -51,6 +51,14 @@ extern const char live_letter_is_ahead[];
 uint8_t *live_letter_close(struct live_letters *letters, const struct live_letter *letter,
                            size_t *size);
 
+/* A digest that is signed for others than those who hear it now: apart from all letters, whose
+ * topics begin otherwise. Errors: false: libcrypto failed; the name's key is not known, or it is
+ * not its signature. */
+bool live_letters_seal(const struct live_letters *letters, const uint8_t digest[32],
+                       uint8_t seal[LIVE_SIGNATURE_BYTES]);
+bool live_letters_check_seal(const struct live_letters *letters, const char *name,
+                             const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES]);
+
 /* What came from the broker. */
 struct live_arrival {
     const char *topic;

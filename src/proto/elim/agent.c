@@ -206,6 +206,7 @@ static enum tacit_status on_receive(struct tacit_elim_agent *agent,
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
     case TACIT_ELIM_DATA:
+    case TACIT_ELIM_PROOF:
         return TACIT_UNEXPECTED; /* only peers do */
     case TACIT_ELIM_GRANT:
         return elim_agent_hear_grant(agent, message, update);

@@ -39,12 +39,10 @@ static uint32_t member_count(const struct tacit_elim_peer *peer)
                : 0;
 }
 
-void elim_peer_begin_collection(struct elim_peer_step *step)
+void elim_peer_turn_table(struct elim_peer_step *step, uint32_t epoch)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
-    TACIT_ASSERT(agent.epoch > peer->epoch);
-    TACIT_ASSERT(!agent.last);
+    TACIT_ASSERT(epoch > peer->epoch);
     TACIT_ASSERT(peer->half < 2);
     size_t const bytes = set_bytes(peer);
     if (!spreads(peer))
@@ -55,17 +53,25 @@ void elim_peer_begin_collection(struct elim_peer_step *step)
     memset(elim_peer_work(peer), 0, peer->config.neighbour_count * sizeof(struct elim_peer_work));
     peer->work_since_us = step->now_us;
     peer->previous_epoch = peer->epoch;
-    peer->epoch = agent.epoch;
+    peer->epoch = epoch;
     peer->half ^= 1u;
-    peer->pulls[peer->half] = agent.pulls;
-    memcpy(elim_peer_arms(peer, peer->half), agent.arms,
-           TACIT_BITS_WORDS(peer->config.agent.arm_count) * sizeof(uint64_t));
     peer->missing_count = member_count(peer);
     peer->pass_on_us = TACIT_NEVER;
     peer->gather_end_us = TACIT_NEVER;
     peer->closed = false;
     peer->ask_count = 0;
     step->update->persist = true;
+}
+
+void elim_peer_begin_collection(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    TACIT_ASSERT(!agent.last);
+    elim_peer_turn_table(step, agent.epoch);
+    peer->pulls[peer->half] = agent.pulls;
+    memcpy(elim_peer_arms(peer, peer->half), agent.arms,
+           TACIT_BITS_WORDS(peer->config.agent.arm_count) * sizeof(uint64_t));
     if (peer->is_behind && !step->update->send) /* what a neighbour said before was not heard */
         elim_peer_ask(step, true);
     peer->is_behind = false;
@@ -96,9 +102,23 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
                                            .run_id = peer->config.agent.run_id,
                                            .term = elim_agent_brief(elim_peer_agent(peer)).term,
                                            .epoch = epoch};
+    bool const is_of_rows = kind == TACIT_ELIM_HELLO || kind == TACIT_ELIM_ADVERT ||
+                            kind == TACIT_ELIM_REQUEST || kind == TACIT_ELIM_DATA;
+    if (is_of_rows && peer->config.has_seals) {
+        message->has_history = true;
+        message->history.rounds = peer->judge.round_count;
+        message->history.is_last = peer->confirms && epoch == peer->epoch;
+        memcpy(message->history.digest, peer->history[0], TACIT_SHA256_BYTES);
+    }
     if (kind == TACIT_ELIM_HELLO && peer->config.agent.has_grants)
         message->commit = show(peer, elim_agent_brief(elim_peer_agent(peer)).head);
     return message;
+}
+
+uint32_t elim_peer_half_of(const struct tacit_elim_peer *peer, uint32_t epoch)
+{
+    TACIT_ASSERT(epoch == peer->epoch || epoch == peer->previous_epoch);
+    return epoch == peer->epoch ? peer->half : peer->half ^ 1u;
 }
 
 /* Rows of the present epoch or of the one before. */
@@ -108,9 +128,12 @@ static void say_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
     TACIT_ASSERT(epoch == step->peer->epoch || epoch == step->peer->previous_epoch);
     TACIT_ASSERT(epoch > 0);
     struct tacit_elim_peer const *const peer = step->peer;
-    uint32_t const half = epoch == peer->epoch ? peer->half : peer->half ^ 1u;
+    uint32_t const half = elim_peer_half_of(peer, epoch);
     uint32_t const arms = peer->config.agent.arm_count;
+    if (peer->config.has_seals && tacit_bits_has(origins, peer->config.agent.agent_id))
+        elim_peer_seal(step, half, epoch);
     struct tacit_elim_message *const message = elim_peer_say(step, TACIT_ELIM_DATA, to, epoch);
+    message->is_sealed = peer->config.has_seals;
     message->pulls = peer->pulls[half];
     message->arms = elim_peer_arms(peer, half);
     message->sum_count = tacit_bits_count(message->arms, arms);
@@ -170,9 +193,7 @@ uint64_t elim_peer_next_slot_us(const struct elim_peer_step *step)
     return step->now_us + (step->peer->config.slot_us > 0 ? step->peer->config.slot_us : 1);
 }
 
-/* Keeps the first members of a set, as many as one message may carry rows of. Returns whether there
- * were more. */
-static bool limit_rows(const struct tacit_elim_peer *peer, uint64_t *set)
+bool elim_peer_limit_rows(const struct tacit_elim_peer *peer, uint64_t *set)
 {
     uint32_t left = peer->config.rows_max;
     uint32_t const agents = agent_count(peer);
@@ -204,7 +225,7 @@ void elim_peer_pass_on(struct elim_peer_step *step)
     if (spreads(peer)) {
         elim_peer_say(step, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS, peer->epoch)->origins = origins;
     } else {
-        if (limit_rows(peer, origins)) /* the rest with the next slot */
+        if (elim_peer_limit_rows(peer, origins)) /* the rest with the next slot */
             peer->pass_on_us = elim_peer_next_slot_us(step);
         say_data(step, peer->config.parent, peer->epoch, origins);
     }
@@ -227,6 +248,10 @@ void elim_peer_ask(struct elim_peer_step *step, bool is_start)
     if (spreads(peer)) {
         if (peer->config.neighbour_count == 0)
             return;
+        if (peer->proof_epoch > 0) {
+            elim_peer_say_proof(step, TACIT_NEIGHBOURS);
+            return;
+        }
         memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer)); /* it may be lost: ask again */
         elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, peer->epoch)->origins = known;
     } else if (elim_peer_is_sink(peer) && peer->closed && !to_hub) {
@@ -243,8 +268,7 @@ void elim_peer_ask(struct elim_peer_step *step, bool is_start)
 
 /* ---- What comes in ---- */
 
-/* These origins' rows are in the table now. */
-static void add_origins(struct elim_peer_step *step, const uint64_t *origins)
+void elim_peer_add_origins(struct elim_peer_step *step, const uint64_t *origins)
 {
     struct tacit_elim_peer *const peer = step->peer;
     uint64_t *const known = elim_peer_set(peer, ELIM_KNOWN);
@@ -295,10 +319,12 @@ void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_eli
         memcpy(opening->previous, report->commit->previous, sizeof opening->previous);
         memcpy(opening->salt, report->commit->salt, sizeof opening->salt);
     }
+    if (peer->config.has_seals)
+        elim_peer_seal(step, peer->half, peer->epoch);
     step->update->persist_table = true;
     memset(origins, 0, set_bytes(peer));
     tacit_bits_add(origins, self);
-    add_origins(step, origins);
+    elim_peer_add_origins(step, origins);
     peer->round_end_us = step->now_us + peer->config.round_us;
     if (elim_peer_is_sink(peer) && peer->config.gather_timeout_us > 0)
         peer->gather_end_us = step->now_us + peer->config.gather_timeout_us;
@@ -324,11 +350,13 @@ static enum tacit_status on_advert(struct elim_peer_step *step,
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++) {
         uint64_t const useful = peer->everyone ? UINT64_MAX : members[i];
         wanted[i] = advert->origins[i] & useful & ~known[i] & ~asked[i];
+        if (peer->confirms) /* what they say is known */
+            wanted[i] &= ~elim_peer_differing(peer)[i];
     }
     tacit_bits_remove(wanted, peer->config.agent.agent_id); /* drawn here, and not granted yet */
     if (is_empty(peer, wanted))
         return TACIT_OK;
-    (void)limit_rows(peer, wanted); /* the rest after the answer */
+    (void)elim_peer_limit_rows(peer, wanted); /* the rest after the answer */
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
         asked[i] |= wanted[i];
     elim_peer_say(step, TACIT_ELIM_REQUEST, advert->from, peer->epoch)->origins = wanted;
@@ -348,6 +376,18 @@ static uint64_t *previous_set(struct elim_peer_step *step)
     return scratch;
 }
 
+/* After the last round a HELLO shows whose confirmations can be had: whoever has said its answer
+ * does not ask by itself any more. Returns whether one is lacking here, and asked for. */
+static bool asks_back(struct elim_peer_step *step, const struct tacit_elim_message *hello)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    if (!peer->confirms || hello->epoch != peer->epoch)
+        return false;
+    memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer)); /* the answer may be lost */
+    (void)on_advert(step, hello);
+    return step->update->send;
+}
+
 /* A neighbour lacks something, or wants to hear what we have seen of it. */
 static enum tacit_status on_hello(struct elim_peer_step *step,
                                   const struct tacit_elim_message *hello)
@@ -355,6 +395,8 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
     TACIT_ASSERT(hello->origins != NULL);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_present = hello->epoch == peer->epoch;
+    if (asks_back(step, hello))
+        return TACIT_OK;
     if (!is_present && (hello->epoch > peer->epoch || peer->previous_epoch == 0))
         return TACIT_OK;
     uint64_t *const origins =
@@ -362,6 +404,8 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
     if (spreads(peer) && is_present)
         for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
             origins[i] &= ~hello->origins[i];
+    if (is_empty(peer, origins) && peer->config.has_seals) /* it may wait for what is held here */
+        memcpy(origins, elim_peer_set(peer, ELIM_KNOWN), set_bytes(peer));
     if (is_empty(peer, origins))
         return TACIT_OK;
     elim_peer_say(step, TACIT_ELIM_ADVERT, hello->from,
@@ -391,6 +435,21 @@ static enum tacit_status on_request(struct elim_peer_step *step,
     return TACIT_OK;
 }
 
+bool elim_peer_is_same_row(const struct elim_peer_step *step, const struct tacit_elim_message *data,
+                           uint32_t origin, uint32_t rank, uint32_t half)
+{
+    union tacit_sum const *const row = elim_table_row(step->table, half, origin);
+    size_t const bytes = data->sum_count * sizeof *row;
+    if (bytes > 0 && memcmp(elim_message_row(data, origin, rank), row, bytes) != 0)
+        return false;
+    if (!step->peer->config.has_seals)
+        return true;
+    struct tacit_elim_opening const *const here = elim_table_opening(step->table, half, origin);
+    struct tacit_elim_opening const *const there = elim_message_opening(data, origin, rank);
+    return memcmp(here->previous, there->previous, sizeof here->previous) == 0 &&
+           memcmp(here->salt, there->salt, sizeof here->salt) == 0;
+}
+
 /* Are its rows those of the table that this peer shares with the sender? */
 static bool rows_are_here(const struct elim_peer_step *step, const struct tacit_elim_message *data)
 {
@@ -398,20 +457,25 @@ static bool rows_are_here(const struct elim_peer_step *step, const struct tacit_
 }
 
 /* A row that is not here yet: could it be, and was it granted? */
-static enum tacit_status check_new_row(const struct elim_peer_step *step,
+static enum tacit_status check_new_row(struct elim_peer_step *step,
                                        const struct tacit_elim_message *data, uint32_t origin,
                                        uint32_t rank)
 {
     TACIT_ASSERT(origin < agent_count(step->peer));
     TACIT_ASSERT(rank <= origin);
     struct tacit_elim_peer const *const peer = step->peer;
-    union tacit_sum const *const sums = elim_message_row(data, origin, rank);
+    if (peer->config.has_seals && !elim_peer_is_sealed(step, data, origin, rank))
+        return TACIT_MALFORMED;
+    union tacit_sum const *const sums =
+        data->sum_count == 0 ? NULL : elim_message_row(data, origin, rank);
+    step->culprit = peer->config.has_seals ? origin : data->from;
     for (uint32_t i = 0; i < data->sum_count; i++)
         if (!tacit_mechanism_plausible(&peer->config.agent.mechanism, sums[i], data->pulls,
                                        data->epoch))
             return TACIT_MALFORMED;
-    return peer->config.agent.has_grants ? elim_peer_check_opening(step, data, origin, rank)
-                                         : TACIT_OK;
+    return peer->config.agent.has_grants && !peer->confirms
+               ? elim_peer_check_opening(step, data, origin, rank)
+               : TACIT_OK;
 }
 
 /* Nothing of a message is used in part. */
@@ -424,7 +488,8 @@ static enum tacit_status check_data(struct elim_peer_step *step,
     uint32_t const arm_count = peer->config.agent.arm_count;
     uint64_t const *const arms = elim_peer_arms(peer, peer->half);
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
-    if (data->arms == NULL || data->sums == NULL ||
+    if (data->arms == NULL || (data->sums == NULL && data->sum_count > 0) ||
+        data->is_sealed != peer->config.has_seals ||
         data->sum_count != tacit_bits_count(arms, arm_count) ||
         data->pulls != peer->pulls[peer->half] ||
         (data->openings != NULL) != peer->config.agent.has_grants ||
@@ -435,11 +500,10 @@ static enum tacit_status check_data(struct elim_peer_step *step,
     uint32_t rank = 0;
     for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
          origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
-        union tacit_sum const *const sums = elim_message_row(data, origin, rank);
-        union tacit_sum const *const row = elim_table_row(step->table, peer->half, origin);
         bool const is_here = tacit_bits_has(known, origin);
-        if (is_here && memcmp(sums, row, data->sum_count * sizeof *sums) != 0)
-            return TACIT_MALFORMED; /* two answers to one question */
+        if (is_here && !elim_peer_is_same_row(step, data, origin, rank, peer->half))
+            return peer->config.has_seals ? elim_peer_prove(step, data, origin, rank, peer->half)
+                                          : TACIT_MALFORMED; /* two answers to one question */
         enum tacit_status const status =
             is_here ? TACIT_OK : check_new_row(step, data, origin, rank);
         if (status != TACIT_OK)
@@ -478,8 +542,9 @@ static bool copy_rows(struct elim_peer_step *step, const struct tacit_elim_messa
     for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
          origin = tacit_bits_next(data->origins, agents, origin + 1), rank++)
         if (!knows(peer, origin)) {
-            memcpy(elim_table_row(step->table, peer->half, origin),
-                   elim_message_row(data, origin, rank), data->sum_count * sizeof *data->sums);
+            if (data->sum_count > 0)
+                memcpy(elim_table_row(step->table, peer->half, origin),
+                       elim_message_row(data, origin, rank), data->sum_count * sizeof *data->sums);
             if (peer->config.agent.has_grants)
                 *elim_table_opening(step->table, peer->half, origin) =
                     *elim_message_opening(data, origin, rank);
@@ -512,14 +577,16 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
     if (data->epoch > peer->epoch || !is_asked_for(peer, data) || brings_ours(peer, data))
         return TACIT_UNEXPECTED;
     enum tacit_status const status = check_data(step, data);
+    if (status == TACIT_OK && peer->confirms && !elim_peer_confirms(step, data))
+        return TACIT_OK;
     if (status == TACIT_FORKED)
-        return elim_peer_flag(step, elim_peer_rank(peer, data->from));
+        return elim_peer_flag(step, elim_peer_rank(peer, step->culprit));
     if (status == TACIT_ROLLBACK)
-        return elim_peer_mark_ahead(step, elim_peer_rank(peer, data->from));
-    if (status != TACIT_OK)
+        return elim_peer_mark_ahead(step, elim_peer_rank(peer, step->culprit));
+    if (status != TACIT_OK || peer->proof_epoch > 0)
         return status;
     if (!peer->closed && copy_rows(step, data)) {
-        add_origins(step, data->origins);
+        elim_peer_add_origins(step, data->origins);
         wait_for_slot(step);
         if (is_full(peer, data) && peer->missing_count > 0) /* it may hold more than it could say */
             elim_peer_say(step, TACIT_ELIM_HELLO, data->from, peer->epoch)->origins =
@@ -601,7 +668,7 @@ static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
     bool const is_made =
         message->epoch <= agent.draw_epoch || (message->epoch == peer->epoch && knows(peer, self));
     return tacit_bits_has(message->origins, self) && !is_made &&
-           message->kind != TACIT_ELIM_REQUEST;
+           message->kind != TACIT_ELIM_REQUEST && !message->history.is_last;
 }
 
 /* Does it speak of an epoch that could not have come without our report of this one? Then either
@@ -631,8 +698,10 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
         neighbour == peer->config.neighbour_count ||
         (message->to != peer->config.agent.agent_id && message->to != TACIT_NEIGHBOURS))
         return TACIT_STRANGER;
-    if (is_of_commitment(message))
+    if (is_of_commitment(message) || message->kind == TACIT_ELIM_PROOF)
         return is_too_much(step, neighbour, message) ? TACIT_REFUSED : TACIT_OK;
+    if (peer->config.has_seals != message->has_history)
+        return TACIT_MALFORMED;
     if (message->origins == NULL || message->epoch > TACIT_ELIM_EPOCHS_MAX ||
         !tacit_bits_within(message->origins, message->origins, agent_count(peer)))
         return TACIT_MALFORMED;
@@ -647,8 +716,13 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
 static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
                               const struct tacit_elim_message *message)
 {
+    enum tacit_status answer = TACIT_OK;
     if (is_of_commitment(message))
         return elim_peer_on_commitment(step, neighbour, message);
+    if (message->kind == TACIT_ELIM_PROOF)
+        return elim_peer_on_proof(step, message);
+    if (step->peer->config.has_seals && elim_peer_differs(step, neighbour, message, &answer))
+        return answer;
     if (needs_another_word(step->peer, message)) {
         elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, step->peer->epoch)->origins =
             elim_peer_set(step->peer, ELIM_KNOWN);
@@ -671,7 +745,8 @@ static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
     case TACIT_ELIM_COMMIT:
     case TACIT_ELIM_GRANT:
     case TACIT_ELIM_REFUSAL:
-        break; /* those are the hub's */
+    case TACIT_ELIM_PROOF:
+        break; /* those are the hub's, or were heard */
     }
     return TACIT_UNEXPECTED;
 }
@@ -690,7 +765,7 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
     if (status != TACIT_OK && status != TACIT_FORKED)
         return status;
     count_work(step, neighbour, message);
-    if (!is_of_commitment(message)) /* a commitment is heard in any epoch */
+    if (!is_of_commitment(message) && message->kind != TACIT_ELIM_PROOF) /* heard in any epoch */
         peer->is_behind = peer->is_behind || message->epoch > peer->epoch;
     return status;
 }

@@ -11,7 +11,7 @@ _Static_assert(sizeof(struct elim_peer_holding) % sizeof(uint64_t) == 0, "holdin
 
 size_t elim_peer_holding_words(uint32_t neighbour_count)
 {
-    return HOLDING_WORDS * neighbour_count + 3 * TACIT_BITS_WORDS(neighbour_count);
+    return HOLDING_WORDS * neighbour_count + 4 * TACIT_BITS_WORDS(neighbour_count);
 }
 
 struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *state)
@@ -34,6 +34,11 @@ uint64_t *elim_peer_flagged(const struct tacit_elim_peer *peer)
 uint64_t *elim_peer_ahead(const struct tacit_elim_peer *peer)
 {
     return elim_peer_flagged(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
+}
+
+uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer)
+{
+    return elim_peer_ahead(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
 }
 
 static bool spreads(const struct tacit_elim_peer *peer)

@@ -500,7 +500,8 @@ static enum tacit_status on_receive(struct tacit_elim_hub *hub,
     case TACIT_ELIM_DATA:
     case TACIT_ELIM_GRANT:
     case TACIT_ELIM_REFUSAL:
-        return TACIT_UNEXPECTED; /* only agents receive these */
+    case TACIT_ELIM_PROOF:
+        return TACIT_UNEXPECTED; /* only agents receive these, or who watches them */
     }
     return TACIT_MALFORMED;
 }

@@ -152,7 +152,7 @@ struct tacit_elim_table {
     bool is_shared;
     bool has_openings;
     /* rows of two epochs, 2 x A x K | means K | scratch W(A): the set that a message names | with
-     * grants: openings 2 x A */
+     * grants: openings 2 x A, 16 words each */
     uint64_t words[];
 };
 

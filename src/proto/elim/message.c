@@ -2,6 +2,9 @@
 #include <string.h>
 #include "internal.h"
 
+/* What follows it is aligned. */
+#define PROOF_BYTES ((sizeof(struct tacit_elim_proof) + 7) / 8 * 8)
+
 static size_t words_bytes(const uint64_t *words, uint32_t count)
 {
     return words == NULL ? 0 : TACIT_BITS_WORDS(count) * sizeof(uint64_t);
@@ -80,7 +83,7 @@ size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_
            words_bytes(message->origins, agent_count) + sums_bytes(message, agent_count) +
            openings_bytes(message, agent_count) +
            (message->commit == NULL ? 0 : sizeof *message->commit) +
-           words_bytes(message->refused, arm_count) +
+           (message->proof == NULL ? 0 : PROOF_BYTES) + words_bytes(message->refused, arm_count) +
            message->change_count * sizeof *message->changes;
 }
 
@@ -117,7 +120,7 @@ static void copy_sums(struct tacit_elim_message *copy, const struct tacit_elim_m
     size_t const bytes = sums_bytes(message, agent_count);
     copy->sums = bytes == 0 ? NULL : (const union tacit_sum *)(const void *)end;
     copy->row_stride = 0;
-    if (message->kind == TACIT_ELIM_DATA)
+    if (message->kind == TACIT_ELIM_DATA && bytes > 0)
         pack_rows(message, agent_count, (union tacit_sum *)(void *)end);
     else if (bytes > 0)
         memcpy(end, message->sums, bytes);
@@ -156,6 +159,9 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
     copy_openings(copy, message, agent_count, end);
     end += openings_bytes(message, agent_count);
     copy->commit = copy_part(message->commit, sizeof *message->commit, &end);
+    copy->proof = copy_part(message->proof, sizeof *message->proof, &end);
+    if (message->proof != NULL)
+        end += PROOF_BYTES - sizeof *message->proof;
     copy->refused = copy_part(message->refused, words_bytes(message->refused, arm_count), &end);
     copy->changes =
         copy_part(message->changes, message->change_count * sizeof *message->changes, &end);

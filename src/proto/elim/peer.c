@@ -27,8 +27,10 @@ static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *co
     at.arms = at.work + config->neighbour_count;
     at.sets = at.arms + 2 * TACIT_BITS_WORDS(arms);
     at.holdings = at.sets + set_count * TACIT_BITS_WORDS(config->agent.agent_count);
-    at.end = at.holdings +
-             (config->agent.has_grants ? elim_peer_holding_words(config->neighbour_count) : 0);
+    at.differing =
+        at.holdings +
+        (config->agent.has_grants ? elim_peer_holding_words(config->neighbour_count) : 0);
+    at.end = at.differing + (config->has_seals ? TACIT_BITS_WORDS(config->agent.agent_count) : 0);
     return at;
 }
 
@@ -80,6 +82,12 @@ uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set s
     TACIT_ASSERT(set <= ELIM_PREVIOUS);
     size_t const words = TACIT_BITS_WORDS(peer->config.agent.agent_count);
     return words_at(peer, peer->at.sets + (size_t)set * words);
+}
+
+uint64_t *elim_peer_differing(const struct tacit_elim_peer *peer)
+{
+    TACIT_ASSERT(peer->config.has_seals);
+    return words_at(peer, peer->at.differing);
 }
 
 bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent)
@@ -147,7 +155,10 @@ static bool config_is_valid(const struct tacit_elim_peer_config *config)
                           config->agent.horizon)) &&
            config->slot_us <= TACIT_ELIM_PAUSE_US_MAX &&
            config->round_us <= TACIT_ELIM_PAUSE_US_MAX &&
-           config->gather_timeout_us <= TACIT_ELIM_PAUSE_US_MAX;
+           config->gather_timeout_us <= TACIT_ELIM_PAUSE_US_MAX &&
+           config->confirm_us <= TACIT_ELIM_PAUSE_US_MAX &&
+           (!config->has_seals || (config->agent.has_grants && !config->has_clock &&
+                                   config->collection == TACIT_ELIM_SPREAD));
 }
 
 size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config)
@@ -174,6 +185,8 @@ static void copy_config(struct tacit_elim_peer_config *copy,
     copy->has_clock = config->has_clock;
     copy->round_us = config->round_us;
     copy->gather_timeout_us = config->gather_timeout_us;
+    copy->has_seals = config->has_seals;
+    copy->confirm_us = config->confirm_us;
 }
 
 enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
@@ -190,6 +203,7 @@ enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
     peer->everyone = !peer->has_members && (config->collection == TACIT_ELIM_SPREAD ||
                                             config->parent == config->agent.agent_id);
     peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
+    peer->confirm_end_us = peer->confirm.due_us = TACIT_NEVER;
     if (config->neighbour_count > 0)
         memcpy(elim_peer_neighbours(peer), config->neighbours,
                config->neighbour_count * sizeof *config->neighbours);
@@ -353,7 +367,7 @@ static enum tacit_status tell_agent(struct elim_peer_step *step,
  * policy refuses), the judge is ahead of it for good. */
 static bool is_unjudged(const struct tacit_elim_peer *peer)
 {
-    return peer->config.collection == TACIT_ELIM_SPREAD && peer->epoch > 0 &&
+    return peer->config.collection == TACIT_ELIM_SPREAD && peer->epoch > 0 && !peer->confirms &&
            peer->judge.epoch == peer->epoch;
 }
 
@@ -361,10 +375,15 @@ static bool is_unjudged(const struct tacit_elim_peer *peer)
 static enum tacit_status close_when_complete(struct elim_peer_step *step)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    if (!is_unjudged(peer) || peer->missing_count > 0 || step->now_us < peer->round_end_us)
+    if (peer->confirms)
+        elim_peer_check_confirmed(step);
+    if (!is_unjudged(peer) || peer->missing_count > 0 || step->now_us < peer->round_end_us ||
+        (peer->config.has_seals && !elim_peer_may_judge(peer)))
         return TACIT_OK;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     elim_peer_aggregate(step);
+    if (peer->config.has_seals)
+        elim_peer_note_round(step);
     elim_judge_close_round(&judge, peer->config.schedule.report_count);
     /* Where a clock says when a round is over, everybody has everything then; else the neighbours
      * may still need what came last. */
@@ -373,7 +392,10 @@ static enum tacit_status close_when_complete(struct elim_peer_step *step)
     else if (!step->update->send)
         elim_peer_pass_on(step);
     step->update->persist = true;
-    return give_order(step);
+    enum tacit_status const status = give_order(step);
+    if (peer->config.has_seals && peer->judge.finished)
+        elim_peer_begin_confirming(step);
+    return status;
 }
 
 /* Neighbours may have forgotten what they held of each other: what was collected and judged is not
@@ -399,7 +421,15 @@ static void begin_term(struct elim_peer_step *step, uint64_t term)
         elim_judge_init(&judge);
     }
     peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
+    peer->confirm_end_us = peer->confirm.due_us = TACIT_NEVER;
+    peer->confirm.unanswered_count = 0;
     peer->round_end_us = 0;
+    memset(peer->history, 0, sizeof peer->history);
+    memset(&peer->proof, 0, sizeof peer->proof);
+    peer->history_epoch = peer->proof_epoch = 0;
+    peer->confirms = peer->confirmed = false;
+    if (peer->config.has_seals)
+        memset(elim_peer_differing(peer), 0, set_words * sizeof(uint64_t));
     peer->previous_epoch = peer->epoch = peer->missing_count = 0;
     peer->commit_epoch = peer->refuser = peer->ask_count = 0;
     peer->closed = peer->is_behind = false;
@@ -499,6 +529,11 @@ static enum tacit_status on_timeout(struct elim_peer_step *step,
         if (!peer->closed && !must_wait)
             elim_peer_report_component(step); /* of those who are here */
     }
+    if (event->now_us >= peer->confirm.due_us) {
+        peer->confirm.due_us = step->update->send ? elim_peer_next_slot_us(step) : TACIT_NEVER;
+        if (!step->update->send)
+            elim_peer_ask(step, false);
+    }
     return status == TACIT_OK ? close_when_complete(step) : status;
 }
 
@@ -533,6 +568,10 @@ static void restart_clock(struct elim_peer_step *step)
         peer->pass_on_us = elim_peer_next_slot_us(step);
     if (peer->gather_end_us != TACIT_NEVER)
         peer->gather_end_us = step->now_us + peer->config.gather_timeout_us;
+    if (peer->confirm_end_us != TACIT_NEVER)
+        peer->confirm_end_us = step->now_us + peer->config.confirm_us;
+    if (peer->confirm.due_us != TACIT_NEVER)
+        peer->confirm.due_us = step->now_us;
     if (peer->round_end_us > step->now_us + peer->config.round_us)
         peer->round_end_us = step->now_us + peer->config.round_us;
 }
@@ -551,6 +590,7 @@ static uint64_t next_deadline(const struct tacit_elim_peer *peer)
     if (elim_agent_brief(elim_peer_agent(peer)).halted)
         return TACIT_NEVER;
     uint64_t deadline_us = earlier(peer->agent_deadline_us, peer->pass_on_us);
+    deadline_us = earlier(deadline_us, earlier(peer->confirm_end_us, peer->confirm.due_us));
     if (waits_for_clock)
         deadline_us = earlier(deadline_us, peer->round_end_us);
     if (waits_for_members)
@@ -569,7 +609,9 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     struct elim_peer_step step = {
         .peer = peer, .table = table, .entropy = entropy, .update = update};
+    TACIT_IMPLIES(peer->config.has_seals, event->seals != NULL);
     step.now_us = event->now_us;
+    step.seals = event->seals;
     if (event->kind == TACIT_EVENT_START) /* a new process has a new clock */
         restart_clock(&step);
     enum tacit_status const status = handle(&step, event);
@@ -580,6 +622,7 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
     TACIT_IMPLIES(peer->epoch > 0, peer->previous_epoch < peer->epoch);
     TACIT_IMPLIES(peer->closed, elim_peer_is_sink(peer));
     TACIT_IMPLIES(update->send, update->message.from == peer->config.agent.agent_id);
+    elim_peer_time_confirming(&step);
     update->deadline_us = next_deadline(peer);
     return status;
 }
@@ -638,7 +681,7 @@ static bool sets_are_possible(const struct tacit_elim_peer *peer)
     bool const is_made = peer->epoch > 0 && agent.release_epoch == peer->epoch;
     bool const may_differ = peer->config.collection == TACIT_ELIM_GATHER && agent.release_epoch > 0;
     return (peer->epoch == 0 || missing == peer->missing_count) &&
-           (is_reported == is_made || may_differ);
+           (is_reported == (is_made || peer->confirms) || may_differ);
 }
 
 /* Is the row of our own report what was released? */
@@ -663,13 +706,15 @@ static bool collection_is_possible(const struct tacit_elim_peer *peer)
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     if (peer->epoch > TACIT_ELIM_EPOCHS_MAX || peer->half > 1 ||
         (peer->epoch > 0 && peer->previous_epoch >= peer->epoch) ||
-        (!agent.last && agent.epoch != peer->epoch) || (agent.last && agent.epoch < peer->epoch) ||
-        peer->exploit_arm >= arms)
+        (!peer->confirms && !agent.last && agent.epoch != peer->epoch) ||
+        (agent.last && agent.epoch < peer->epoch) || peer->exploit_arm >= arms)
         return false;
     for (uint32_t half = 0; half < 2; half++)
         if (peer->pulls[half] > TACIT_HORIZON_MAX ||
             !tacit_bits_within(elim_peer_arms(peer, half), elim_peer_arms(peer, half), arms))
             return false;
+    if (peer->confirms)
+        return tacit_bits_count(elim_peer_arms(peer, peer->half), arms) == 0;
     if (peer->epoch > 0 &&
         (peer->pulls[peer->half] == 0 ||
          tacit_bits_count(elim_peer_arms(peer, peer->half), arms) == 0 ||
@@ -699,7 +744,8 @@ static bool judge_is_possible(const struct tacit_elim_peer *peer)
         return (peer->judge.epoch == peer->epoch || peer->missing_count == 0) &&
                order.pulls == agent.pulls && order.last == agent.last &&
                memcmp(order.arms, agent.arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) == 0;
-    return peer->judge.epoch > agent.epoch && peer->missing_count == 0 && !can_follow;
+    return peer->judge.epoch > agent.epoch && (peer->missing_count == 0 || peer->confirms) &&
+           !can_follow;
 }
 
 static bool rows_are_possible(const struct tacit_elim_peer *peer, struct tacit_elim_table *table)
@@ -746,9 +792,10 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
         flag_is_possible(&peer->is_behind) &&
         tacit_elim_agent_check(elim_peer_agent(peer), tacit_elim_agent_size(&config->agent),
                                &config->agent) == TACIT_OK &&
-        elim_peer_grants_are_possible(peer) && collection_is_possible(peer) &&
-        judge_is_possible(peer) && sets_are_possible(peer) && rows_are_possible(peer, table) &&
-        own_row_is_possible(peer, table);
+        flag_is_possible(&peer->confirms) && flag_is_possible(&peer->confirmed) &&
+        elim_peer_grants_are_possible(peer) && elim_peer_agreement_is_possible(peer) &&
+        collection_is_possible(peer) && judge_is_possible(peer) && sets_are_possible(peer) &&
+        rows_are_possible(peer, table) && own_row_is_possible(peer, table);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -792,7 +839,12 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
         .refused_by = peer->refuser == 0 ? TACIT_NO_AGENT : peer->refuser - 1,
         .flagged = peer->config.agent.has_grants ? elim_peer_flagged(peer) : NULL,
         .ahead = peer->config.agent.has_grants ? elim_peer_ahead(peer) : NULL,
-        .granted = peer->config.agent.has_grants ? elim_peer_granted(peer) : NULL};
+        .granted = peer->config.agent.has_grants ? elim_peer_granted(peer) : NULL,
+        .proof = peer->proof_epoch > 0 ? &peer->proof : NULL,
+        .proof_epoch = peer->proof_epoch,
+        .differing = peer->config.has_seals ? elim_peer_differing(peer) : NULL,
+        .confirms = peer->confirms,
+        .confirmed = !peer->config.has_seals || peer->confirmed};
     tacit_elim_agent_look(elim_peer_agent(peer), &view->agent);
     bool const is_own_choice = peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL &&
                                tacit_bits_has(view->agent.arms, peer->exploit_arm);

@@ -26,6 +26,7 @@ struct elim_peer_layout {
     size_t arms;
     size_t sets;
     size_t holdings;
+    size_t differing;
     size_t end;
 };
 
@@ -34,20 +35,28 @@ struct tacit_elim_peer {
     struct tacit_elim_peer_config config; /* its arrays are in the words */
     struct elim_judge judge;              /* SPREAD */
     uint64_t now_us;
-    uint64_t agent_deadline_us; /* of the agent inside */
-    uint64_t pass_on_us;        /* what is fresh goes out then; TACIT_NEVER: nothing is */
-    uint64_t round_end_us;      /* SPREAD: of the synchronisation clock */
-    uint64_t gather_end_us;     /* GATHER, sink: reports then at the latest; TACIT_NEVER: waits */
-    uint64_t work_since_us;     /* when the counting of the neighbours' work began */
-    uint64_t pulls[2];          /* S(r) of the rows in each half of the table */
-    uint32_t previous_epoch;    /* its epoch; 0: there was none */
-    uint32_t epoch;             /* whose reports are collected */
-    uint32_t missing_count;     /* members whose report is not here */
-    uint32_t half;              /* of the table, for the present epoch */
-    uint32_t exploit_arm;       /* paper: best own exact mean when the waiting began (P1.11) */
-    uint32_t ask_count;         /* GATHER: asks so far, which go to parent and hub in turn */
-    uint32_t commit_epoch;      /* of the last commitment of the agent inside */
-    uint32_t refuser;           /* 1 + the neighbour whose refusal blocks it; 0: none */
+    uint64_t agent_deadline_us;  /* of the agent inside */
+    uint64_t pass_on_us;         /* what is fresh goes out then; TACIT_NEVER: nothing is */
+    uint64_t round_end_us;       /* SPREAD: of the synchronisation clock */
+    uint64_t gather_end_us;      /* GATHER, sink: reports then at the latest; TACIT_NEVER: waits */
+    uint64_t work_since_us;      /* when the counting of the neighbours' work began */
+    uint64_t pulls[2];           /* S(r) of the rows in each half of the table */
+    uint32_t previous_epoch;     /* its epoch; 0: there was none */
+    uint32_t epoch;              /* whose reports are collected */
+    uint32_t missing_count;      /* members whose report is not here */
+    uint32_t half;               /* of the table, for the present epoch */
+    uint32_t exploit_arm;        /* paper: best own exact mean when the waiting began (P1.11) */
+    uint32_t ask_count;          /* GATHER: asks so far, which go to parent and hub in turn */
+    uint32_t commit_epoch;       /* of the last commitment of the agent inside */
+    uint32_t refuser;            /* 1 + the neighbour whose refusal blocks it; 0: none */
+    uint64_t confirm_end_us;     /* SPREAD, confirming: until then it waits for all */
+    struct tacit_resend confirm; /* it asks for what is missing */
+    uint8_t history[2][TACIT_SHA256_BYTES]; /* with seals: of all rounds closed; of all but one */
+    uint32_t history_epoch;                 /* of the last round closed; 0: none */
+    uint32_t proof_epoch;                   /* 0: there is no proof */
+    struct tacit_elim_proof proof;
+    bool confirms;              /* the rows collected are confirmations */
+    bool confirmed;             /* all came, or the time is over */
     bool everyone;              /* all agents are members */
     bool has_members;           /* the members' set is given */
     bool closed;                /* GATHER, sink: this epoch's report is made */
@@ -56,7 +65,8 @@ struct tacit_elim_peer {
     /* agent | judge | own K, report K sums | neighbours, work | arms of the rows in each half, 2
      * W(K) | known, fresh, asked W(A) | members W(A) if given or GATHER | previous known W(A) if
      * GATHER | with grants: holdings of the neighbours, who granted W(neighbours), flagged
-     * W(neighbours), ahead W(neighbours) */
+     * W(neighbours), ahead W(neighbours), agreeing W(neighbours) | with seals: differing
+     * W(A) */
     uint64_t words[];
 };
 
@@ -70,6 +80,8 @@ struct elim_peer_step {
     struct tacit_elim_update *update;
     uint64_t now_us;
     const struct tacit_elim_message *answer; /* of the holders, for the agent inside; NULL: none */
+    const struct tacit_elim_seals *seals;    /* with seals */
+    uint32_t culprit; /* whose row of a message was not granted, or not as it is */
 };
 
 struct tacit_elim_agent *elim_peer_agent(const struct tacit_elim_peer *peer);
@@ -94,8 +106,9 @@ struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *peer)
 uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_flagged(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_ahead(const struct tacit_elim_peer *peer);
+uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer);
 
-/* Words of the four. */
+/* Words of the five. */
 size_t elim_peer_holding_words(uint32_t neighbour_count);
 
 /* The agent's commitment goes to who is to grant it next. Returns false if it has no holders. */
@@ -129,7 +142,76 @@ void elim_peer_forget_holdings(struct tacit_elim_peer *peer);
 /* Could a step have left these? (For states from a disk.) */
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer);
 
+/* ---- agree.c: requires seals ---- */
+
+/* W(A): who is known to hold other rows. */
+uint64_t *elim_peer_differing(const struct tacit_elim_peer *peer);
+
+/* The round whose rows are all here is closed with them. */
+void elim_peer_note_round(struct elim_peer_step *step);
+
+/* Do all neighbours hold what this peer holds, as far as it knows, and is nobody's fork proved? */
+bool elim_peer_may_judge(const struct tacit_elim_peer *peer);
+
+/* The judge is at its end: what this peer holds is confirmed, and so do all others. */
+void elim_peer_begin_confirming(struct elim_peer_step *step);
+
+/* All confirmations are here, or their time is over. */
+void elim_peer_check_confirmed(struct elim_peer_step *step);
+
+/* After each step: when to ask for confirmations again. */
+void elim_peer_time_confirming(struct elim_peer_step *step);
+
+/* The own row of this half of the table, as it is about to be said. */
+void elim_peer_seal(struct elim_peer_step *step, uint32_t half, uint32_t epoch);
+
+/* Did its agent seal this row of DATA? */
+bool elim_peer_is_sealed(const struct elim_peer_step *step, const struct tacit_elim_message *data,
+                         uint32_t origin, uint32_t rank);
+
+/* A sealed row beside another one of the same agent and epoch that is here. TACIT_OK: that proves
+ * that the agent has two. */
+enum tacit_status elim_peer_prove(struct elim_peer_step *step,
+                                  const struct tacit_elim_message *data, uint32_t origin,
+                                  uint32_t rank, uint32_t half);
+
+/* DATA of confirmations: do all that are new and sealed say what this peer holds? Of those that do
+ * not it is known from now on that they hold other rows. */
+bool elim_peer_confirms(struct elim_peer_step *step, const struct tacit_elim_message *data);
+
+/* Compares what a neighbour shows that it holds with what is held here. Returns true if it differs:
+ * then that is what is spoken of from now on, and the word is answered. */
+bool elim_peer_differs(struct elim_peer_step *step, uint32_t rank,
+                       const struct tacit_elim_message *message, enum tacit_status *status);
+
+/* Somebody proves that an agent has two rows. */
+enum tacit_status elim_peer_on_proof(struct elim_peer_step *step,
+                                     const struct tacit_elim_message *message);
+
+/* Says what is proved. Requires: something is. */
+void elim_peer_say_proof(struct elim_peer_step *step, uint32_t to);
+
+/* Could a step have left these? (For states from a disk.) */
+bool elim_peer_agreement_is_possible(const struct tacit_elim_peer *peer);
+
 /* ---- collect.c ---- */
+
+/* Which half of the table has the rows of this epoch? Requires: it is the present one or the one
+ * before. */
+uint32_t elim_peer_half_of(const struct tacit_elim_peer *peer, uint32_t epoch);
+
+/* These origins' rows are in the table now. */
+void elim_peer_add_origins(struct elim_peer_step *step, const uint64_t *origins);
+
+/* Nothing of an epoch is collected any more; that of this one is, from now on. */
+void elim_peer_turn_table(struct elim_peer_step *step, uint32_t epoch);
+
+/* Is this row of a message the one that is in this half of the table? */
+bool elim_peer_is_same_row(const struct elim_peer_step *step, const struct tacit_elim_message *data,
+                           uint32_t origin, uint32_t rank, uint32_t half);
+
+/* As many members of a set as one message may carry rows of. Returns whether there were more. */
+bool elim_peer_limit_rows(const struct tacit_elim_peer *peer, uint64_t *set);
 
 /* Fills the update's message, without a body. A HELLO shows the head. */
 struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,

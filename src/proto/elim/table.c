@@ -9,8 +9,8 @@ static size_t rows_words(uint32_t agent_count, uint32_t arm_count)
     return 2 * (size_t)agent_count * arm_count;
 }
 
-_Static_assert(sizeof(struct tacit_elim_opening) == 8 * sizeof(uint64_t),
-               "an opening is eight words");
+_Static_assert(sizeof(struct tacit_elim_opening) == 16 * sizeof(uint64_t),
+               "an opening is sixteen words");
 
 size_t tacit_elim_table_size(uint32_t agent_count, uint32_t arm_count)
 {

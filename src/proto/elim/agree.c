@@ -1,0 +1,424 @@
+/* Do all members of a graph hold the same rows? What each holds is one digest, which goes with its
+ * words; neighbours that differ show each other their rows; two rows that one agent has sealed are
+ * a proof. After the last round every member seals what it holds (decision 45). */
+#include <string.h>
+#include "peer_state.h"
+
+#define DIGEST TACIT_SHA256_BYTES
+
+static void add_number(struct tacit_sha256 *sha, uint64_t number)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    tacit_sha256_update(sha, bytes, sizeof bytes);
+}
+
+static bool is_same(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, DIGEST) == 0;
+}
+
+/* ---- Seals ---- */
+
+void tacit_elim_seal_digest(const uint8_t domain[DIGEST], uint64_t run_id, uint64_t term,
+                            uint32_t agent, uint32_t epoch, const uint8_t subject[DIGEST],
+                            uint8_t digest[DIGEST])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    TACIT_ASSERT(epoch >= 1);
+    tacit_sha256_update(&sha, domain, DIGEST);
+    add_number(&sha, run_id);
+    add_number(&sha, term);
+    add_number(&sha, agent);
+    add_number(&sha, epoch);
+    tacit_sha256_update(&sha, subject, DIGEST);
+    tacit_sha256_final(&sha, digest);
+}
+
+bool tacit_elim_proof_holds(const struct tacit_elim_proof *proof, const uint8_t domain[DIGEST],
+                            uint64_t run_id, uint64_t term, uint32_t epoch,
+                            const struct tacit_elim_seals *seals)
+{
+    uint8_t digest[DIGEST];
+    if (epoch == 0 || is_same(proof->subjects[0], proof->subjects[1]))
+        return false;
+    for (unsigned i = 0; i < 2; i++) {
+        tacit_elim_seal_digest(domain, run_id, term, proof->agent, epoch, proof->subjects[i],
+                               digest);
+        if (!seals->check(seals->context, proof->agent, digest, proof->seals[i]))
+            return false;
+    }
+    return true;
+}
+
+static void seal_digest(const struct tacit_elim_peer *peer, uint32_t agent, uint32_t epoch,
+                        const uint8_t *subject, uint8_t digest[DIGEST])
+{
+    tacit_elim_seal_digest(peer->config.agent.domain, peer->config.agent.run_id,
+                           elim_agent_brief(elim_peer_agent(peer)).term, agent, epoch, subject,
+                           digest);
+}
+
+/* A row, wherever it is. */
+struct row {
+    uint32_t agent;
+    uint32_t epoch;
+    uint64_t pulls;
+    const uint64_t *arms;
+    uint32_t sum_count;
+    const union tacit_sum *sums; /* NULL: none */
+    const struct tacit_elim_opening *opening;
+};
+
+static struct row row_here(const struct elim_peer_step *step, uint32_t agent, uint32_t half,
+                           uint32_t epoch)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint64_t const *const arms = elim_peer_arms(peer, half);
+    return (struct row){.agent = agent,
+                        .epoch = epoch,
+                        .pulls = peer->pulls[half],
+                        .arms = arms,
+                        .sum_count = tacit_bits_count(arms, peer->config.agent.arm_count),
+                        .sums = elim_table_row(step->table, half, agent),
+                        .opening = elim_table_opening(step->table, half, agent)};
+}
+
+static struct row row_in(const struct tacit_elim_message *data, uint32_t origin, uint32_t rank)
+{
+    return (struct row){.agent = origin,
+                        .epoch = data->epoch,
+                        .pulls = data->pulls,
+                        .arms = data->arms,
+                        .sum_count = data->sum_count,
+                        .sums = data->sum_count > 0 ? elim_message_row(data, origin, rank) : NULL,
+                        .opening = elim_message_opening(data, origin, rank)};
+}
+
+/* What is sealed of it: the commitment to it; a confirmation has no sums, and is what it says. */
+static void subject_of(const struct tacit_elim_peer *peer, const struct row *row,
+                       uint8_t subject[DIGEST])
+{
+    struct tacit_commit_scope const scope = {.domain = peer->config.agent.domain,
+                                             .run_id = peer->config.agent.run_id,
+                                             .site = row->agent,
+                                             .epoch = row->epoch};
+    struct tacit_commit claimed = {.commitment = {0}};
+    uint8_t digest[DIGEST];
+    memcpy(claimed.previous, row->opening->previous, DIGEST);
+    memcpy(claimed.salt, row->opening->salt, DIGEST);
+    memcpy(subject, claimed.previous, DIGEST);
+    if (row->sum_count == 0)
+        return;
+    elim_release_digest(row->pulls, row->arms, peer->config.agent.arm_count, row->sums,
+                        row->sum_count, digest);
+    tacit_commit_hash(&scope, &claimed, digest, sizeof digest, subject);
+}
+
+void elim_peer_seal(struct elim_peer_step *step, uint32_t half, uint32_t epoch)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const self = peer->config.agent.agent_id;
+    struct row const row = row_here(step, self, half, epoch);
+    uint8_t subject[DIGEST];
+    uint8_t digest[DIGEST];
+    uint8_t seal[TACIT_ELIM_SEAL_BYTES];
+    subject_of(peer, &row, subject);
+    seal_digest(peer, self, epoch, subject, digest);
+    if (!step->seals->sign(step->seals->context, self, digest, seal))
+        return; /* nobody takes it: it is sealed again when it is said again */
+    struct tacit_elim_opening *const opening = elim_table_opening(step->table, half, self);
+    bool const is_new = memcmp(opening->seal, seal, sizeof seal) != 0;
+    memcpy(opening->seal, seal, sizeof seal);
+    step->update->persist_table = step->update->persist_table || is_new;
+    step->update->persist = step->update->persist || is_new;
+}
+
+bool elim_peer_is_sealed(const struct elim_peer_step *step, const struct tacit_elim_message *data,
+                         uint32_t origin, uint32_t rank)
+{
+    struct row const row = row_in(data, origin, rank);
+    uint8_t subject[DIGEST];
+    uint8_t digest[DIGEST];
+    TACIT_ASSERT(data->is_sealed);
+    subject_of(step->peer, &row, subject);
+    seal_digest(step->peer, origin, data->epoch, subject, digest);
+    return step->seals->check(step->seals->context, origin, digest, row.opening->seal);
+}
+
+/* ---- Proofs ---- */
+
+void elim_peer_say_proof(struct elim_peer_step *step, uint32_t to)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    TACIT_ASSERT(peer->proof_epoch > 0);
+    elim_peer_say(step, TACIT_ELIM_PROOF, to, peer->proof_epoch)->proof = &peer->proof;
+}
+
+static void keep_proof(struct elim_peer_step *step, const struct tacit_elim_proof *proof,
+                       uint32_t epoch)
+{
+    TACIT_ASSERT(step->peer->proof_epoch == 0);
+    TACIT_ASSERT(epoch >= 1 && epoch <= TACIT_ELIM_EPOCHS_MAX);
+    step->peer->proof = *proof;
+    step->peer->proof_epoch = epoch;
+    step->update->persist = true;
+    elim_peer_say_proof(step, TACIT_NEIGHBOURS);
+}
+
+enum tacit_status elim_peer_prove(struct elim_peer_step *step,
+                                  const struct tacit_elim_message *data, uint32_t origin,
+                                  uint32_t rank, uint32_t half)
+{
+    struct row const rows[2] = {row_here(step, origin, half, data->epoch),
+                                row_in(data, origin, rank)};
+    struct tacit_elim_proof proof = {.agent = origin};
+    if (!elim_peer_is_sealed(step, data, origin, rank))
+        return TACIT_MALFORMED;
+    for (unsigned i = 0; i < 2; i++) {
+        subject_of(step->peer, &rows[i], proof.subjects[i]);
+        memcpy(proof.seals[i], rows[i].opening->seal, sizeof proof.seals[i]);
+    }
+    if (step->peer->proof_epoch == 0)
+        keep_proof(step, &proof, data->epoch);
+    return TACIT_OK;
+}
+
+enum tacit_status elim_peer_on_proof(struct elim_peer_step *step,
+                                     const struct tacit_elim_message *message)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    if (!peer->config.has_seals)
+        return TACIT_UNEXPECTED;
+    if (message->proof == NULL || message->proof->agent >= peer->config.agent.agent_count ||
+        !elim_peer_is_member(peer, message->proof->agent) || message->epoch > TACIT_ELIM_EPOCHS_MAX)
+        return TACIT_MALFORMED;
+    if (peer->proof_epoch > 0)
+        return TACIT_OK; /* one is enough */
+    if (!tacit_elim_proof_holds(message->proof, peer->config.agent.domain,
+                                peer->config.agent.run_id, message->term, message->epoch,
+                                step->seals))
+        return TACIT_MALFORMED;
+    keep_proof(step, message->proof, message->epoch);
+    return TACIT_OK;
+}
+
+/* ---- What is held ---- */
+
+void elim_peer_note_round(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint32_t const agents = peer->config.agent.agent_count;
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    uint8_t subject[DIGEST];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    TACIT_ASSERT(peer->missing_count == 0 && peer->epoch > peer->history_epoch);
+    tacit_sha256_update(&sha, peer->history[0], DIGEST);
+    add_number(&sha, peer->epoch);
+    for (uint32_t agent = tacit_bits_next(known, agents, 0); agent < agents;
+         agent = tacit_bits_next(known, agents, agent + 1)) {
+        struct row const row = row_here(step, agent, peer->half, peer->epoch);
+        subject_of(peer, &row, subject);
+        add_number(&sha, agent);
+        tacit_sha256_update(&sha, subject, DIGEST);
+    }
+    memcpy(peer->history[1], peer->history[0], DIGEST);
+    tacit_sha256_final(&sha, peer->history[0]);
+    peer->history_epoch = peer->epoch;
+    memset(elim_peer_agreeing(peer), 0,
+           TACIT_BITS_WORDS(peer->config.neighbour_count) * sizeof(uint64_t));
+}
+
+bool elim_peer_may_judge(const struct tacit_elim_peer *peer)
+{
+    uint32_t const neighbours = peer->config.neighbour_count;
+    return peer->proof_epoch == 0 &&
+           (peer->judge.round_count == 0 ||
+            tacit_bits_count(elim_peer_agreeing(peer), neighbours) == neighbours);
+}
+
+static void mark(struct elim_peer_step *step, uint64_t *set, uint32_t member)
+{
+    step->update->persist = step->update->persist || !tacit_bits_has(set, member);
+    tacit_bits_add(set, member);
+}
+
+/* Asks for the rows of the last round, from this agent on. */
+static void ask_for_rows(struct elim_peer_step *step, uint32_t to, uint32_t first)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const agents = peer->config.agent.agent_count;
+    uint64_t *const origins = elim_table_scratch(step->table);
+    memset(origins, 0, TACIT_BITS_WORDS(agents) * sizeof *origins);
+    for (uint32_t agent = first; agent < agents; agent++)
+        if (elim_peer_is_member(peer, agent))
+            tacit_bits_add(origins, agent);
+    if (tacit_bits_next(origins, agents, 0) == agents)
+        return;
+    (void)elim_peer_limit_rows(peer, origins);
+    elim_peer_say(step, TACIT_ELIM_REQUEST, to, peer->history_epoch)->origins = origins;
+}
+
+/* The rows of the last round, as a neighbour has them. */
+static enum tacit_status compare_rows(struct elim_peer_step *step,
+                                      const struct tacit_elim_message *data)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const agents = peer->config.agent.agent_count;
+    uint32_t const arms = peer->config.agent.arm_count;
+    uint32_t const half = elim_peer_half_of(peer, data->epoch);
+    uint32_t rank = 0;
+    uint32_t last = 0;
+    if (!data->is_sealed || data->openings == NULL || data->arms == NULL ||
+        data->sum_count != tacit_bits_count(elim_peer_arms(peer, half), arms) ||
+        data->pulls != peer->pulls[half] ||
+        memcmp(data->arms, elim_peer_arms(peer, half), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) !=
+            0)
+        return TACIT_MALFORMED;
+    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
+         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
+        if (!elim_peer_is_member(peer, origin))
+            return TACIT_MALFORMED;
+        if (!elim_peer_is_same_row(step, data, origin, rank, half))
+            return elim_peer_prove(step, data, origin, rank, half);
+        last = origin;
+    }
+    ask_for_rows(step, data->from, last + 1);
+    return TACIT_OK;
+}
+
+/* Does it hold the same of the rounds that both have closed? What is further back, or further on,
+ * is compared when it is said again. */
+static bool is_same_history(struct elim_peer_step *step, uint32_t rank,
+                            const struct tacit_elim_history *shown)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const rounds = peer->judge.round_count;
+    if (shown->rounds + 1 == rounds)
+        return is_same(shown->digest, peer->history[1]);
+    if (shown->rounds != rounds && shown->rounds != rounds + 1)
+        return true;
+    if (shown->rounds == rounds && !is_same(shown->digest, peer->history[0]))
+        return false;
+    mark(step, elim_peer_agreeing(peer), rank); /* who is ahead has looked before it went on */
+    return true;
+}
+
+bool elim_peer_differs(struct elim_peer_step *step, uint32_t rank,
+                       const struct tacit_elim_message *message, enum tacit_status *status)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    bool const asks = message->kind == TACIT_ELIM_HELLO || message->kind == TACIT_ELIM_ADVERT;
+    bool const is_of_last = message->epoch == peer->history_epoch && peer->history_epoch > 0;
+    TACIT_ASSERT(message->has_history);
+    if (is_same_history(step, rank, &message->history)) {
+        if (peer->proof_epoch > 0 && asks)
+            elim_peer_say_proof(step, message->from);
+        return peer->proof_epoch > 0;
+    }
+    mark(step, elim_peer_differing(peer), message->from);
+    *status = TACIT_OK;
+    if (asks && peer->proof_epoch > 0)
+        elim_peer_say_proof(step, message->from);
+    else if (asks && message->history.rounds == peer->judge.round_count)
+        ask_for_rows(step, message->from, 0);
+    else if (message->kind == TACIT_ELIM_DATA && is_of_last)
+        *status = compare_rows(step, message);
+    return message->kind != TACIT_ELIM_REQUEST || !is_of_last; /* it is to see ours */
+}
+
+/* ---- The last round ---- */
+
+void elim_peer_begin_confirming(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint32_t const self = peer->config.agent.agent_id;
+    TACIT_ASSERT(peer->judge.finished && !peer->confirms);
+    elim_peer_turn_table(step, peer->judge.epoch);
+    peer->pulls[peer->half] = peer->pulls[peer->half ^ 1u];
+    memset(elim_peer_arms(peer, peer->half), 0,
+           TACIT_BITS_WORDS(peer->config.agent.arm_count) * sizeof(uint64_t));
+    struct tacit_elim_opening *const opening = elim_table_opening(step->table, peer->half, self);
+    memset(opening, 0, sizeof *opening);
+    memcpy(opening->previous, peer->history[0], DIGEST);
+    step->update->persist_table = true;
+    elim_peer_seal(step, peer->half, peer->epoch);
+    tacit_bits_add(elim_peer_set(peer, ELIM_KNOWN), self);
+    tacit_bits_add(elim_peer_set(peer, ELIM_FRESH), self);
+    peer->missing_count--; /* a peer is a member of its own */
+    peer->confirms = true;
+    peer->confirm_end_us = step->now_us + peer->config.confirm_us;
+    if (step->update->send)
+        peer->pass_on_us = elim_peer_next_slot_us(step);
+    else
+        elim_peer_pass_on(step);
+    elim_peer_check_confirmed(step);
+}
+
+bool elim_peer_confirms(struct elim_peer_step *step, const struct tacit_elim_message *data)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const agents = peer->config.agent.agent_count;
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    bool is_alike = true;
+    uint32_t rank = 0;
+    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
+         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
+        uint8_t const *const held = elim_message_opening(data, origin, rank)->previous;
+        if (tacit_bits_has(known, origin) || is_same(held, peer->history[0]) ||
+            !elim_peer_is_sealed(step, data, origin, rank))
+            continue;
+        mark(step, elim_peer_differing(peer), origin);
+        is_alike = false;
+    }
+    return is_alike;
+}
+
+void elim_peer_check_confirmed(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    bool const is_over = peer->missing_count == 0 || step->now_us >= peer->confirm_end_us;
+    TACIT_ASSERT(peer->confirms);
+    if (peer->confirmed || !is_over)
+        return;
+    peer->confirmed = true;
+    peer->confirm_end_us = TACIT_NEVER;
+    step->update->persist = true;
+}
+
+void elim_peer_time_confirming(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct tacit_resend *const again = &peer->confirm;
+    if (!peer->confirms || peer->confirmed) /* who comes later asks, and is asked (on_hello) */
+        *again = (struct tacit_resend){.due_us = TACIT_NEVER};
+    else if (again->due_us == TACIT_NEVER)
+        again->due_us = step->now_us + tacit_resend_pause_us(peer->config.agent.resend_after_us,
+                                                             again->unanswered_count++);
+}
+
+/* ---- Checking a state from a disk ---- */
+
+bool elim_peer_agreement_is_possible(const struct tacit_elim_peer *peer)
+{
+    uint32_t const neighbours = peer->config.neighbour_count;
+    uint32_t const agents = peer->config.agent.agent_count;
+    bool const is_used =
+        peer->confirms || peer->confirmed || peer->proof_epoch > 0 || peer->history_epoch > 0;
+    bool const is_timed = peer->confirm_end_us != TACIT_NEVER ||
+                          peer->confirm.due_us != TACIT_NEVER || peer->confirm.unanswered_count > 0;
+    if (!peer->config.has_seals)
+        return !is_used && !is_timed;
+    if (is_timed && !peer->confirms)
+        return false;
+    uint64_t const *const agreeing = elim_peer_agreeing(peer);
+    uint64_t const *const differing = elim_peer_differing(peer);
+    return tacit_bits_within(agreeing, agreeing, neighbours) &&
+           tacit_bits_within(differing, differing, agents) &&
+           peer->proof_epoch <= TACIT_ELIM_EPOCHS_MAX && peer->proof.agent < agents &&
+           (peer->history_epoch == 0) == (peer->judge.round_count == 0) &&
+           (peer->history_epoch == peer->epoch || peer->history_epoch == peer->previous_epoch) &&
+           (!peer->confirmed || peer->confirms) &&
+           (!peer->confirms || (peer->judge.finished && peer->epoch == peer->judge.epoch));
+}
