@@ -60,7 +60,8 @@ static struct world make_world(const struct tacit_graph_spec *spec, uint32_t arm
     struct tacit_rng draw = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);
     for (size_t cell = 0; cell < (size_t)agents * arms; cell++)
         world.means[cell] = tacit_rng_uniform(&draw);
-    world.env = (struct tacit_env){kind, agents, arms, world.means, 1, {NULL, NULL, false}, NULL};
+    world.env = (struct tacit_env){
+        .kind = kind, .row_count = agents, .arm_count = arms, .means = world.means, .sd = 1};
     world.rewards = allocate(agents, sizeof(struct tacit_rng));
     world.noise = allocate(agents, sizeof(struct tacit_rng));
     world.entropies = allocate(agents, sizeof(struct tacit_entropy));

@@ -64,32 +64,39 @@ struct audience {
     const char *holder;  /* of what a live site draws */
 };
 
-static const struct audience audiences[] = {
-    [TACIT_AUDIENCE_STAR] = {"the network, the coordinator and", "", "", "the coordinator"},
-    [TACIT_AUDIENCE_GRAPH] = {"the network,", " Every agent is sent those of every other agent.",
-                              "There is no coordinator: every agent is sent the noised sums of "
-                              "every other agent, one by "
-                              "one, and the agents between hand them on. ",
-                              "one of its neighbours"},
-    [TACIT_AUDIENCE_HYBRID] =
-        {"the network, the coordinator and",
-         " The agents on the way to the sink of a component, and the sink, see those of single "
-         "agents; the coordinator is sent the total of each component.",
-         "The noised sums of each agent are seen by the agents on its way to the sink of its "
-         "component, and by the sink. The coordinator is sent the total of each component only, "
-         "which for a component of one agent is that agent's. The epsilon does not become smaller "
-         "by that, and does not rest on it. ",
-         "the next site on the way to the sink (of a sink: the coordinator)"},
-    [TACIT_AUDIENCE_ALONE] = {"which arms are played,", "",
-                              "Each agent learns by itself and sends nothing. ", "the coordinator"},
-    [TACIT_AUDIENCE_VOTES] = {"all votes and all that is played, the coordinator and", "", "",
-                              "the coordinator"},
-};
-
-static const struct audience *audience_of(const struct tacit_promise *promise)
+/* A table of addresses is written to by the linker, and so has no place in a pure room. */
+static struct audience audience_of(const struct tacit_promise *promise)
 {
-    TACIT_ASSERT((size_t)promise->trust.audience < sizeof audiences / sizeof audiences[0]);
-    return &audiences[promise->trust.audience];
+    switch (promise->trust.audience) {
+    case TACIT_AUDIENCE_STAR:
+        return (struct audience){"the network, the coordinator and", "", "", "the coordinator"};
+    case TACIT_AUDIENCE_GRAPH:
+        return (struct audience){"the network,", " Every agent is sent those of every other agent.",
+                                 "There is no coordinator: every agent is sent the noised sums of "
+                                 "every other agent, one by "
+                                 "one, and the agents between hand them on. ",
+                                 "one of its neighbours"};
+    case TACIT_AUDIENCE_HYBRID:
+        return (struct audience){
+            "the network, the coordinator and",
+            " The agents on the way to the sink of a component, and the sink, see those of single "
+            "agents; the coordinator is sent the total of each component.",
+            "The noised sums of each agent are seen by the agents on its way to the sink of its "
+            "component, and by the sink. The coordinator is sent the total of each component only, "
+            "which for a component of one agent is that agent's. The epsilon does not become "
+            "smaller "
+            "by that, and does not rest on it. ",
+            "the next site on the way to the sink (of a sink: the coordinator)"};
+    case TACIT_AUDIENCE_ALONE:
+        return (struct audience){"which arms are played,", "",
+                                 "Each agent learns by itself and sends nothing. ",
+                                 "the coordinator"};
+    case TACIT_AUDIENCE_VOTES:
+        return (struct audience){"all votes and all that is played, the coordinator and", "", "",
+                                 "the coordinator"};
+    }
+    TACIT_ASSERT(false);
+    return (struct audience){"", "", "", ""};
 }
 
 static const char *others_of(const struct tacit_promise *promise)
@@ -147,7 +154,7 @@ static void state_bare(const struct tacit_promise *promise, struct tacit_text *t
     tacit_text_add(text, "No noise is added: ");
     tacit_text_add(text, bare_of(leaving));
     if (leaving == TACIT_LEAVING_SUMS)
-        tacit_text_add(text, audience_of(promise)->bare);
+        tacit_text_add(text, audience_of(promise).bare);
     tacit_text_add(text, " ");
     if (leaving == TACIT_LEAVING_MEANS)
         tacit_text_add(text, counts_are_open);
@@ -162,56 +169,68 @@ static void state_bare(const struct tacit_promise *promise, struct tacit_text *t
 
 /* ---- The number, or why there is none ---- */
 
-/* In the order of their bits. */
-static const char *const gaps[] = {
-    "these rewards are not bounded, and paper mode does not clip them",
-    "the first reward of every arm at every agent is sent as it is",
-    "while it waits, an agent plays the arm that is best by its own rewards without noise, as in "
-    "the paper, and who sees which arms are played sees that",
-    "each coordinate of an update is noised as if it were the only one, and batch-norm statistics "
-    "go as they are",
-};
+static const char *gap_text(enum tacit_gap gap)
+{
+    switch (gap) {
+    case TACIT_GAP_UNBOUNDED:
+        return "these rewards are not bounded, and paper mode does not clip them";
+    case TACIT_GAP_FIRST_RAW:
+        return "the first reward of every arm at every agent is sent as it is";
+    case TACIT_GAP_WAITING:
+        return "while it waits, an agent plays the arm that is best by its own rewards without "
+               "noise, as in the paper, and who sees which arms are played sees that";
+    case TACIT_GAP_COORDINATES:
+        return "each coordinate of an update is noised as if it were the only one, and batch-norm "
+               "statistics go as they are";
+    }
+    TACIT_ASSERT(false);
+    return "";
+}
 
 static void add_gaps(unsigned bits, struct tacit_text *text)
 {
     bool is_first = true;
     tacit_text_add(text, "No epsilon is guaranteed for this run: ");
-    for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
-        if ((bits >> i & 1u) == 0)
+    for (unsigned gap = TACIT_GAP_UNBOUNDED; gap <= TACIT_GAP_COORDINATES; gap *= 2) {
+        if ((bits & gap) == 0)
             continue;
         tacit_text_add(text, is_first ? "" : "; ");
-        tacit_text_add(text, gaps[i]);
+        tacit_text_add(text, gap_text((enum tacit_gap)gap));
         is_first = false;
     }
     tacit_text_add(text, ". ");
 }
 
+static const char *protected_text(enum tacit_protected of)
+{
+    return of == TACIT_PROTECTED_REWARD        ? "Each single reward"
+           : of == TACIT_PROTECTED_INTERACTION ? "Each single interaction"
+                                               : "The whole data set of each user";
+}
+
+/* Between what the loss is. */
+static const char *neighbours_text(enum tacit_protected of)
+{
+    return of == TACIT_PROTECTED_REWARD ? " (pure, local, replace-one: the value of one reward "
+                                          "changes, the schedule does not)"
+           : of == TACIT_PROTECTED_INTERACTION
+               ? " (local, replace-one: the chosen context and its reward, replaced together)"
+               : " in all, over any number of rounds (pure, local: whatever it is replaced by)";
+}
+
 static void add_number(const struct tacit_promise *promise, struct tacit_text *text)
 {
-    static const char *const what[] = {
-        [TACIT_PROTECTED_REWARD] = "Each single reward",
-        [TACIT_PROTECTED_INTERACTION] = "Each single interaction",
-        [TACIT_PROTECTED_DATA_SET] = "The whole data set of each user",
-    };
-    static const char *const how[] = {
-        [TACIT_PROTECTED_REWARD] =
-            " (pure, local, replace-one: the value of one reward changes, the schedule does not)",
-        [TACIT_PROTECTED_INTERACTION] =
-            " (local, replace-one: the chosen context and its reward, replaced together)",
-        [TACIT_PROTECTED_DATA_SET] =
-            " in all, over any number of rounds (pure, local: whatever it is replaced by)",
-    };
     struct tacit_promise_mechanism const *const mechanism = &promise->mechanism;
-    tacit_text_add(text, what[mechanism->of]);
+    tacit_text_add(text, protected_text(mechanism->of));
     tacit_text_add(text, " is protected with epsilon = ");
     tacit_text_add_nano(text, mechanism->epsilon_nano);
     if (mechanism->delta_nano > 0) {
         tacit_text_add(text, " and delta = ");
         tacit_text_add_nano(text, mechanism->delta_nano);
     }
-    tacit_text_add(text, how[mechanism->of]);
+    tacit_text_add(text, neighbours_text(mechanism->of));
     tacit_text_add(text, " against everybody who sees ");
-    tacit_text_add(text, audience_of(promise)->against);
+    tacit_text_add(text, audience_of(promise).against);
     tacit_text_add(text, others_of(promise));
     tacit_text_add(text, " together included. ");
     if (mechanism->epsilon_nano <= (uint64_t)TACIT_EPSILON_FORMAL * TACIT_NANO)
@@ -229,7 +248,7 @@ static void add_leaving(const struct tacit_promise *promise, struct tacit_text *
 {
     switch (promise->mechanism.leaving) {
     case TACIT_LEAVING_SUMS:
-        tacit_text_add(text, audience_of(promise)->noised);
+        tacit_text_add(text, audience_of(promise).noised);
         return;
     case TACIT_LEAVING_MEANS:
         tacit_text_add(text, promise->trust.is_live ? "Neighbours and the coordinator hear the "
@@ -387,7 +406,7 @@ static void add_copies(const struct tacit_promise *promise, struct tacit_text *t
     }
     tacit_text_add(text, "This epsilon holds however a state of the site is copied, restored or "
                          "run twice, as long as ");
-    tacit_text_add(text, audience_of(promise)->holder);
+    tacit_text_add(text, audience_of(promise).holder);
     tacit_text_add(text, " neither lies nor forgets; else it is the number of draws times as "
                          "much. ");
 }
