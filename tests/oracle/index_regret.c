@@ -193,26 +193,21 @@ static void play_ours(const struct index_plan *plan, struct spread ours[2])
 
 static void compare(enum tacit_arms_kind kind, bool pooled, const double *means, int rows)
 {
-    struct index_plan const plan = {.sim = {.seed = 3,
-                                            .run_count = RUNS,
-                                            .agent_count = AGENTS,
-                                            .horizon = SLOTS,
-                                            .points = points,
-                                            .point_count = 2,
-                                            .env = {TACIT_ENV_BERNOULLI,
-                                                    (uint32_t)rows,
-                                                    ARMS,
-                                                    means,
-                                                    0,
-                                                    {NULL, NULL, false},
-                                                    NULL}},
-                                    .arms = {.kind = kind,
-                                             .arm_count = ARMS,
-                                             .horizon = SLOTS * (pooled ? AGENTS : 1),
-                                             .scale = {TACIT_SCALE_REAL, 0, 1},
-                                             .bounded = true},
-                                    .sharing = pooled ? INDEX_SHARING_POOLED : INDEX_SHARING_NONE,
-                                    .turns = pooled ? AGENTS : 1};
+    struct index_plan const plan = {
+        .sim = {.seed = 3,
+                .run_count = RUNS,
+                .agent_count = AGENTS,
+                .horizon = SLOTS,
+                .points = points,
+                .point_count = 2,
+                .env = {TACIT_ENV_BERNOULLI, (uint32_t)rows, ARMS, means, 0, {0}, NULL}},
+        .arms = {.kind = kind,
+                 .arm_count = ARMS,
+                 .horizon = SLOTS * (pooled ? AGENTS : 1),
+                 .scale = {TACIT_SCALE_REAL, 0, 1},
+                 .bounded = true},
+        .sharing = pooled ? INDEX_SHARING_POOLED : INDEX_SHARING_NONE,
+        .turns = pooled ? AGENTS : 1};
     struct spread ours[2] = {{0, 0}, {0, 0}};
     struct spread twins[2] = {{0, 0}, {0, 0}};
     play_ours(&plan, ours);

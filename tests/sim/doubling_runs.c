@@ -37,28 +37,23 @@ static void open_bench(struct bench *bench, uint64_t seed, uint32_t agents, uint
     bench->point = horizon;
     for (uint32_t cell = 0; cell < agents * arms; cell++)
         bench->means[cell] = tacit_rng_uniform(&rng);
-    bench->plan = (struct gossip_plan){.common = {.seed = seed,
-                                                  .run_count = 1,
-                                                  .agent_count = agents,
-                                                  .horizon = horizon,
-                                                  .points = &bench->point,
-                                                  .point_count = 1,
-                                                  .env = {TACIT_ENV_BERNOULLI,
-                                                          agents,
-                                                          arms,
-                                                          bench->means,
-                                                          0,
-                                                          {NULL, NULL, false},
-                                                          NULL}},
-                                       .doubles = true,
-                                       .graph = &bench->network->graph,
-                                       .schedule = {.rule = TACIT_PHASES_INDEX,
-                                                    .arm_count = arms,
-                                                    .agent_count = agents,
-                                                    .horizon = horizon,
-                                                    .epsilon_per_reward = epsilon,
-                                                    .growth = 2,
-                                                    .arms_per_round = arms < 4 ? arms : 4}};
+    bench->plan = (struct gossip_plan){
+        .common = {.seed = seed,
+                   .run_count = 1,
+                   .agent_count = agents,
+                   .horizon = horizon,
+                   .points = &bench->point,
+                   .point_count = 1,
+                   .env = {TACIT_ENV_BERNOULLI, agents, arms, bench->means, 0, {0}, NULL}},
+        .doubles = true,
+        .graph = &bench->network->graph,
+        .schedule = {.rule = TACIT_PHASES_INDEX,
+                     .arm_count = arms,
+                     .agent_count = agents,
+                     .horizon = horizon,
+                     .epsilon_per_reward = epsilon,
+                     .growth = 2,
+                     .arms_per_round = arms < 4 ? arms : 4}};
     assert_int_equal(tacit_mechanism_init(&bench->plan.mechanism, &mechanism), TACIT_OK);
     assert_true(tacit_phases_is_valid(&bench->plan.schedule));
 }

@@ -23,14 +23,13 @@ static struct phased_sim sim_of(enum tacit_phases_rule rule, double epsilon, dou
                                 uint64_t horizon)
 {
     struct phased_sim sim = {
-        .common =
-            {.seed = 8,
-             .run_count = RUNS,
-             .agent_count = AGENTS_MAX,
-             .horizon = horizon,
-             .points = points,
-             .point_count = POINTS,
-             .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {NULL, NULL, false}, NULL}},
+        .common = {.seed = 8,
+                   .run_count = RUNS,
+                   .agent_count = AGENTS_MAX,
+                   .horizon = horizon,
+                   .points = points,
+                   .point_count = POINTS,
+                   .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {0}, NULL}},
         .schedule = {.rule = rule,
                      .arm_count = ARMS,
                      .agent_count = AGENTS_MAX,
