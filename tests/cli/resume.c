@@ -24,7 +24,7 @@
 #define NEEDS_ALL_ADDRESSES 0
 #endif
 
-#define RUNS "600"
+#define RUNS "3000"
 #define CALLS_MAX 60u
 
 static const char text[] = "name: long\n"

@@ -753,6 +753,7 @@ static void access_follows_the_coordinators_file(void **state)
                                "topic read tacit/v1/trial/to/north/elimination\n"
                                "topic write tacit/v1/trial/key/north\n"
                                "topic read tacit/v1/trial/key/coordinator\n"
+                               "topic read tacit/v1/trial/key/+\n"
                                "topic write tacit/v1/trial/peer/north/south/elimination\n"
                                "topic read tacit/v1/trial/peer/south/north/elimination\n"
                                "topic read tacit/v1/trial/key/south\n"
@@ -766,6 +767,7 @@ static void access_follows_the_coordinators_file(void **state)
                                "topic read tacit/v1/trial/to/south/elimination\n"
                                "topic write tacit/v1/trial/key/south\n"
                                "topic read tacit/v1/trial/key/coordinator\n"
+                               "topic read tacit/v1/trial/key/+\n"
                                "topic write tacit/v1/trial/peer/south/north/elimination\n"
                                "topic read tacit/v1/trial/peer/north/south/elimination\n"
                                "topic read tacit/v1/trial/key/north\n";
