@@ -233,7 +233,7 @@ static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
                                  "compare",
                                  one,
                                  grid,
-                                 "--set=horizon=50000",
+                                 "--set=horizon=100000",
                                  "--json",
                                  "--threads=1",
                                  "--set=protocol={kind: index, index: thompson}",
@@ -244,7 +244,7 @@ static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
                                  NULL};
     struct process_plan const whole_plan = {.arguments = words, .timeout_ms = 120000};
     struct process_plan const stopped_plan = {
-        .arguments = words, .interrupt_after_ms = 700, .timeout_ms = 120000};
+        .arguments = words, .interrupt_after_ms = 500, .timeout_ms = 120000};
     struct process_result stopped = process_run(&stopped_plan);
     assert_int_equal(stopped.code, 130);
     assert_non_null(strstr(stopped.err, "the same call goes on from there"));
