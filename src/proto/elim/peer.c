@@ -793,9 +793,10 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
         tacit_elim_agent_check(elim_peer_agent(peer), tacit_elim_agent_size(&config->agent),
                                &config->agent) == TACIT_OK &&
         flag_is_possible(&peer->confirms) && flag_is_possible(&peer->confirmed) &&
-        elim_peer_grants_are_possible(peer) && elim_peer_agreement_is_possible(peer) &&
-        collection_is_possible(peer) && judge_is_possible(peer) && sets_are_possible(peer) &&
-        rows_are_possible(peer, table) && own_row_is_possible(peer, table);
+        elim_peer_grants_are_possible(peer) && collection_is_possible(peer) &&
+        judge_is_possible(peer) && elim_peer_agreement_is_possible(peer) &&
+        sets_are_possible(peer) && rows_are_possible(peer, table) &&
+        own_row_is_possible(peer, table);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
