@@ -34,6 +34,17 @@ double tacit_bounds_upper(const struct tacit_bounds_sum *sum, double epsilon, do
 /* LCB(y) = 1 - UCB(1 - y), the same with signs turned. */
 double tacit_bounds_lower(const struct tacit_bounds_sum *sum, double epsilon, double log_level);
 
+/* What is known of a mean in [0, 1]. */
+struct tacit_bounds_interval {
+    double mean; /* y */
+    double lower;
+    double upper;
+};
+
+/* y, LCB and UCB. Requires and costs: both of them. */
+struct tacit_bounds_interval tacit_bounds_interval(const struct tacit_bounds_sum *sum,
+                                                   double epsilon, double log_level);
+
 /* c(N, m, L) = min over 0 < lambda < epsilon of (L + N lambda^2/8 - m ln(1 - lambda^2/epsilon^2)) /
  * (lambda N); without noise sqrt(L/(2N)). A function of counts alone: y - c <= LCB, UCB <= y + c
  * before clipping. Requires: as above. Cost: about 8 logarithms. Source: EXACT-BOUNDS 2.4. */

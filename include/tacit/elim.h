@@ -15,6 +15,7 @@
 #ifndef TACIT_ELIM_H
 #define TACIT_ELIM_H
 #include "tacit/base.h"
+#include "tacit/bounds.h"
 #include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/privacy.h"
@@ -350,13 +351,6 @@ struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *a
 void tacit_elim_agent_look(const struct tacit_elim_agent *agent,
                            struct tacit_elim_agent_view *view);
 
-/* What is known of an arm's mean, on the scale of the public range. */
-struct tacit_elim_interval {
-    double mean; /* over the releases in use; 0 before the first round */
-    double lower;
-    double upper;
-};
-
 /* ---- Peer ------------------------------------------------------------------------------------ */
 
 /* What peers hold of each other's reports: of the present and of the last epoch, a row of K sums an
@@ -505,10 +499,10 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
 
 /* The arm's interval that is valid at all times, from the releases of all members: the chance that
  * any arm's is wrong at any of its looks is at most 1 - confidence. Of an arm that was dropped,
- * that of its last look; [0, 1] before the first round. Requires: SPREAD with exact bounds, arm <
- * K, 0 < confidence < 1. Source: EXACT-BOUNDS 3 (v). Cost: two bounds. */
-struct tacit_elim_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,
-                                                    uint32_t arm, double confidence);
+ * that of its last look; [0, 1], with a mean of 0, before the first round. Requires: SPREAD with
+ * exact bounds, arm < K, 0 < confidence < 1. Source: EXACT-BOUNDS 3 (v). Cost: two bounds. */
+struct tacit_bounds_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,
+                                                      uint32_t arm, double confidence);
 
 /* ---- Judge ----------------------------------------------------------------------------------- */
 
@@ -664,6 +658,6 @@ enum tacit_status tacit_elim_hub_restore(struct tacit_elim_hub *hub,
 void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);
 
 /* As tacit_elim_peer_interval, from all reports that came. Requires: exact bounds. */
-struct tacit_elim_interval tacit_elim_hub_interval(const struct tacit_elim_hub *hub, uint32_t arm,
-                                                   double confidence);
+struct tacit_bounds_interval tacit_elim_hub_interval(const struct tacit_elim_hub *hub, uint32_t arm,
+                                                     double confidence);
 #endif

@@ -98,18 +98,11 @@ enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, ui
 void tacit_phased_judge_look(const struct tacit_phased_judge *judge,
                              struct tacit_phased_judge_view *view);
 
-/* What is known of an arm's mean, on the scale of the public range. */
-struct tacit_phased_interval {
-    double mean; /* y over the suffix in use; 0 before the first release */
-    double lower;
-    double upper;
-};
-
 /* The arm's interval that is valid at all times: the chance that any arm's is wrong at any of its
- * looks is at most 1 - confidence, whoever looks when, whatever rule makes the plans. [0, 1] before
- * the arm's first release. Requires: arm < K, 0 < confidence < 1. Source: EXACT-BOUNDS 3 (v).
- * Cost: two bounds. */
-struct tacit_phased_interval tacit_phased_judge_interval(const struct tacit_phased_judge *judge,
+ * looks is at most 1 - confidence, whoever looks when, whatever rule makes the plans. [0, 1], with
+ * a mean of 0, before the arm's first release. Requires: arm < K, 0 < confidence < 1. Source:
+ * EXACT-BOUNDS 3 (v). Cost: two bounds. */
+struct tacit_bounds_interval tacit_phased_judge_interval(const struct tacit_phased_judge *judge,
                                                          uint32_t arm, double confidence);
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -343,6 +336,6 @@ enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
 void tacit_phased_hub_look(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);
 
 /* As tacit_phased_judge_interval, of the hub's judge. */
-struct tacit_phased_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
+struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
                                                        uint32_t arm, double confidence);
 #endif

@@ -126,6 +126,14 @@ double tacit_bounds_lower(const struct tacit_bounds_sum *sum, double epsilon, do
     return 1 - tacit_bounds_upper(&turned, epsilon, log_level);
 }
 
+struct tacit_bounds_interval tacit_bounds_interval(const struct tacit_bounds_sum *sum,
+                                                   double epsilon, double log_level)
+{
+    return (struct tacit_bounds_interval){tacit_bounds_mean(sum),
+                                          tacit_bounds_lower(sum, epsilon, log_level),
+                                          tacit_bounds_upper(sum, epsilon, log_level)};
+}
+
 /* ---- Radius ---- */
 
 /* With u = (lambda/epsilon)^2 the minimum is the root of F(u) = N epsilon^2 u/8 + 2 m u/(1-u) + m

@@ -94,7 +94,7 @@ static void check_intervals(const struct tacit_phased_judge *judge,
                             const struct tacit_phased_judge_view *view, double confidence)
 {
     for (uint32_t arm = 0; arm < ARMS; arm++) {
-        struct tacit_phased_interval const interval =
+        struct tacit_bounds_interval const interval =
             tacit_phased_judge_interval(judge, arm, confidence > 0 ? confidence : 0.95);
         assert_true(interval.lower >= 0 && interval.lower <= interval.upper && interval.upper <= 1);
         if (view->releases[arm] == 0 || confidence <= 0)

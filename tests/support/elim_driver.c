@@ -240,7 +240,7 @@ static void look_closer(struct driver_core *hub)
     damage_some(snapshot, room, restores, hub);
     free(snapshot);
     for (uint32_t arm = 0; driver_hub_view(hub).is_exact && arm < hub->arm_count; arm++) {
-        struct tacit_elim_interval const at = tacit_elim_hub_interval(hub->state, arm, 0.9);
+        struct tacit_bounds_interval const at = tacit_elim_hub_interval(hub->state, arm, 0.9);
         digest_real(at.mean);
         digest_real(at.lower);
         digest_real(at.upper);

@@ -166,7 +166,7 @@ static void look_closer(const struct peer_core *core, const struct tacit_elim_pe
 {
     struct peer_core copy = peer_copy(core);
     for (uint32_t arm = 0; view->is_exact && arm < core->config.agent.arm_count; arm++) {
-        struct tacit_elim_interval const at = tacit_elim_peer_interval(core->state, arm, 0.9);
+        struct tacit_bounds_interval const at = tacit_elim_peer_interval(core->state, arm, 0.9);
         digest_real(at.mean);
         digest_real(at.lower);
         digest_real(at.upper);

@@ -57,8 +57,8 @@ static bool sum_between(const struct books *books, uint32_t first, uint32_t last
     return true;
 }
 
-static struct tacit_elim_interval interval_by_hand(const struct books *books, uint32_t last,
-                                                   uint32_t arm, double delta)
+static struct tacit_bounds_interval interval_by_hand(const struct books *books, uint32_t last,
+                                                     uint32_t arm, double delta)
 {
     double const epsilon = books->setup->epsilon;
     double const look = last + 1;
@@ -75,9 +75,9 @@ static struct tacit_elim_interval interval_by_hand(const struct books *books, ui
             best = sum;
         }
     }
-    return (struct tacit_elim_interval){tacit_bounds_mean(&best),
-                                        tacit_bounds_lower(&best, epsilon, level),
-                                        tacit_bounds_upper(&best, epsilon, level)};
+    return (struct tacit_bounds_interval){tacit_bounds_mean(&best),
+                                          tacit_bounds_lower(&best, epsilon, level),
+                                          tacit_bounds_upper(&best, epsilon, level)};
 }
 
 static void expect_books(const struct books *books, const struct driver_core *hub,
@@ -86,7 +86,7 @@ static void expect_books(const struct books *books, const struct driver_core *hu
     struct tacit_elim_hub_view const view = driver_hub_view(hub);
     uint32_t const last = books->round_count - 1;
     double const delta = 1.0 / (double)books->setup->horizon;
-    struct tacit_elim_interval known[ARMS];
+    struct tacit_bounds_interval known[ARMS];
     uint32_t leader = TACIT_NO_ARM;
     double lower = 0;
     for (uint32_t arm = 0; arm < ARMS; arm++) {
@@ -102,7 +102,8 @@ static void expect_books(const struct books *books, const struct driver_core *hu
     for (uint32_t arm = 0; arm < ARMS; arm++) {
         if (!was_in[arm])
             continue;
-        struct tacit_elim_interval const told = tacit_elim_hub_interval(hub->state, arm, 1 - delta);
+        struct tacit_bounds_interval const told =
+            tacit_elim_hub_interval(hub->state, arm, 1 - delta);
         assert_true(told.mean == known[arm].mean);
         assert_true(view.means[arm] == known[arm].mean);
         assert_true(fabs(told.lower - known[arm].lower) <= 1e-9);

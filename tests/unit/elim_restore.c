@@ -536,13 +536,13 @@ static void interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look(void *
     assert_int_equal(driver_change(&pair.whole, TACIT_ELIM_RETIRE_ARM, 0, 0, &number), TACIT_OK);
     assert_int_equal(driver_change(&pair.lost, TACIT_ELIM_RETIRE_ARM, 0, 0, &number), TACIT_OK);
     play_to(&pair, 1);
-    struct tacit_elim_interval const first = tacit_elim_hub_interval(pair.whole.state, 1, 0.95);
+    struct tacit_bounds_interval const first = tacit_elim_hub_interval(pair.whole.state, 1, 0.95);
     assert_true(first.mean > 0.4 && first.lower > 0 && first.upper < 1);
     assert_int_equal(driver_change(&pair.whole, TACIT_ELIM_RETIRE_ARM, 1, 0, &number), TACIT_OK);
     assert_int_equal(driver_change(&pair.lost, TACIT_ELIM_RETIRE_ARM, 1, 0, &number), TACIT_OK);
     play_to(&pair, 2);
-    struct tacit_elim_interval const never = tacit_elim_hub_interval(pair.whole.state, 0, 0.95);
-    struct tacit_elim_interval const last = tacit_elim_hub_interval(pair.whole.state, 1, 0.95);
+    struct tacit_bounds_interval const never = tacit_elim_hub_interval(pair.whole.state, 0, 0.95);
+    struct tacit_bounds_interval const last = tacit_elim_hub_interval(pair.whole.state, 1, 0.95);
     assert_true(!(never.mean > 0) && !(never.lower > 0) && !(never.upper < 1));
     assert_memory_equal(&first, &last, sizeof last);
     close_pair(&pair);

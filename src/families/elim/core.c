@@ -344,8 +344,8 @@ bool elim_core_judges_exactly(const struct elim_core *core, uint32_t *rounds)
     return true;
 }
 
-struct tacit_elim_interval elim_core_interval(const struct elim_core *core, uint32_t arm,
-                                              double confidence)
+struct tacit_bounds_interval elim_core_interval(const struct elim_core *core, uint32_t arm,
+                                                double confidence)
 {
     TACIT_ASSERT(is_peer(core));
     return tacit_elim_peer_interval(state_of(core), arm, confidence);

@@ -70,8 +70,8 @@ bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer
 bool elim_core_judges_exactly(const struct elim_core *core, uint32_t *rounds);
 
 /* tacit_elim_peer_interval. Requires: it judges exactly. */
-struct tacit_elim_interval elim_core_interval(const struct elim_core *core, uint32_t arm,
-                                              double confidence);
+struct tacit_bounds_interval elim_core_interval(const struct elim_core *core, uint32_t arm,
+                                                double confidence);
 
 /* The newest release: of a peer tacit_elim_peer_release, over a star tacit_elim_agent_draw.
  * Requires: over a star, that it waits for its grant. */

@@ -128,7 +128,7 @@ static void note_intervals(struct live_hub *hub)
         return;
     tacit_elim_hub_look(hub->core, &view);
     for (uint32_t arm = 0; arm < hub->config->arm_count; arm++) {
-        struct tacit_elim_interval const interval =
+        struct tacit_bounds_interval const interval =
             tacit_elim_hub_interval(hub->core, arm, confidence);
         hub->lowers[arm] = interval.lower;
         hub->uppers[arm] = interval.upper;

@@ -96,7 +96,8 @@ static void note_intervals(struct live_site *site)
     if (!elim_core_judges_exactly(site->core, &rounds))
         return;
     for (uint32_t arm = 0; arm < run->arm_count; arm++) {
-        struct tacit_elim_interval const interval = elim_core_interval(site->core, arm, confidence);
+        struct tacit_bounds_interval const interval =
+            elim_core_interval(site->core, arm, confidence);
         site->lowers[arm] = interval.lower;
         site->uppers[arm] = interval.upper;
     }

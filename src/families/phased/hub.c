@@ -203,7 +203,7 @@ static void note_intervals(struct live_hub *hub)
     uint32_t const arms = hub->config->arm_count;
     double bar = 0;
     for (uint32_t arm = 0; arm < arms; arm++) {
-        struct tacit_phased_interval const interval =
+        struct tacit_bounds_interval const interval =
             tacit_phased_hub_interval(hub->core, arm, confidence);
         hub->lowers[arm] = interval.lower;
         hub->uppers[arm] = interval.upper;

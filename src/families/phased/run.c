@@ -17,7 +17,7 @@ struct phased_run {
     struct tacit_sim_instance instance;
     uint32_t *released; /* A: the last round whose release was counted */
     double samples;
-    struct tacit_phased_interval *intervals; /* K: scratch */
+    struct tacit_bounds_interval *intervals; /* K: scratch */
     struct tacit_phased_update update;       /* of the step under way */
     struct tacit_sim_send send;
 };
@@ -266,7 +266,7 @@ static bool is_left(const struct phased_run *run, const struct tacit_phased_judg
     return judge->decided ? arm == judge->leader : run->intervals[arm].upper >= bar;
 }
 
-static struct tacit_phased_interval interval_of(const struct phased_run *run, uint32_t arm,
+static struct tacit_bounds_interval interval_of(const struct phased_run *run, uint32_t arm,
                                                 double confidence)
 {
     return run->direct != NULL

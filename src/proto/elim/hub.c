@@ -589,8 +589,8 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
     view->refused = refused_of(hub, 0);
 }
 
-struct tacit_elim_interval tacit_elim_hub_interval(const struct tacit_elim_hub *state, uint32_t arm,
-                                                   double confidence)
+struct tacit_bounds_interval tacit_elim_hub_interval(const struct tacit_elim_hub *state,
+                                                     uint32_t arm, double confidence)
 {
     struct elim_judge_parts const judge = judge_of((struct tacit_elim_hub *)(uintptr_t)state);
     return elim_judge_interval(&judge, arm, confidence);

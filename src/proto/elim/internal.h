@@ -103,8 +103,8 @@ void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents)
 bool elim_exact_goes_on(const struct elim_judge_parts *parts);
 
 /* The arm's interval that is valid at all times (3 v). */
-struct tacit_elim_interval elim_judge_interval(const struct elim_judge_parts *parts, uint32_t arm,
-                                               double confidence);
+struct tacit_bounds_interval elim_judge_interval(const struct elim_judge_parts *parts, uint32_t arm,
+                                                 double confidence);
 
 /* Could a step have left these? */
 bool elim_exact_is_possible(const struct elim_judge_parts *parts);

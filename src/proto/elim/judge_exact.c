@@ -1,13 +1,11 @@
 /* Elimination with exact bounds (EXACT-BOUNDS 4; ours) where reports are histories: what all agents
- * together have released of each arm after each round, the interval that follows, and who goes.
+ * together have released of each arm after each round. Who goes: tacit/elimination.h.
  *
  * A history sum of round r holds the noise of at most r releases; the difference of two rounds in
- * which everybody reported, that of the releases between them. All active arms have the same
- * counts, so one suffix (2.5) is that of all, and both bounds rise with y: the arm with the largest
- * y has the largest lower bound, and a few upper bounds say who is below it. */
-#include <math.h>
+ * which everybody reported, that of the releases between them. */
 #include <string.h>
 #include "internal.h"
+#include "tacit/elimination.h"
 
 #define TOTAL_MAX (INT64_C(1) << 62) /* differences of two totals fit 64 bits */
 
@@ -93,27 +91,32 @@ void elim_exact_init(const struct elim_judge_parts *parts)
     (void)tacit_phases_climb(&phases, rungs_of(parts));
 }
 
-/* Which releases of an arm are used at a look: the sums of the rounds first + 1, .., round. */
-struct window {
-    uint32_t first; /* 0: all of them */
-    uint64_t pulls; /* N */
-    uint64_t noises;
-};
-
-/* 2.5, by counts alone. A round without somebody has no difference to one with all of them: the
- * whole history is used, of those who are in it. Nor has a round of a later term to those before: a
- * history that was begun anew has fewer releases than are counted for it here. */
-static struct window window_of(const struct elim_judge_parts *parts, uint32_t round, double level)
+/* Which releases are used at a look after so many rounds: 2.5, by counts alone. A round without
+ * somebody has no difference to one with all of them: the whole history is used, of those who are
+ * in it. Nor has a round of a later term to those before: a history that was begun anew has fewer
+ * releases than are counted for it here. */
+static struct tacit_elimination look_after(const struct elim_judge_parts *parts, uint32_t round,
+                                           double level)
 {
-    struct tacit_bounds_sum parted[TACIT_BOUNDS_RELEASES_MAX];
-    uint32_t first[TACIT_BOUNDS_RELEASES_MAX];
     uint64_t const all = parts->schedule->report_count;
     uint64_t const *const agents = agents_of(parts);
     uint64_t const *const rungs = rungs_of(parts);
+    struct tacit_elimination look = {.steps = totals_of(parts, 1),
+                                     .arm_stride = 1,
+                                     .release_stride = parts->schedule->arm_count,
+                                     .are_histories = true,
+                                     .arm_count = parts->schedule->arm_count,
+                                     .last = round,
+                                     .pulls = agents[round - 1] * rungs[round - 1],
+                                     .noises = agents[round - 1] * round,
+                                     .epsilon = parts->schedule->epsilon_per_reward,
+                                     .level = level};
+    if (agents[round - 1] < all)
+        return look;
+    struct tacit_bounds_sum parted[TACIT_BOUNDS_RELEASES_MAX];
+    uint32_t first[TACIT_BOUNDS_RELEASES_MAX];
     uint32_t count = 0;
     uint32_t last = 0;
-    if (agents[round - 1] < all)
-        return (struct window){0, agents[round - 1] * rungs[round - 1], agents[round - 1] * round};
     uint32_t const anew_after = parts->judge->anew_after;
     for (uint32_t i = round > anew_after ? anew_after + 1 : 1; i <= round; i++) {
         if (agents[i - 1] < all)
@@ -125,77 +128,35 @@ static struct window window_of(const struct elim_judge_parts *parts, uint32_t ro
         last = i;
     }
     struct tacit_bounds_sum sum;
-    uint32_t const from =
-        tacit_bounds_suffix(parted, count, parts->schedule->epsilon_per_reward, level, &sum);
-    return (struct window){first[from], sum.pulls, sum.noises};
-}
-
-static struct tacit_bounds_sum sum_in(const struct elim_judge_parts *parts, uint32_t arm,
-                                      uint32_t round, const struct window *window)
-{
-    int64_t const before = window->first == 0 ? 0 : totals_of(parts, window->first)[arm];
-    return (struct tacit_bounds_sum){.pulls = window->pulls,
-                                     .noises = window->noises,
-                                     .steps = totals_of(parts, round)[arm] - before};
+    look.first = first[tacit_bounds_suffix(parted, count, look.epsilon, level, &sum)];
+    look.pulls = sum.pulls;
+    look.noises = sum.noises;
+    return look;
 }
 
 /* ---- Who goes ---- */
 
-/* 4.3: largest y of those left, lowest index on ties. Ensures: the means are those y. */
-static uint32_t take_means(const struct elim_judge_parts *parts, const struct window *window)
-{
-    uint32_t const arms = parts->schedule->arm_count;
-    uint32_t best = tacit_bits_next(parts->active, arms, 0);
-    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(parts->active, arms, arm + 1)) {
-        struct tacit_bounds_sum const sum = sum_in(parts, arm, parts->judge->epoch, window);
-        parts->means[arm] = tacit_bounds_mean(&sum);
-        if (parts->means[arm] > parts->means[best])
-            best = arm;
-    }
-    return best;
-}
-
-/* 4.3: UCB below the largest LCB, strictly, all at once. */
-static void drop_below(const struct elim_judge_parts *parts, const struct window *window,
-                       double level, double lower)
-{
-    struct elim_judge *const judge = parts->judge;
-    uint32_t const arms = parts->schedule->arm_count;
-    double const epsilon = parts->schedule->epsilon_per_reward;
-    int64_t out = INT64_MIN; /* a sum up to which arms go, and .. */
-    int64_t in = INT64_MAX;  /* .. from which they stay */
-    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
-         arm = tacit_bits_next(parts->active, arms, arm + 1)) {
-        struct tacit_bounds_sum const sum = sum_in(parts, arm, judge->epoch, window);
-        if (sum.steps > out && sum.steps < in) {
-            if (tacit_bounds_upper(&sum, epsilon, level) < lower)
-                out = sum.steps;
-            else
-                in = sum.steps;
-        }
-        if (sum.steps <= out) {
-            tacit_bits_remove(parts->active, arm);
-            parts->eliminated[arm] = judge->epoch;
-            judge->active_count--;
-        }
-    }
-}
-
 void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents)
 {
     struct elim_judge *const judge = parts->judge;
+    uint32_t const arms = parts->schedule->arm_count;
     struct tacit_phases const phases = elim_phases(parts->schedule);
-    double const level =
-        tacit_bounds_level(parts->schedule->arm_count, judge->epoch, tacit_phases_delta(&phases));
-    double const epsilon = parts->schedule->epsilon_per_reward;
+    double const level = tacit_bounds_level(arms, judge->epoch, tacit_phases_delta(&phases));
     agents_of(parts)[judge->epoch - 1] = agents;
-    struct window const window = window_of(parts, judge->epoch, level);
-    uint32_t const leader = take_means(parts, &window);
-    struct tacit_bounds_sum const best = sum_in(parts, leader, judge->epoch, &window);
-    judge->radius = tacit_bounds_radius(window.pulls, window.noises, epsilon, level);
-    judge->leader = leader + 1;
-    drop_below(parts, &window, level, tacit_bounds_lower(&best, epsilon, level));
-    TACIT_ASSERT(tacit_bits_has(parts->active, leader)); /* its UCB is not below its LCB */
+    struct tacit_elimination const look = look_after(parts, judge->epoch, level);
+    judge->radius = tacit_bounds_radius(look.pulls, look.noises, look.epsilon, level);
+    judge->leader = 1 + tacit_elimination_leader(&look, parts->active);
+    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
+         arm = tacit_bits_next(parts->active, arms, arm + 1)) {
+        struct tacit_bounds_sum const sum = tacit_elimination_sum(&look, arm);
+        parts->means[arm] = tacit_bounds_mean(&sum);
+        parts->eliminated[arm] = judge->epoch; /* unless it stays */
+    }
+    judge->active_count -= tacit_elimination_drop(&look, parts->active, NULL);
+    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
+         arm = tacit_bits_next(parts->active, arms, arm + 1))
+        parts->eliminated[arm] = 0;
+    TACIT_ASSERT(tacit_bits_has(parts->active, judge->leader - 1));
 }
 
 bool elim_exact_goes_on(const struct elim_judge_parts *parts)
@@ -216,8 +177,8 @@ bool elim_exact_goes_on(const struct elim_judge_parts *parts)
 
 /* ---- Intervals ---- */
 
-struct tacit_elim_interval elim_judge_interval(const struct elim_judge_parts *parts, uint32_t arm,
-                                               double confidence)
+struct tacit_bounds_interval elim_judge_interval(const struct elim_judge_parts *parts, uint32_t arm,
+                                                 double confidence)
 {
     struct tacit_elim_schedule const *const schedule = parts->schedule;
     uint32_t const dropped = parts->eliminated[arm];
@@ -227,14 +188,11 @@ struct tacit_elim_interval elim_judge_interval(const struct elim_judge_parts *pa
     TACIT_ASSERT(elim_is_exact(schedule));
     TACIT_ASSERT(arm < schedule->arm_count);
     if (round == 0)
-        return (struct tacit_elim_interval){0, 0, 1};
+        return (struct tacit_bounds_interval){0, 0, 1};
     double const level = tacit_bounds_level(schedule->arm_count, round, 1 - confidence);
-    struct window const window = window_of(parts, round, level);
-    struct tacit_bounds_sum const sum = sum_in(parts, arm, round, &window);
-    double const epsilon = schedule->epsilon_per_reward;
-    return (struct tacit_elim_interval){tacit_bounds_mean(&sum),
-                                        tacit_bounds_lower(&sum, epsilon, level),
-                                        tacit_bounds_upper(&sum, epsilon, level)};
+    struct tacit_elimination const look = look_after(parts, round, level);
+    struct tacit_bounds_sum const sum = tacit_elimination_sum(&look, arm);
+    return tacit_bounds_interval(&sum, look.epsilon, level);
 }
 
 /* ---- Checking a state from a disk ---- */

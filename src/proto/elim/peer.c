@@ -868,8 +868,8 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
     view->eliminated = judge.eliminated;
 }
 
-struct tacit_elim_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,
-                                                    uint32_t arm, double confidence)
+struct tacit_bounds_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,
+                                                      uint32_t arm, double confidence)
 {
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     TACIT_ASSERT(peer->config.collection == TACIT_ELIM_SPREAD);

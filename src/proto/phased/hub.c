@@ -699,7 +699,7 @@ void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_ph
         .flagged = hub->config.has_grants ? flagged_of(hub) : NULL};
 }
 
-struct tacit_phased_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
+struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
                                                        uint32_t arm, double confidence)
 {
     return tacit_phased_judge_interval(judge_of((struct tacit_phased_hub *)(uintptr_t)hub), arm,

@@ -227,20 +227,18 @@ static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint3
 /* ---- Guard ---- */
 
 /* 3 (v): at all times. [0, 1] before the first release. */
-static struct tacit_phased_interval interval_of(struct tacit_phased_judge *judge, uint32_t arm,
+static struct tacit_bounds_interval interval_of(struct tacit_phased_judge *judge, uint32_t arm,
                                                 double delta)
 {
     TACIT_ASSERT(delta > 0);
     TACIT_ASSERT(delta < 1);
     uint64_t const looks = releases_of(judge)[arm];
     if (looks == 0)
-        return (struct tacit_phased_interval){0, 0, 1};
+        return (struct tacit_bounds_interval){0, 0, 1};
     double const epsilon = judge->schedule.epsilon_per_reward;
     double const level = tacit_bounds_level(judge->schedule.arm_count, (uint32_t)looks, delta);
     struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
-    return (struct tacit_phased_interval){tacit_bounds_mean(&sum),
-                                          tacit_bounds_lower(&sum, epsilon, level),
-                                          tacit_bounds_upper(&sum, epsilon, level)};
+    return tacit_bounds_interval(&sum, epsilon, level);
 }
 
 /* At most so much is lost by a pull of this arm instead of the guard's; no less than 0. */
@@ -767,7 +765,7 @@ void tacit_phased_judge_look(const struct tacit_phased_judge *state,
                                              .lowers = lowers_of(judge)};
 }
 
-struct tacit_phased_interval tacit_phased_judge_interval(const struct tacit_phased_judge *state,
+struct tacit_bounds_interval tacit_phased_judge_interval(const struct tacit_phased_judge *state,
                                                          uint32_t arm, double confidence)
 {
     struct tacit_phased_judge *const judge = writable(state);
