@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "tacit/bounds.h"
+#include "tacit/elimination.h"
 
 #define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
 #define BLOCK_MAX (UINT64_C(1) << 32)
@@ -132,15 +133,6 @@ static uint64_t following_look(const struct tacit_vote_pool *pool)
     return next < RELEASES_MAX ? next : RELEASES_MAX;
 }
 
-static struct tacit_bounds_sum sum_of(struct tacit_vote_pool *pool, uint32_t arm)
-{
-    TACIT_ASSERT(arm < arms_of(pool));
-    TACIT_ASSERT(pool->release_count > 0);
-    return (struct tacit_bounds_sum){.pulls = pool->release_count * pool->config.block,
-                                     .noises = pool->release_count,
-                                     .steps = sums_of(pool)[arm]};
-}
-
 static bool has_spare_bits(const struct tacit_vote_pool *pool, const uint64_t *arms)
 {
     uint32_t const spare = arms_of(pool) % 64u;
@@ -152,39 +144,24 @@ static uint32_t next_active(struct tacit_vote_pool *pool, uint32_t from)
     return tacit_bits_next(active_of(pool), arms_of(pool), from);
 }
 
-static double lower_of(struct tacit_vote_pool *pool, uint32_t arm, double level)
-{
-    struct tacit_bounds_sum const sum = sum_of(pool, arm);
-    return tacit_bounds_lower(&sum, pool->config.epsilon, level);
-}
-
-/* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
+/* Out with k if UCB_k <= max LCB + accuracy, by all releases. */
 static void look(struct tacit_vote_pool *pool)
 {
     TACIT_ASSERT(pool->active_count >= 1);
     TACIT_ASSERT(pool->release_count == pool->next_look);
     struct tacit_vote_pool_config const *const config = &pool->config;
-    double const level =
-        tacit_bounds_level(config->arm_count, (uint32_t)++pool->look_count, config->failure);
-    uint32_t best = next_active(pool, 0);
-    double bar = lower_of(pool, best, level);
-    for (uint32_t arm = next_active(pool, best + 1); arm < arms_of(pool);
-         arm = next_active(pool, arm + 1)) {
-        double const lower = lower_of(pool, arm, level);
-        if (lower > bar) {
-            best = arm;
-            bar = lower;
-        }
-    }
-    for (uint32_t arm = next_active(pool, 0); arm < arms_of(pool);
-         arm = next_active(pool, arm + 1)) {
-        struct tacit_bounds_sum const sum = sum_of(pool, arm);
-        if (arm == best ||
-            tacit_bounds_upper(&sum, config->epsilon, level) > bar + config->accuracy)
-            continue;
-        tacit_bits_remove(active_of(pool), arm);
-        pool->active_count--;
-    }
+    pool->look_count++;
+    struct tacit_elimination const look = {
+        .steps = sums_of(pool),
+        .arm_stride = 1,
+        .arm_count = config->arm_count,
+        .last = 1, /* a sum of all of them */
+        .pulls = pool->release_count * config->block,
+        .noises = pool->release_count,
+        .epsilon = config->epsilon,
+        .level = tacit_bounds_level(config->arm_count, (uint32_t)pool->look_count, config->failure),
+        .accuracy = config->accuracy};
+    pool->active_count -= tacit_elimination_drop(&look, active_of(pool), NULL);
     TACIT_ASSERT(pool->active_count >= 1);
     TACIT_ASSERT(pool->active_count == tacit_bits_count(active_of(pool), arms_of(pool)));
     pool->next_look = following_look(pool);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "tacit/bounds.h"
+#include "tacit/elimination.h"
 
 #define RETRY_US 1000000u /* after the random source failed */
 #define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
@@ -255,54 +256,30 @@ static void lay_ladder(const struct tacit_vote_private *player, struct tacit_bou
     TACIT_ASSERT(rung == player->rung);
 }
 
-/* The suffix of an arm's releases in use (EXACT-BOUNDS 2.5). */
-static struct tacit_bounds_sum suffix_of(struct tacit_vote_private *player, uint32_t arm,
-                                         double level, struct tacit_bounds_sum *releases)
-{
-    struct tacit_bounds_sum sum;
-    for (uint32_t i = 0; i < player->epoch; i++)
-        releases[i].steps = noised_of(player, arm)[i];
-    (void)tacit_bounds_suffix(releases, (uint32_t)player->epoch, epsilon_of(player), level, &sum);
-    return sum;
-}
-
-static double lower_of(struct tacit_vote_private *player, uint32_t arm, double level,
-                       struct tacit_bounds_sum *releases)
-{
-    struct tacit_bounds_sum const sum = suffix_of(player, arm, level, releases);
-    return tacit_bounds_lower(&sum, epsilon_of(player), level);
-}
-
-/* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
+/* Out with k if UCB_k <= max LCB + accuracy, by a suffix of the releases (EXACT-BOUNDS 2.5). */
 static uint32_t drop_beaten(struct tacit_vote_private *player)
 {
     TACIT_ASSERT(player->active_count >= 1);
-    double const epsilon = epsilon_of(player);
     double const level =
         tacit_bounds_level(arms_of(player), (uint32_t)player->epoch, player->config.failure);
     struct tacit_bounds_sum releases[TACIT_BOUNDS_RELEASES_MAX];
+    struct tacit_bounds_sum sum;
     lay_ladder(player, releases);
-    uint32_t best = next_active(player, 0);
-    double bar = lower_of(player, best, level, releases);
-    for (uint32_t arm = next_active(player, best + 1); arm < arms_of(player);
-         arm = next_active(player, arm + 1)) {
-        double const lower = lower_of(player, arm, level, releases);
-        if (lower > bar) {
-            best = arm;
-            bar = lower;
-        }
-    }
-    uint32_t dropped = 0;
-    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
-         arm = next_active(player, arm + 1)) {
-        struct tacit_bounds_sum const sum = suffix_of(player, arm, level, releases);
-        if (arm == best || tacit_bounds_upper(&sum, epsilon, level) > bar + player->config.accuracy)
-            continue;
-        tacit_bits_remove(active_of(player), arm);
-        tacit_bits_add(dropped_of(player), arm);
-        player->active_count--;
-        dropped++;
-    }
+    uint32_t const first =
+        tacit_bounds_suffix(releases, (uint32_t)player->epoch, epsilon_of(player), level, &sum);
+    struct tacit_elimination const look = {.steps = noised_of(player, 0),
+                                           .arm_stride = TACIT_BOUNDS_RELEASES_MAX,
+                                           .release_stride = 1,
+                                           .arm_count = arms_of(player),
+                                           .first = first,
+                                           .last = (uint32_t)player->epoch,
+                                           .pulls = sum.pulls,
+                                           .noises = sum.noises,
+                                           .epsilon = epsilon_of(player),
+                                           .level = level,
+                                           .accuracy = player->config.accuracy};
+    uint32_t const dropped = tacit_elimination_drop(&look, active_of(player), dropped_of(player));
+    player->active_count -= dropped;
     TACIT_ASSERT(player->active_count >= 1);
     TACIT_ASSERT(player->active_count == tacit_bits_count(active_of(player), arms_of(player)));
     return dropped;
