@@ -111,8 +111,9 @@ static void measure(const char *name, struct tacit_model model, uint32_t batches
 
 int main(void)
 {
-    measure("logistic", (struct tacit_model){TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false}, 300);
-    measure("mlp", (struct tacit_model){TACIT_MODEL_MLP, 1, 28, 28, 10, false}, 300);
-    measure("cnn", (struct tacit_model){TACIT_MODEL_CNN, 3, 32, 32, 10, true}, 10);
+    measure("logistic", (struct tacit_model){TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false, false, 0},
+            300);
+    measure("mlp", (struct tacit_model){TACIT_MODEL_MLP, 1, 28, 28, 10, false, false, 0}, 300);
+    measure("cnn", (struct tacit_model){TACIT_MODEL_CNN, 3, 32, 32, 10, true, false, 0}, 10);
     return 0;
 }

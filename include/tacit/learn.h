@@ -1,6 +1,7 @@
 /* Learn: the small networks that users of a training federation train (Peleg et al., Sec. V), on
- * oneDNN: logistic regression, an MLP, a CNN; batch norm; Adam and SGD; cross-entropy. One thread a
- * network: run several networks to use several cores. Not here: selection, noise, data files.
+ * oneDNN: logistic regression, an MLP, a CNN; batch norm, dropout; Adam and SGD; cross-entropy. One
+ * thread a network: run several networks to use several cores. Not here: selection, noise, data
+ * files.
  *
  * All numbers of a model lie in one row of floats, layer after layer: weights (as output, input, or
  * output, input, row, column), bias; of a batch norm: scale, shift, running mean, running variance.
@@ -13,8 +14,7 @@
 enum tacit_model_kind {
     TACIT_MODEL_LOGISTIC, /* one dense layer */
     TACIT_MODEL_MLP,      /* 32-16 hidden units (READINGS P5.9) */
-    TACIT_MODEL_CNN       /* 3x3 unpadded 32-64-128, each with batch norm and pooled, then dense
-                             128-64-32 */
+    TACIT_MODEL_CNN       /* 3x3 unpadded 32-64-128, each pooled, then dense 128-64-32 */
 };
 
 struct tacit_model {
@@ -23,7 +23,9 @@ struct tacit_model {
     uint32_t height;   /* CNN: at least 22 */
     uint32_t width;
     uint32_t classes; /* 2 .. 256 */
-    bool batch_norm;  /* MLP: after each hidden layer; CNN: always */
+    bool batch_norm;  /* MLP: after each hidden layer; CNN: after each convolution */
+    bool two_hidden;  /* CNN: dense 128-64 alone (READINGS P5.13) */
+    double dropout;   /* 0 .. 1: share of the outputs of each dense hidden layer; 1 excluded */
 };
 
 #define TACIT_MODEL_LAYERS_MAX 32u
@@ -68,6 +70,11 @@ enum tacit_status tacit_learn_network_gradient(struct tacit_learn_network *netwo
                                                float *parameters, const float *images,
                                                const uint8_t *labels, float *gradient, double *loss,
                                                uint32_t *hits);
+
+/* Draws which outputs of the dense hidden layers are zero in the gradients until the next call; the
+ * others count 1/(1 - dropout) times. Before the first call, and in evaluation, all are kept.
+ * Without dropout nothing is drawn. Cost: one draw an output of the batch. */
+void tacit_learn_network_drop(struct tacit_learn_network *network, struct tacit_rng *rng);
 
 /* Summed cross-entropy and hits of `count` <= batch_size images in evaluation mode. Errors: as
  * above. */

@@ -15,29 +15,36 @@ static void add_stage(struct learn_plan *plan, struct learn_stage stage)
     plan->stages[plan->stage_count++] = stage;
 }
 
-static void add_dense(struct learn_plan *plan, uint32_t units, bool batch_norm, bool is_last)
+static void add_dense(struct learn_plan *plan, uint32_t units)
 {
     add_stage(plan, (struct learn_stage){.kind = LEARN_DENSE, .units = units});
-    if (is_last)
-        return;
-    if (batch_norm)
-        add_stage(plan, (struct learn_stage){.kind = LEARN_NORM});
-    add_stage(plan, (struct learn_stage){.kind = LEARN_RELU});
 }
 
-static void plan_cnn(struct learn_plan *plan, uint32_t classes)
+static void add_hidden(struct learn_plan *plan, const struct tacit_model *model, uint32_t units)
+{
+    add_dense(plan, units);
+    if (model->batch_norm && model->kind == TACIT_MODEL_MLP)
+        add_stage(plan, (struct learn_stage){.kind = LEARN_NORM});
+    add_stage(plan, (struct learn_stage){.kind = LEARN_RELU});
+    if (model->dropout > 0)
+        add_stage(plan, (struct learn_stage){.kind = LEARN_DROP});
+}
+
+static void plan_cnn(struct learn_plan *plan, const struct tacit_model *model)
 {
     static const uint32_t channels[] = {32, 64, 128};
     for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
         add_stage(plan, (struct learn_stage){.kind = LEARN_CONVOLUTION, .units = channels[i]});
-        add_stage(plan, (struct learn_stage){.kind = LEARN_NORM});
+        if (model->batch_norm)
+            add_stage(plan, (struct learn_stage){.kind = LEARN_NORM});
         add_stage(plan, (struct learn_stage){.kind = LEARN_RELU});
         add_stage(plan, (struct learn_stage){.kind = LEARN_POOL});
     }
-    add_dense(plan, 128, false, false);
-    add_dense(plan, 64, false, false);
-    add_dense(plan, 32, false, false);
-    add_dense(plan, classes, false, true);
+    add_hidden(plan, model, 128);
+    add_hidden(plan, model, 64);
+    if (!model->two_hidden)
+        add_hidden(plan, model, 32);
+    add_dense(plan, model->classes);
 }
 
 static bool is_valid(const struct tacit_model *model)
@@ -47,8 +54,8 @@ static bool is_valid(const struct tacit_model *model)
     bool const is_image = model->channels >= 1 && model->channels <= 64 && model->height >= 1 &&
                           model->height <= 4096 && pixels >= 1 && pixels <= (1u << 20);
     bool const is_wide = model->height >= 22 && model->width >= 22;
-    return is_image && model->classes >= 2 && model->classes <= 256 &&
-           (model->kind != TACIT_MODEL_CNN || is_wide);
+    return is_image && model->classes >= 2 && model->classes <= 256 && model->dropout >= 0 &&
+           model->dropout < 1 && (model->kind != TACIT_MODEL_CNN || is_wide);
 }
 
 bool learn_plan_of(const struct tacit_model *model, struct learn_plan *plan)
@@ -58,15 +65,15 @@ bool learn_plan_of(const struct tacit_model *model, struct learn_plan *plan)
         return false;
     switch (model->kind) {
     case TACIT_MODEL_LOGISTIC:
-        add_dense(plan, model->classes, false, true);
+        add_dense(plan, model->classes);
         return true;
     case TACIT_MODEL_MLP:
-        add_dense(plan, 32, model->batch_norm, false);
-        add_dense(plan, 16, model->batch_norm, false);
-        add_dense(plan, model->classes, false, true);
+        add_hidden(plan, model, 32);
+        add_hidden(plan, model, 16);
+        add_dense(plan, model->classes);
         return true;
     case TACIT_MODEL_CNN:
-        plan_cnn(plan, model->classes);
+        plan_cnn(plan, model);
         return true;
     }
     return false;
@@ -135,6 +142,7 @@ static struct shape list_stage(struct listing *listing, const struct learn_stage
     case LEARN_POOL:
         return (struct shape){in.channels, in.height / 2, in.width / 2};
     case LEARN_RELU:
+    case LEARN_DROP:
         return in;
     }
     TACIT_ASSERT(false);

@@ -26,6 +26,7 @@ struct tacit_learn_network {
     uint32_t batch_size;
     uint64_t pixel_count; /* of an image */
     uint32_t class_count;
+    double dropout;
     dnnl_memory_t images; /* points at the caller's, or at the room */
     float *room;          /* of a batch that is not full */
     dnnl_memory_t logits;
@@ -183,29 +184,72 @@ static void build_pool(struct tacit_learn_network *network, struct learn_node *n
                                   {DNNL_ARG_WORKSPACE, node->workspace}});
 }
 
-/* ---- Stages: evaluation ---------------------------------------------------------------------- */
+static void fill(dnnl_memory_t memory, float value)
+{
+    dnnl_memory_desc_t const desc = learn_desc(memory);
+    float *const values = memory == NULL ? NULL : learn_data(memory);
+    for (size_t i = 0; values != NULL && i < dnnl_memory_desc_get_size(&desc) / sizeof *values; i++)
+        values[i] = value;
+}
 
-/* As forward, but with the running statistics; the results lie where those of training lie. */
-static void build_inference(struct tacit_learn_network *network)
+/* from x mask: a drop forward, and its gradient backward. */
+static void add_product(struct tacit_learn_network *network, struct learn_pass *pass,
+                        struct learn_primitive *primitive, dnnl_memory_t from, dnnl_memory_t mask,
+                        dnnl_memory_t to)
+{
+    learn_add(
+        &network->passes, pass, primitive, 3,
+        (dnnl_exec_arg_t[]){{DNNL_ARG_SRC_0, from}, {DNNL_ARG_SRC_1, mask}, {DNNL_ARG_DST, to}});
+}
+
+static void build_drop(struct tacit_learn_network *network, struct learn_node *node)
 {
     struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_binary_desc_t desc;
+    learn_check(passes, dnnl_binary_desc_init(&desc, dnnl_binary_mul, &in, &in, &in));
+    node->forward = learn_primitive(passes, &desc, NULL);
+    node->out = learn_memory(passes, &in, true);
+    node->mask = learn_memory(passes, &in, true);
+    node->ones = learn_memory(passes, &in, true);
+    fill(node->mask, 1);
+    fill(node->ones, 1);
+    add_product(network, &network->forward, node->forward, node->in, node->mask, node->out);
+}
+
+/* ---- Stages: evaluation ---------------------------------------------------------------------- */
+
+static void infer_norm(struct tacit_learn_network *network, const struct learn_node *node)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_batch_normalization_desc_t desc;
+    learn_check(passes, dnnl_batch_normalization_forward_desc_init(
+                            &desc, dnnl_forward_inference, &in, NORM_EPSILON,
+                            dnnl_use_scaleshift | dnnl_use_global_stats));
+    struct learn_primitive *const primitive = learn_primitive(passes, &desc, NULL);
+    learn_replace(passes, &network->infer, node->forward, primitive, 5,
+                  (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in},
+                                      {DNNL_ARG_SCALE_SHIFT, node->values[0]},
+                                      {DNNL_ARG_MEAN, node->values[2]},
+                                      {DNNL_ARG_VARIANCE, node->values[3]},
+                                      {DNNL_ARG_DST, node->out}});
+}
+
+/* As forward, but with the running statistics, and nothing dropped; the results lie where those of
+ * training lie. */
+static void build_inference(struct tacit_learn_network *network)
+{
     network->infer = network->forward;
     for (uint32_t i = 0; i < network->plan.stage_count; i++) {
-        struct learn_node *const node = &network->nodes[i];
-        if (network->plan.stages[i].kind != LEARN_NORM)
-            continue;
-        dnnl_memory_desc_t const in = learn_desc(node->in);
-        dnnl_batch_normalization_desc_t desc;
-        learn_check(passes, dnnl_batch_normalization_forward_desc_init(
-                                &desc, dnnl_forward_inference, &in, NORM_EPSILON,
-                                dnnl_use_scaleshift | dnnl_use_global_stats));
-        struct learn_primitive *const primitive = learn_primitive(passes, &desc, NULL);
-        learn_replace(passes, &network->infer, node->forward, primitive, 5,
-                      (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in},
-                                          {DNNL_ARG_SCALE_SHIFT, node->values[0]},
-                                          {DNNL_ARG_MEAN, node->values[2]},
-                                          {DNNL_ARG_VARIANCE, node->values[3]},
-                                          {DNNL_ARG_DST, node->out}});
+        struct learn_node const *const node = &network->nodes[i];
+        if (network->plan.stages[i].kind == LEARN_NORM)
+            infer_norm(network, node);
+        if (network->plan.stages[i].kind == LEARN_DROP)
+            learn_replace(&network->passes, &network->infer, node->forward, node->forward, 3,
+                          (dnnl_exec_arg_t[]){{DNNL_ARG_SRC_0, node->in},
+                                              {DNNL_ARG_SRC_1, node->ones},
+                                              {DNNL_ARG_DST, node->out}});
     }
 }
 
@@ -320,6 +364,16 @@ static void differentiate_pool(struct tacit_learn_network *network, struct learn
                                   {DNNL_ARG_DIFF_SRC, node->in_gradient}});
 }
 
+static void differentiate_drop(struct tacit_learn_network *network, struct learn_node *node,
+                               dnnl_memory_t gradient)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_memory_t const liked = learn_as(passes, &network->backward, gradient, &in);
+    node->in_gradient = learn_memory(passes, &in, true);
+    add_product(network, &network->backward, node->forward, liked, node->mask, node->in_gradient);
+}
+
 /* ---- Building -------------------------------------------------------------------------------- */
 
 static void build_stage(struct tacit_learn_network *network, uint32_t index, uint32_t *next)
@@ -346,6 +400,9 @@ static void build_stage(struct tacit_learn_network *network, uint32_t index, uin
     case LEARN_POOL:
         build_pool(network, node);
         break;
+    case LEARN_DROP:
+        build_drop(network, node);
+        break;
     }
 }
 
@@ -370,6 +427,9 @@ static void differentiate_stage(struct tacit_learn_network *network, uint32_t in
         break;
     case LEARN_POOL:
         differentiate_pool(network, node, gradient);
+        break;
+    case LEARN_DROP:
+        differentiate_drop(network, node, gradient);
         break;
     }
 }
@@ -411,6 +471,7 @@ enum tacit_status tacit_learn_network_new(struct tacit_learn_network **made,
     network->batch_size = batch_size;
     network->pixel_count = (uint64_t)model->channels * model->height * model->width;
     network->class_count = model->classes;
+    network->dropout = model->dropout;
     network->room = calloc(batch_size * network->pixel_count, sizeof *network->room);
     learn_open(&network->passes);
     build(network, model);
@@ -528,6 +589,22 @@ static void clear_statistics(const struct tacit_learn_network *network, float *g
         if (strncmp(network->layers[i].name, "norm", 4) == 0)
             memset(gradient + network->layers[i].offset, 0,
                    network->layers[i].count * sizeof *gradient);
+}
+
+void tacit_learn_network_drop(struct tacit_learn_network *network, struct tacit_rng *rng)
+{
+    TACIT_ASSERT(network != NULL);
+    TACIT_ASSERT(rng != NULL);
+    for (uint32_t i = 0; i < network->plan.stage_count; i++) {
+        if (network->plan.stages[i].kind != LEARN_DROP)
+            continue;
+        dnnl_memory_t const mask = network->nodes[i].mask;
+        dnnl_memory_desc_t const desc = learn_desc(mask);
+        float *const values = learn_data(mask);
+        for (size_t k = 0; k < dnnl_memory_desc_get_size(&desc) / sizeof *values; k++)
+            values[k] =
+                tacit_rng_uniform(rng) < network->dropout ? 0 : (float)(1 / (1 - network->dropout));
+    }
 }
 
 enum tacit_status tacit_learn_network_gradient(struct tacit_learn_network *network,

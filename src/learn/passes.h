@@ -43,6 +43,8 @@ struct learn_node {
     dnnl_memory_t mean; /* NORM: of the batch */
     dnnl_memory_t variance;
     dnnl_memory_t workspace; /* POOL */
+    dnnl_memory_t mask;      /* DROP: what each output counts; the other one is all ones */
+    dnnl_memory_t ones;
     uint32_t array_count;
     uint64_t offsets[LEARN_ARRAYS_MAX]; /* of the arrays in the row */
     dnnl_memory_t values[LEARN_ARRAYS_MAX];

@@ -5,8 +5,15 @@
 
 #define LEARN_STAGES_MAX 24u
 
-enum learn_stage_kind { LEARN_DENSE, LEARN_CONVOLUTION, LEARN_NORM, LEARN_RELU, LEARN_POOL };
-#define LEARN_KINDS 5u
+enum learn_stage_kind {
+    LEARN_DENSE,
+    LEARN_CONVOLUTION,
+    LEARN_NORM,
+    LEARN_RELU,
+    LEARN_POOL,
+    LEARN_DROP
+};
+#define LEARN_KINDS 6u
 
 struct learn_stage {
     enum learn_stage_kind kind;

@@ -99,6 +99,7 @@ def check_head(path):
     sound = run(path, *one_round, "privacy={mode: sound, epsilon: 40, budget: uniform, participations: 1}", "training.clip=10")
     require(mean(sound, "accuracy") > 0.5139, f"head with honest noise: {mean(sound, 'accuracy')}")
     for setting, words in (("training.model=logistic", "belongs to model: mlp"), ("training.batch_norm=on", "batch_norm: off"),
+                           ("training.dropout=0.1", "dropout: 0"),
                            ("training.features=3", "training.frozen")):
         line = run(path, *one_round, setting, code=2).stderr
         require(words in line and line.count("\n") == 1, f"{setting}: {line}")
@@ -122,6 +123,11 @@ def main():
         require(run(path, threads=1).stdout == plain.stdout, "another result with one thread")
         check_threads(path)
         check_series(folder, path)
+        dropped = run(path, "training.dropout=0.2")
+        require(mean(dropped, "accuracy") > 0.7, f"dropout: {mean(dropped, 'accuracy')}")
+        require(run(path, "training.dropout=0.2", threads=1).stdout == dropped.stdout, "who drops what hangs on threads")
+        require(dropped.stdout != plain.stdout, "nothing is dropped")
+        require(run(path, "training.dropout=0").stdout == plain.stdout, "something is dropped")
         skewed = run(path, "labels=dominant")
         require(mean(skewed, "accuracy") > 0.7, f"dominant labels: {mean(skewed, 'accuracy')}")
         paper = run(path, "privacy.mode=paper", "privacy.epsilon=40")
@@ -140,7 +146,8 @@ def main():
         for setting, words in (("training.features=29", "as many as"), ("training.data=imagenet", "mnist, cifar10"),
                                ("training.clip=2", "belongs to privacy mode: sound"),
                                ("training.sensitivity=1", "belongs to privacy mode: paper"),
-                               ("training.rate=0", "training.rate"), ("training.classes=11", "training.classes"),
+                               ("training.rate=0", "training.rate"), ("training.dropout=1", "training.dropout"),
+                               ("training.hidden=2", "belongs to model: cnn"), ("training.classes=11", "training.classes"),
                                ("training.classes=1", "training.classes"),
                                ("training.frozen={pictures: 70000}", "there are only 60000"),
                                ("training.frozen={pictures: 100, labels: 11}", "training.frozen.labels"),

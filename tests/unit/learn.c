@@ -34,12 +34,23 @@ static void *new_memory(size_t bytes)
 
 static struct tacit_model mnist_mlp(bool batch_norm)
 {
-    return (struct tacit_model){TACIT_MODEL_MLP, 1, 28, 28, 10, batch_norm};
+    return (struct tacit_model){TACIT_MODEL_MLP, 1, 28, 28, 10, batch_norm, false, 0};
 }
 
 static struct tacit_model cifar_cnn(void)
 {
-    return (struct tacit_model){TACIT_MODEL_CNN, 3, 32, 32, 10, true};
+    return (struct tacit_model){TACIT_MODEL_CNN, 3, 32, 32, 10, true, false, 0};
+}
+
+/* The network that the authors ran, and one with the two hidden layers that their text names. */
+static struct tacit_model authors_cnn(bool two_hidden)
+{
+    return (struct tacit_model){TACIT_MODEL_CNN, 3, 32, 32, 10, false, two_hidden, 0.2};
+}
+
+static struct tacit_model dropped_mlp(void)
+{
+    return (struct tacit_model){TACIT_MODEL_MLP, 1, 28, 28, 10, true, false, 0.5};
 }
 
 static struct lesson lesson_new(const struct tacit_model *model)
@@ -122,6 +133,7 @@ static void compare_slopes(const struct tacit_model *model)
 {
     struct lesson lesson = lesson_new(model);
     struct tacit_rng rng = tacit_rng_stream(2, 0, 0, 1);
+    tacit_learn_network_drop(lesson.network, &rng);
     float *const before = new_memory(lesson.parameter_count * sizeof(float));
     memcpy(before, lesson.parameters, lesson.parameter_count * sizeof(float));
     double loss;
@@ -152,7 +164,7 @@ static void compare_slopes(const struct tacit_model *model)
 static void gradients_are_finite_differences(void **state)
 {
     (void)state;
-    struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false};
+    struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false, false, 0};
     struct tacit_model const mlp = mnist_mlp(false);
     struct tacit_model const normed = mnist_mlp(true);
     struct tacit_model const cnn = cifar_cnn();
@@ -160,6 +172,82 @@ static void gradients_are_finite_differences(void **state)
     compare_slopes(&mlp);
     compare_slopes(&normed);
     compare_slopes(&cnn);
+    struct tacit_model const dropped = dropped_mlp();
+    struct tacit_model const authors = authors_cnn(false);
+    struct tacit_model const text = authors_cnn(true);
+    compare_slopes(&dropped);
+    compare_slopes(&authors);
+    compare_slopes(&text);
+}
+
+static double loss_of(struct lesson *lesson, bool in_training)
+{
+    double loss;
+    if (in_training)
+        return loss_at(lesson, lesson->parameters);
+    assert_int_equal(tacit_learn_network_evaluate(lesson->network, lesson->parameters,
+                                                  lesson->images, lesson->labels, BATCH, &loss,
+                                                  NULL),
+                     TACIT_OK);
+    return loss / BATCH;
+}
+
+/* Dropped outputs are zero and the others as much larger: the loss of a draw is another one than
+ * that of evaluation, which no draw moves; without dropout nothing is drawn. */
+static void outputs_are_dropped_in_training_only(void **state)
+{
+    (void)state;
+    struct tacit_model model = authors_cnn(false);
+    struct lesson lesson = lesson_new(&model);
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, 1);
+    double const whole = loss_of(&lesson, false);
+    assert_true(fabs(loss_of(&lesson, true) - whole) < 1e-6); /* nothing is dropped yet */
+    tacit_learn_network_drop(lesson.network, &rng);
+    double const first = loss_of(&lesson, true);
+    assert_true(fabs(first - whole) > 1e-6);
+    assert_true(loss_of(&lesson, false) == whole);
+    assert_true(loss_of(&lesson, true) == first);
+    tacit_learn_network_drop(lesson.network, &rng);
+    assert_true(loss_of(&lesson, true) != first);
+    lesson_free(&lesson);
+    model = mnist_mlp(false);
+    lesson = lesson_new(&model);
+    struct tacit_rng const before = rng;
+    tacit_learn_network_drop(lesson.network, &rng);
+    assert_memory_equal(&before, &rng, sizeof rng);
+    lesson_free(&lesson);
+}
+
+/* With the weights of the last layer at one and its inputs alike, the share that is dropped is seen
+ * in the logits: of 20 x 16 outputs about half count twice. */
+static void as_many_are_dropped_as_was_said(void **state)
+{
+    (void)state;
+    struct tacit_model const model = {TACIT_MODEL_MLP, 1, 28, 28, 2, false, false, 0.5};
+    struct lesson lesson = lesson_new(&model);
+    struct tacit_rng rng = tacit_rng_stream(4, 0, 0, 1);
+    memset(lesson.parameters, 0, lesson.parameter_count * sizeof(float));
+    for (uint32_t i = 0; i < lesson.layer_count; i++) /* the second hidden layer says 1 */
+        for (uint64_t k = 0; k < lesson.layers[i].count; k++)
+            if (strcmp(lesson.layers[i].name, "dense2.bias") == 0)
+                lesson.parameters[lesson.layers[i].offset + k] = 1;
+    memset(lesson.labels, 0, sizeof lesson.labels);
+    double sum = 0;
+    for (uint32_t draw = 0; draw < 100; draw++) {
+        double loss;
+        tacit_learn_network_drop(lesson.network, &rng);
+        assert_int_equal(tacit_learn_network_gradient(lesson.network, lesson.parameters,
+                                                      lesson.images, lesson.labels, lesson.gradient,
+                                                      &loss, NULL),
+                         TACIT_OK);
+        struct tacit_model_layer const *const last = &lesson.layers[lesson.layer_count - 2];
+        assert_string_equal(last->name, "dense3.weight");
+        for (uint64_t k = 0; k < last->count / 2; k++) /* -1/2 of the mean of an output's counts */
+            sum += -2 * (double)lesson.gradient[last->offset + k] / (double)(last->count / 2);
+    }
+    assert_true(fabs(sum / 100 - 1) <
+                0.03); /* sd of the mean of 32,000 outputs that are 0 or 2: 0.0056 */
+    lesson_free(&lesson);
 }
 
 static void models_have_the_paper_s_sizes(void **state)
@@ -167,7 +255,7 @@ static void models_have_the_paper_s_sizes(void **state)
     (void)state;
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     uint64_t count;
-    struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false};
+    struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false, false, 0};
     struct tacit_model const mlp = mnist_mlp(false);
     struct tacit_model const cnn = cifar_cnn();
     assert_int_equal(tacit_model_layers(&logistic, layers, &count), 2);
@@ -177,21 +265,29 @@ static void models_have_the_paper_s_sizes(void **state)
     assert_string_equal(layers[2].name, "dense2.weight");
     assert_int_equal(tacit_model_layers(&cnn, layers, &count), 26);
     assert_int_equal(count, 170474);
+    struct tacit_model const authors = authors_cnn(false);
+    struct tacit_model const text = authors_cnn(true);
+    assert_int_equal(tacit_model_layers(&authors, layers, &count), 14);
+    assert_int_equal(count, 169578);
+    assert_int_equal(tacit_model_layers(&text, layers, &count), 12);
+    assert_int_equal(count, 167818);
 }
 
 static void models_out_of_their_limits_are_refused(void **state)
 {
     (void)state;
     struct tacit_learn_network *network = NULL;
-    struct tacit_model bad[5];
-    for (size_t i = 0; i < 5; i++)
+    struct tacit_model bad[7];
+    for (size_t i = 0; i < 7; i++)
         bad[i] = cifar_cnn();
     bad[0].height = 21;
     bad[1].classes = 1;
     bad[2].classes = 257;
     bad[3].channels = 0;
     bad[4].width = UINT32_MAX;
-    for (size_t i = 0; i < 5; i++)
+    bad[5].dropout = 1;
+    bad[6].dropout = -0.1;
+    for (size_t i = 0; i < 7; i++)
         assert_int_equal(tacit_learn_network_new(&network, &bad[i], BATCH), TACIT_INVALID);
     struct tacit_model const good = mnist_mlp(false);
     assert_int_equal(tacit_learn_network_new(&network, &good, 0), TACIT_INVALID);
@@ -202,7 +298,8 @@ static void models_out_of_their_limits_are_refused(void **state)
 static void no_primitive_falls_to_a_reference_kernel(void **state)
 {
     (void)state;
-    struct tacit_model const models[] = {mnist_mlp(false), mnist_mlp(true), cifar_cnn()};
+    struct tacit_model const models[] = {mnist_mlp(false), mnist_mlp(true), cifar_cnn(),
+                                         dropped_mlp(), authors_cnn(false)};
     for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
         struct lesson lesson = lesson_new(&models[m]);
         uint32_t index = 0;
@@ -358,6 +455,8 @@ int main(void)
         cmocka_unit_test(models_have_the_paper_s_sizes),
         cmocka_unit_test(models_out_of_their_limits_are_refused),
         cmocka_unit_test(gradients_are_finite_differences),
+        cmocka_unit_test(outputs_are_dropped_in_training_only),
+        cmocka_unit_test(as_many_are_dropped_as_was_said),
         cmocka_unit_test(no_primitive_falls_to_a_reference_kernel),
         cmocka_unit_test(same_seed_same_bits),
         cmocka_unit_test(a_batch_is_learnt_by_heart),

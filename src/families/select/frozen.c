@@ -227,8 +227,11 @@ static enum tacit_status learn_and_apply(const struct training_frozen *frozen, u
                                          struct tacit_rng *rng, struct tacit_images *lessons,
                                          struct tacit_images *exam, struct tacit_images *shown)
 {
-    struct tacit_model const model = {TACIT_MODEL_MLP, lessons->channels, lessons->height,
-                                      lessons->width,  classes,           false};
+    struct tacit_model const model = {.kind = TACIT_MODEL_MLP,
+                                      .channels = lessons->channels,
+                                      .height = lessons->height,
+                                      .width = lessons->width,
+                                      .classes = classes};
     struct school school;
     struct trunk trunk = {0};
     split(frozen, lessons, shown);

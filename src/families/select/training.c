@@ -208,6 +208,7 @@ static enum tacit_status train_epoch(struct worker *worker, uint32_t user, uint3
          at += keys->batch) {
         double loss;
         load(worker, &training->plan->lessons, worker->order + at, keys->batch);
+        tacit_learn_network_drop(worker->network, &training->shuffles[user]);
         enum tacit_status const status =
             tacit_learn_network_gradient(worker->network, worker->parameters, worker->images,
                                          worker->labels, worker->gradient, &loss, NULL);

@@ -26,6 +26,8 @@ struct training_keys {
     struct training_pictures pictures;
     enum tacit_model_kind model;
     bool batch_norm;
+    uint32_t hidden; /* CNN: dense layers before the last */
+    double dropout;
     enum tacit_optimizer_kind optimizer;
     double rate;
     uint32_t batch;

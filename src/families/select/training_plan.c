@@ -36,9 +36,28 @@ static void read_frozen(struct config_reader *reader, const struct config_node *
     config_reader_u32(reader, map, "training.frozen.labels", false, 1, keys->pictures.classes,
                       &frozen->labels);
     config_reader_u32(reader, map, "training.frozen.epochs", false, 0, 1000, &frozen->epochs);
-    if (keys->model != TACIT_MODEL_MLP || keys->batch_norm)
+    if (keys->model != TACIT_MODEL_MLP || keys->batch_norm || keys->dropout > 0)
         config_reader_fail(reader, node, "training.frozen",
-                           "belongs to model: mlp, batch_norm: off");
+                           "belongs to model: mlp, batch_norm: off, dropout: 0");
+}
+
+/* What else the hidden layers have (READINGS P5.13). */
+static void read_network_keys(struct config_reader *reader, const struct config_node *training,
+                              struct training_keys *keys)
+{
+    struct config_node const *const dropout = config_node_member(training, "dropout");
+    struct config_node const *const hidden = config_node_member(training, "hidden");
+    static const struct config_choice switches[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
+    int norm = keys->model == TACIT_MODEL_CNN;
+    config_reader_choice(reader, training, "training.batch_norm", false, switches, &norm);
+    keys->batch_norm = norm == 1;
+    config_reader_number(reader, training, "training.dropout", false,
+                         (struct config_range){0, 1, false, false, true}, &keys->dropout);
+    config_reader_u32(reader, training, "training.hidden", false, 2, 3, &keys->hidden);
+    if (dropout != NULL && keys->model == TACIT_MODEL_LOGISTIC)
+        config_reader_fail(reader, dropout, "training.dropout", "belongs to model: mlp, cnn");
+    if (hidden != NULL && keys->model != TACIT_MODEL_CNN)
+        config_reader_fail(reader, hidden, "training.hidden", "belongs to model: cnn");
 }
 
 static void read_pictures_keys(struct config_reader *reader, const struct config_node *training,
@@ -54,10 +73,11 @@ static void read_pictures_keys(struct config_reader *reader, const struct config
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
                         const struct tacit_config *config, struct training_keys *keys)
 {
-    static const char *const names[] = {
-        "data",   "model",       "batch_norm",  "optimizer", "rate",     "batch",
-        "epochs", "batches_max", "sensitivity", "clip",      "features", "evaluate_every",
-        "exam",   "target",      "classes",     "frozen",    NULL};
+    static const char *const names[] = {"data",        "model",  "batch_norm", "optimizer",
+                                        "rate",        "batch",  "epochs",     "batches_max",
+                                        "sensitivity", "clip",   "features",   "evaluate_every",
+                                        "exam",        "target", "classes",    "frozen",
+                                        "dropout",     "hidden", NULL};
     static const struct config_choice sets[] = {
         {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
     static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
@@ -67,7 +87,6 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
     static const struct config_choice optimizers[] = {
         {"adam", TACIT_OPTIMIZER_ADAM}, {"sgd", TACIT_OPTIMIZER_SGD}, {NULL, 0}};
     static const struct config_choice labels[] = {{"iid", 0}, {"dominant", 1}, {NULL, 0}};
-    static const struct config_choice switches[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
     struct config_range const positive = {0, 1e6, true, false, false};
     struct config_node const *const labelled = config_node_member(root, "labels");
     struct config_node const *const training = config_reader_map(reader, root, "training", false);
@@ -81,19 +100,17 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
     int model = TACIT_MODEL_MLP;
     int optimizer = TACIT_OPTIMIZER_ADAM;
     int label = 0;
-    int norm = 0;
     config_reader_keys(reader, training, "training", names);
     config_reader_choice(reader, training, "training.data", true, sets, &data);
     model = data == TRAINING_CIFAR10 ? TACIT_MODEL_CNN : TACIT_MODEL_MLP;
     config_reader_choice(reader, training, "training.model", false, models, &model);
     config_reader_choice(reader, training, "training.optimizer", false, optimizers, &optimizer);
-    config_reader_choice(reader, training, "training.batch_norm", false, switches, &norm);
     config_reader_choice(reader, root, "labels", false, labels, &label);
     *keys = (struct training_keys){
         .is_on = true,
         .pictures = {.data = (enum training_data)data, .classes = TRAINING_LABELS_MAX},
         .model = (enum tacit_model_kind)model,
-        .batch_norm = norm == 1,
+        .hidden = 3,
         .optimizer = (enum tacit_optimizer_kind)optimizer,
         .rate = 0.01, /* READINGS P5.9 */
         .batch = 20,
@@ -103,6 +120,7 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
         .sensitivity = data == TRAINING_CIFAR10 ? 0.012 : 0.003,
         .clip = 1};
     config_reader_number(reader, training, "training.rate", false, positive, &keys->rate);
+    read_network_keys(reader, training, keys);
     config_reader_u32(reader, training, "training.batch", false, 1, 4096, &keys->batch);
     config_reader_u32(reader, training, "training.epochs", false, 1, 1000, &keys->epochs);
     config_reader_u32(reader, training, "training.batches_max", false, 1, 1000000,
@@ -367,7 +385,9 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
                                        plan->lessons.height,
                                        plan->lessons.width,
                                        keys->pictures.classes,
-                                       keys->batch_norm};
+                                       keys->batch_norm,
+                                       keys->hidden == 2,
+                                       keys->dropout};
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     (void)tacit_model_layers(&plan->model, layers, &plan->parameter_count);
     if ((uint64_t)experiment->config->agent_count * TRAINING_SIZE_MIN > plan->lessons.count)
