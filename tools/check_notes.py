@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What proto/*/NOTES.md names stands where it says: functions in their file, tests in their room. And so it is with
+"""What NOTES.md of arms and proto/* name stands where it says: functions in their file, tests in their room. And so it is with
 experiments/CLAIMS.md: claims are in claims.yaml with that verdict, and its counts are those of its rows.
 
 usage: check_notes.py ROOT
@@ -81,7 +81,7 @@ def claim_faults(root, list_of_claims):
 def main():
     root = pathlib.Path(sys.argv[1])
     claims = root / "experiments" / "CLAIMS.md"
-    found = [f"{notes.relative_to(root)}: {fault}" for notes in (*sorted(root.glob("src/proto/*/NOTES.md")), claims)
+    found = [f"{notes.relative_to(root)}: {fault}" for notes in (root / "src/arms/NOTES.md", *sorted(root.glob("src/proto/*/NOTES.md")), claims)
              for fault in faults(root, notes)]
     found += [f"{claims.relative_to(root)}: {fault}" for fault in claim_faults(root, claims)]
     print(*found, sep="\n", end="\n" if found else "")

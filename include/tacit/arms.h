@@ -38,10 +38,6 @@ size_t tacit_arms_size(const struct tacit_arms_config *config);
 /* Errors: TACIT_INVALID, *arms untouched. Requires: 8-byte aligned memory of …_size bytes. */
 enum tacit_status tacit_arms_init(struct tacit_arms *arms, const struct tacit_arms_config *config);
 
-/* Are these bytes a state of this configuration? Errors: TACIT_MALFORMED. Cost: O(K). */
-enum tacit_status tacit_arms_check(const struct tacit_arms *arms, size_t size,
-                                   const struct tacit_arms_config *config);
-
 /* Does a choice of this kind need 64 random bits? (Thompson sampling and uniform play do.) */
 bool tacit_arms_wants_word(enum tacit_arms_kind kind);
 
@@ -58,12 +54,6 @@ struct tacit_pull_block tacit_arms_next(struct tacit_arms *arms, uint64_t count_
  * count = 1 unless all rewards are 0 or 1.  Cost: O(log K). */
 void tacit_arms_take(struct tacit_arms *arms, uint32_t arm, uint64_t count, union tacit_sum sum,
                      uint64_t word);
-
-/* Pulls of all arms that were taken in. */
-uint64_t tacit_arms_pull_count(const struct tacit_arms *arms);
-
-/* Pulls of one arm that were taken in. */
-uint64_t tacit_arms_pulls(const struct tacit_arms *arms, uint32_t arm);
 
 /* Empirical mean of an arm on the scale of tacit_sum_mean; 0 before its first reward. */
 double tacit_arms_mean(const struct tacit_arms *arms, uint32_t arm);

@@ -83,25 +83,13 @@ size_t tacit_arms_size(const struct tacit_arms_config *config)
     return sizeof(struct tacit_arms) + (2 * (size_t)config->arm_count + nodes) * sizeof(uint64_t);
 }
 
-/* Member by member, so that a state is a function of the values alone. */
-static void copy_config(struct tacit_arms_config *copy, const struct tacit_arms_config *config)
-{
-    copy->kind = config->kind;
-    copy->arm_count = config->arm_count;
-    copy->horizon = config->horizon;
-    copy->scale.kind = config->scale.kind;
-    copy->scale.lo = config->scale.lo;
-    copy->scale.hi = config->scale.hi;
-    copy->bounded = config->bounded;
-}
-
 enum tacit_status tacit_arms_init(struct tacit_arms *arms, const struct tacit_arms_config *config)
 {
     size_t const size = tacit_arms_size(config);
     if (size == 0)
         return TACIT_INVALID;
     memset(arms, 0, size);
-    copy_config(&arms->config, config);
+    arms->config = *config;
     if (!has_index(config->kind))
         return TACIT_OK;
     arms->leaves = tournament_leaves(config->arm_count);
@@ -338,20 +326,10 @@ void tacit_arms_take(struct tacit_arms *arms, uint32_t arm, uint64_t count, unio
 
 /* ---- Views ---- */
 
-uint64_t tacit_arms_pull_count(const struct tacit_arms *arms)
-{
-    return arms->t;
-}
-
-uint64_t tacit_arms_pulls(const struct tacit_arms *arms, uint32_t arm)
-{
-    TACIT_ASSERT(arm < arms->config.arm_count);
-    return arms->words[arm];
-}
-
 double tacit_arms_mean(const struct tacit_arms *arms, uint32_t arm)
 {
-    uint64_t const n = tacit_arms_pulls(arms, arm);
+    TACIT_ASSERT(arm < arms->config.arm_count);
+    uint64_t const n = arms->words[arm];
     return n == 0 ? 0 : mean_of(arms, sums_of(writable(arms))[arm], n);
 }
 
@@ -362,76 +340,4 @@ uint32_t tacit_arms_best(const struct tacit_arms *arms)
         if (tacit_arms_mean(arms, arm) > tacit_arms_mean(arms, best))
             best = arm;
     return best;
-}
-
-/* ---- Check ---- */
-
-static bool sums_are_possible(struct tacit_arms *arms)
-{
-    uint64_t t = 0;
-    for (uint32_t arm = 0; arm < arms->config.arm_count; arm++) {
-        uint64_t const n = pulls_of(arms)[arm];
-        union tacit_sum const sum = sums_of(arms)[arm];
-        if (n > TACIT_HORIZON_MAX)
-            return false;
-        t += n; /* 2^16 arms of 2^40 pulls: 2^56 fits */
-        bool const is_real = arms->config.scale.kind == TACIT_SCALE_REAL;
-        if (is_real ? !isfinite(sum.real) || (n == 0 && sum.real != 0)
-                    : sum.steps < 0 || sum.steps > (int64_t)n * TACIT_STEPS)
-            return false;
-        if (is_real && arms->config.bounded && (sum.real < 0 || sum.real > (double)n))
-            return false;
-    }
-    return t == arms->t;
-}
-
-static bool same_number(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0;
-}
-
-/* Keys are functions of pulls, sums and t_valid. */
-static bool keys_are_possible(struct tacit_arms *arms)
-{
-    bool const is_moss = arms->config.kind == TACIT_ARMS_MOSS;
-    bool const is_new = arms->t_valid == 0;
-    if (arms->leaves != tournament_leaves(arms->config.arm_count) ||
-        (is_moss && arms->t_valid != UINT64_MAX))
-        return false;
-    bool const has_logs = !is_moss && !is_new;
-    if (!same_number(arms->log_valid, has_logs ? log((double)arms->t_valid) : 0) ||
-        !(arms->log_t >= 0 && arms->log_t <= (has_logs ? log((double)arms->t) : 0)))
-        return false;
-    struct tournament const tree = tree_of(arms);
-    for (uint32_t i = 0; i < arms->leaves; i++) {
-        bool const is_arm = i < arms->config.arm_count;
-        uint64_t const n = is_arm ? pulls_of(arms)[i] : 0;
-        double const none = is_arm ? INFINITY : -INFINITY;
-        double const key = n > 0 ? key_for(arms, n, sums_of(arms)[i]) : none;
-        if (!same_number(tree.keys[arms->leaves + i], key) || tree.winners[arms->leaves + i] != i)
-            return false;
-    }
-    for (uint32_t node = arms->leaves - 1; node >= 1; node--) {
-        uint32_t const left = 2 * node;
-        uint32_t const winner = tree.keys[left] >= tree.keys[left + 1] ? left : left + 1;
-        if (!same_number(tree.keys[node], tree.keys[winner]) ||
-            tree.winners[node] != tree.winners[winner])
-            return false;
-    }
-    return true;
-}
-
-enum tacit_status tacit_arms_check(const struct tacit_arms *state, size_t size,
-                                   const struct tacit_arms_config *config)
-{
-    struct tacit_arms *const arms = writable(state);
-    if (size == 0 || size != tacit_arms_size(config))
-        return TACIT_MALFORMED;
-    struct tacit_arms_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    bool const is_possible = memcmp(&arms->config, &copy, sizeof copy) == 0 && arms->spare == 0 &&
-                             sums_are_possible(arms) &&
-                             (!has_index(config->kind) || keys_are_possible(arms));
-    return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }

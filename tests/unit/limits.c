@@ -14,7 +14,7 @@
 #include "tacit/glm.h"
 #include "tacit/glm_private.h"
 #include "tacit/gossip.h"
-#include "tacit/index.h"
+#include "tacit/arms.h"
 #include "tacit/phased.h"
 #include "tacit/select.h"
 #include "tacit/vote.h"
@@ -781,18 +781,15 @@ static size_t tree_is_made(const struct tacit_tree_config *config)
 static void limits_of_a_learner_and_of_mechanisms(void **state)
 {
     (void)state;
-    struct tacit_index_config config = {.kind = TACIT_ARMS_UCB1,
-                                        .arm_count = 10,
-                                        .horizon = 1000,
-                                        .scale = {TACIT_SCALE_REAL, 0, 1},
-                                        .bounded = true,
-                                        .retry_after_us = 1};
-    LIMIT(config, tacit_index_agent_size, arm_count, 1, 0);
-    LIMIT(config, tacit_index_agent_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
-    LIMIT(config, tacit_index_agent_size, horizon, 1, 0);
-    LIMIT(config, tacit_index_agent_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
-    LIMIT(config, tacit_index_agent_size, retry_after_us, 1, 0);
-    LIMIT(config, tacit_index_agent_size, retry_after_us, UINT64_MAX / 4, UINT64_MAX / 4 + 1);
+    struct tacit_arms_config config = {.kind = TACIT_ARMS_UCB1,
+                                       .arm_count = 10,
+                                       .horizon = 1000,
+                                       .scale = {TACIT_SCALE_REAL, 0, 1},
+                                       .bounded = true};
+    LIMIT(config, tacit_arms_size, arm_count, 1, 0);
+    LIMIT(config, tacit_arms_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
+    LIMIT(config, tacit_arms_size, horizon, 1, 0);
+    LIMIT(config, tacit_arms_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
     struct tacit_mechanism_config mechanism = {TACIT_PRIVACY_SOUND, 1, 0, 1};
     LIMIT(mechanism, mechanism_is_made, epsilon_per_reward, 1e-6, nextafter(1e-6, 0));
     LIMIT(mechanism, mechanism_is_made, epsilon_per_reward, TACIT_EPSILON_MAX,
@@ -884,13 +881,6 @@ static void what_is_beyond_a_limit_makes_no_state(void **state)
     NO_STATE(tacit_gossip_agent, gossip_agent(), exchange_us, 0);
     NO_STATE(tacit_doubling, doubling(), hop_us, 0);
     NO_STATE(tacit_select_site, training_site(), clip, 0);
-    struct tacit_index_config learner = {.kind = TACIT_ARMS_UCB1,
-                                         .arm_count = 10,
-                                         .horizon = 1000,
-                                         .scale = {TACIT_SCALE_REAL, 0, 1},
-                                         .bounded = true,
-                                         .retry_after_us = 1};
-    NO_STATE(tacit_index_agent, learner, retry_after_us, 0);
 }
 
 int main(void)
