@@ -190,7 +190,7 @@ static void say_right(const char *file, const struct tacit_config_broker *broker
 static enum tacit_status check_messages(const struct live_coordinator_config *coordinator,
                                         struct config_document *document, struct tacit_error *error)
 {
-    char const *const key = coordinator->protocol->too_large(&coordinator->hub);
+    char const *const key = live_hub_too_large(coordinator->protocol, &coordinator->hub);
     char text[200];
     if (key == NULL)
         return TACIT_OK;

@@ -65,8 +65,9 @@ struct tacit_vote_site_event {
 
 struct tacit_vote_site_update {
     bool persist;
-    bool has_draw; /* a draw was committed to: the ledger's row, one a cell */
-    uint32_t cell; /* if has_draw */
+    bool has_draw;    /* a draw was committed to: the ledger's row, one a cell */
+    uint32_t cell;    /* if has_draw */
+    uint32_t granted; /* the draw that may be used from this step on; 0: none */
     uint32_t letter_count;
     struct tacit_vote_letter
         letters[2]; /* COMMIT or HELLO, and CAST; marks valid until next step */

@@ -119,7 +119,7 @@ static void close_all(struct agent *agent)
     live_runs_close(&agent->runs.all);
     live_voice_close(&agent->voice);
     agent_close_chain(agent);
-    agent->config->protocol->free(agent->site);
+    live_site_free(agent->site);
 }
 
 enum tacit_status live_agent_run(const struct live_agent_config *config, struct tacit_error *error)
@@ -173,12 +173,12 @@ static enum tacit_status try_state(const struct live_agent_config *config, struc
     void *bytes;
     enum tacit_status status = live_store_copy_core(store, &bytes, &size);
     if (status == TACIT_OK && size > 0)
-        status = config->protocol->restore(&site, &config->site, bytes, size);
+        status = live_site_restore(config->protocol, &site, &config->site, bytes, size);
     if (status != TACIT_OK)
         (void)snprintf(error->text, sizeof error->text,
                        "%s: the state cannot be restored: damaged, or of another version: %s",
                        config->state_directory, tacit_status_text(status));
-    config->protocol->free(site);
+    live_site_free(site);
     free(bytes);
     return status;
 }

@@ -192,7 +192,7 @@ static void add_peers(const struct agent *agent, const struct live_site_view *vi
     struct live_site_place place;
     if (agent->site == NULL)
         return;
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     if (!place.has_neighbours)
         return;
     json_t *const neighbours = json_array();
@@ -229,7 +229,7 @@ static void add_offenders(const struct agent *agent, json_t *status)
     json_t *const list = json_array();
     add_offender(list, TACIT_WIRE_COORDINATOR, &agent->hub_sender);
     if (agent->neighbour_count > 0)
-        agent->config->protocol->place(agent->site, &place);
+        live_site_place(agent->site, &place);
     for (uint32_t i = 0; i < place.neighbour_count; i++)
         add_offender(list, place.neighbours[i].site, &agent->neighbours[i]);
     add_offender(list, "others", &agent->strangers);
@@ -347,8 +347,7 @@ static json_t *digest_text(const struct live_entry *entry)
 static void add_run(const struct agent *agent, json_t *status)
 {
     char text[2 * TACIT_WIRE_RUN_BYTES + 1];
-    struct tacit_wire_agreement const *const agreement =
-        agent->config->protocol->agreement(agent->site);
+    struct tacit_wire_agreement const *const agreement = live_site_agreement(agent->site);
     for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
         (void)snprintf(text + 2 * i, 3, "%02x", agreement->run[i]);
     (void)json_object_set_new(status, "run", json_string(text));

@@ -94,7 +94,7 @@ static json_t *names_of(const struct agent *agent, const uint64_t *sites)
 {
     struct live_site_place place;
     json_t *const who = json_array();
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     for (uint32_t site = tacit_bits_next(sites, place.agent_count, 0);
          site < place.agent_count && json_array_size(who) < LIVE_CAUSE_NAMES_MAX;
          site = tacit_bits_next(sites, place.agent_count, site + 1)) {
@@ -132,7 +132,7 @@ static void add_forker(const struct agent *agent, const struct live_site_view *v
 {
     char what[LINE_BYTES];
     struct live_site_place place;
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     agent_say_forker(&place, view, what, sizeof what);
     live_causes_add(causes, LIVE_CAUSE_FORKER, json_pack("[s]", place.sites[view->forker - 1]),
                     what);
@@ -173,7 +173,7 @@ static void add_others(const struct agent *agent, const struct live_site_view *v
     struct live_site_place place;
     char names[LINE_BYTES / 2];
     char what[LINE_BYTES];
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     uint32_t const count = sites == NULL ? 0 : tacit_bits_count(sites, place.agent_count);
     json_t *const who = count > 0 ? names_of(agent, sites) : json_pack("[s]", "coordinator");
     live_causes_name(who, count > 0 ? count : 1, names, sizeof names);

@@ -47,7 +47,7 @@ static void refuse(struct agent *agent, const char *why)
 enum tacit_status agent_open_senders(struct agent *agent)
 {
     struct live_site_place place;
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     TACIT_ASSERT(agent->neighbours == NULL);
     if (place.neighbour_count == 0)
         return TACIT_OK;
@@ -85,7 +85,7 @@ static const char *open_word(struct agent *agent, const struct sender *from, con
 static void start(struct agent *agent)
 {
     struct live_site_place place;
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     agent->core_is_dirty = true;
     live_log(LIVE_LOG_INFO, "joined", "run %llu as site %u of %u: %u arms, %llu pulls%s",
              (unsigned long long)place.run_id, place.agent, place.agent_count,
@@ -120,8 +120,7 @@ static void enter(struct agent *agent, struct live_site *made, uint64_t term)
         agent_runs_leave(agent);
     TACIT_ASSERT(agent->site == NULL);
     agent->site = made;
-    live_runs_begin(&agent->runs.all, &agent->daemon,
-                    agent->config->protocol->agreement(made)->run);
+    live_runs_begin(&agent->runs.all, &agent->daemon, live_site_agreement(made)->run);
     if (had_run)
         take_term_of(agent, term);
 }
@@ -133,11 +132,11 @@ static void join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_
     if (!live_daemon_begin(&agent->daemon))
         return;
     enum tacit_status status =
-        protocol->join(&made, &agent->config->site, bytes, size, &agent->refusal);
+        live_site_join(protocol, &made, &agent->config->site, bytes, size, &agent->refusal);
     if (status == TACIT_OK)
         enter(agent, made, term);
     if (status == TACIT_OK)
-        status = live_letters_begin(&agent->letters, protocol->agreement(agent->site));
+        status = live_letters_begin(&agent->letters, live_site_agreement(agent->site));
     if (status == TACIT_OK)
         status = agent_open_senders(agent);
     if (status == TACIT_OK) {
@@ -202,8 +201,8 @@ static const char *objection_to_next(struct agent *agent,
 static const char *difference_to(struct agent *agent, const struct tacit_wire_agreement *announced)
 {
     char words[TACIT_WIRE_DIFFERENCE_BYTES];
-    if (!tacit_wire_agreement_differs(agent->config->protocol->agreement(agent->site), announced,
-                                      words, sizeof words))
+    if (!tacit_wire_agreement_differs(live_site_agreement(agent->site), announced, words,
+                                      sizeof words))
         (void)snprintf(words, sizeof words, "this site has another place in it");
     (void)snprintf(agent->difference, sizeof agent->difference,
                    "another run is announced than the one that this state belongs to: %s; the next "
@@ -264,7 +263,7 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
     memcpy(agent->announced, agreement->run, sizeof agent->announced);
     agent->has_announced = true;
     bool const has_joined = agent->site != NULL;
-    bool const is_ours = has_joined && agent->config->protocol->is_of(agent->site, bytes, size);
+    bool const is_ours = has_joined && live_site_is_of(agent->site, bytes, size);
     agent->refusal = is_ours ? NULL : objection_to_run(agent, agreement);
     if (agent->refusal == NULL)
         agent->refusal = objection_to_term(agent, !is_ours && agent->runs.all.count > 0, term);
@@ -360,7 +359,7 @@ static struct sender neighbour_of(struct agent *agent, const char *name)
 {
     struct live_site_place place = {0};
     if (agent->site != NULL)
-        agent->config->protocol->place(agent->site, &place);
+        live_site_place(agent->site, &place);
     TACIT_ASSERT(agent->site == NULL || place.neighbour_count == agent->neighbour_count);
     for (uint32_t i = 0; i < place.neighbour_count; i++)
         if (strcmp(place.neighbours[i].site, name) == 0)

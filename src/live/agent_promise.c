@@ -12,7 +12,7 @@ static struct tacit_promise promise_of(const struct agent *agent)
     struct tacit_promise promise = {.trust = {.is_live = true}};
     config->protocol->promise(agent->site, &config->site, &promise);
     if (agent->site != NULL)
-        config->protocol->place(agent->site, &place);
+        live_site_place(agent->site, &place);
     promise.trust.has_peers = place.has_neighbours;
     promise.trust.is_in_memory = config->protocol->sums_in_memory;
     promise.trust.is_settled = config->site.settles;

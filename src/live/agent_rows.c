@@ -29,7 +29,7 @@ void agent_prepare_commit(struct agent *agent)
         return;
     if (agent->core_is_dirty) {
         size_t size;
-        void const *const bytes = agent->config->protocol->bytes(agent->site, &size);
+        void const *const bytes = live_site_bytes(agent->site, &size);
         status = live_store_put_core(agent->daemon.store, bytes, size);
     }
     agent_keep_times(agent);
@@ -106,7 +106,8 @@ static enum tacit_status restore_site(struct agent *agent)
     void *bytes;
     enum tacit_status status = live_store_copy_core(agent->daemon.store, &bytes, &size);
     if (status == TACIT_OK && size > 0)
-        status = agent->config->protocol->restore(&agent->site, &agent->config->site, bytes, size);
+        status = live_site_restore(agent->config->protocol, &agent->site, &agent->config->site,
+                                   bytes, size);
     if (status == TACIT_OK)
         status = live_store_get_value(agent->daemon.store, LIVE_LETTERS_TERM, &agent->letters.term,
                                       &found);
@@ -114,8 +115,7 @@ static enum tacit_status restore_site(struct agent *agent)
         status = live_store_get_value(agent->daemon.store, awaits_term, &awaits, &found);
     agent->awaits_term = awaits > 0;
     if (status == TACIT_OK && size > 0)
-        status =
-            live_letters_begin(&agent->letters, agent->config->protocol->agreement(agent->site));
+        status = live_letters_begin(&agent->letters, live_site_agreement(agent->site));
     free(bytes);
     return status;
 }

@@ -89,7 +89,7 @@ void agent_runs_leave(struct agent *agent)
         live_daemon_fail(&agent->daemon, TACIT_IO, "the state cannot be written");
     live_timer_set(agent->core_timer, TACIT_NEVER);
     agent->core_deadline_us = TACIT_NEVER;
-    agent->config->protocol->free(agent->site);
+    live_site_free(agent->site);
     agent->site = NULL;
     agent->core_is_dirty = false;
     agent->ranking_is_stale = true;

@@ -82,7 +82,7 @@ static void publish(struct agent *agent, const struct live_message *message)
     char const *const federation = config->site.federation;
     char const *const site = config->site.site;
     struct live_site_place place;
-    config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     if (message->to == TACIT_HUB)
         post(agent, TACIT_WIRE_COORDINATOR, message, live_topic_up(federation, site, word).text);
     for (uint32_t i = 0; message->to != TACIT_HUB && i < place.neighbour_count; i++)
@@ -119,7 +119,7 @@ static void note_progress(const struct live_site_view *before, const struct live
 static void say_flagged(const struct agent *agent, const struct live_site_view *view, uint32_t who)
 {
     struct live_site_place place;
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     for (uint32_t i = 0; i < place.neighbour_count && view->flagged != NULL; i++) {
         struct live_neighbour const neighbour = place.neighbours[i];
         if (tacit_bits_has(view->flagged, neighbour.agent) &&
@@ -148,7 +148,7 @@ static void say_forker(const struct agent *agent, const struct live_site_view *v
     struct live_site_place place;
     if (view->forker == 0)
         return;
-    agent->config->protocol->place(agent->site, &place);
+    live_site_place(agent->site, &place);
     agent_say_forker(&place, view, words, sizeof words);
     live_log(LIVE_LOG_ERROR, "two-rows", "%s", words);
 }
@@ -301,7 +301,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     struct live_seals const seals = {agent, sign_seal, check_seal};
     event.seals = &seals;
     protocol->look(agent->site, &before);
-    enum tacit_status const status = protocol->step(agent->site, &event, &entropy, &update);
+    enum tacit_status const status = live_site_step(agent->site, &event, &entropy, &update);
     protocol->look(agent->site, &after);
     note_progress(&before, &after);
     if (after.flagged_count > before.flagged_count)
@@ -376,7 +376,7 @@ struct live_fallback agent_fallback(struct agent *agent)
     if (agent->site != NULL)
         protocol->look(agent->site, &view);
     if (agent->ranking_is_stale) {
-        agent->active_count = protocol->rank(agent->site, &agent->config->site, agent->ranking);
+        agent->active_count = live_site_rank(agent->site, &agent->config->site, agent->ranking);
         TACIT_ASSERT(agent->active_count <= arms);
         tacit_bits_fill(agent->active, arms);
         if (view.active != NULL)

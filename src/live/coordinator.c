@@ -99,7 +99,8 @@ static void announce(struct coordinator *coordinator)
             live_topic_to(config->federation, config->sites[site], "announce");
         struct live_letter letter = {
             .topic = topic.text, .to = config->sites[site], .kind = TACIT_WIRE_KIND_ANNOUNCEMENT};
-        uint8_t *const body = coordinator->config->protocol->announce(config, site, &letter.size);
+        uint8_t *const body =
+            live_hub_announce(coordinator->config->protocol, config, site, &letter.size);
         letter.body = body;
         if (body == NULL)
             live_log(LIVE_LOG_WARNING, "memory", "%s was not invited; a restart invites again",
@@ -269,8 +270,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     uint32_t const forkers_before = forker_count(coordinator, &view);
     bool const is_letter = event.kind == LIVE_HUB_RECEIVE;
     bool const was_flagged = is_letter && is_flagged(&view, event.from);
-    enum tacit_status const status =
-        coordinator->config->protocol->step(coordinator->hub, &event, &entropy, &update);
+    enum tacit_status const status = live_hub_step(coordinator->hub, &event, &entropy, &update);
     /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
      */
     if (status == TACIT_ENTROPY)
@@ -301,7 +301,7 @@ static void prepare(void *context)
     size_t size;
     if (!coordinator->hub_is_dirty || !coordinator->daemon.batch_is_open)
         return;
-    void const *const bytes = coordinator->config->protocol->bytes(coordinator->hub, &size);
+    void const *const bytes = live_hub_bytes(coordinator->hub, &size);
     TACIT_ASSERT(size > 0);
     enum tacit_status const status = live_store_put_core(coordinator->daemon.store, bytes, size);
     if (status != TACIT_OK)
@@ -623,8 +623,8 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     uint32_t number = 0;
     protocol->look(coordinator->hub, &view);
     bool const was_finished = view.is_finished;
-    enum tacit_status const status = protocol->change(coordinator->hub, wanted, live_now_us(),
-                                                      &entropy, &update, &number, &objection);
+    enum tacit_status const status = live_hub_change(coordinator->hub, wanted, live_now_us(),
+                                                     &entropy, &update, &number, &objection);
     if (status != TACIT_OK) {
         live_control_refuse(coordinator->control, request, status == TACIT_ENTROPY ? 503 : 409,
                             objection);
@@ -719,7 +719,7 @@ static enum tacit_status begin_letters(struct coordinator *coordinator)
     struct live_hub_config const *const config = &coordinator->run;
     struct tacit_wire_announcement *announcement = NULL;
     size_t size;
-    uint8_t *const body = coordinator->config->protocol->announce(config, 0, &size);
+    uint8_t *const body = live_hub_announce(coordinator->config->protocol, config, 0, &size);
     coordinator->letters = (struct live_letters){.federation = config->federation,
                                                  .self = TACIT_WIRE_COORDINATOR,
                                                  .family = coordinator->config->protocol->family};
@@ -833,8 +833,8 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     if (status == TACIT_OK)
         status = live_store_copy_core(coordinator->daemon.store, &bytes, &size);
     if (status == TACIT_OK)
-        status =
-            coordinator->config->protocol->open(&coordinator->hub, &coordinator->run, bytes, size);
+        status = live_hub_open(coordinator->config->protocol, &coordinator->hub, &coordinator->run,
+                               bytes, size);
     free(bytes);
     if (status != TACIT_OK && error->text[0] == '\0')
         (void)snprintf(error->text, sizeof error->text,
@@ -953,7 +953,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     coordinator.daemon.release = NULL;
     live_control_close(coordinator.control);
     live_daemon_close(&coordinator.daemon);
-    config->protocol->free(coordinator.hub);
+    live_hub_free(coordinator.hub);
     live_voice_close(&coordinator.voice);
     live_hub_chain_close(&coordinator.chain);
     free(coordinator.senders);
@@ -978,12 +978,12 @@ static enum tacit_status try_state(const struct live_coordinator_config *config,
     if (status == TACIT_OK)
         status = live_store_copy_core(store, &bytes, &size);
     if (status == TACIT_OK)
-        status = config->protocol->open(&hub, &run, bytes, size);
+        status = live_hub_open(config->protocol, &hub, &run, bytes, size);
     if (status != TACIT_OK)
         (void)snprintf(error->text, sizeof error->text,
                        "%s: the state of the run is damaged, or of another version: %s",
                        config->state_directory, tacit_status_text(status));
-    config->protocol->free(hub);
+    live_hub_free(hub);
     free(bytes);
     return status;
 }

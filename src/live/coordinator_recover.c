@@ -141,7 +141,7 @@ static enum tacit_status check_agreement(struct recovery *recovery)
     run->run_nonce = 0;
     for (unsigned i = 0; i < 8; i++)
         run->run_nonce = run->run_nonce << 8 | recovery->best.run[i];
-    uint8_t *const body = recovery->config->protocol->announce(run, 0, &size);
+    uint8_t *const body = live_hub_announce(recovery->config->protocol, run, 0, &size);
     enum tacit_status status =
         body == NULL ? TACIT_MEMORY : tacit_wire_announcement_decode(body, size, &announcement);
     if (status == TACIT_OK)
@@ -203,7 +203,7 @@ static enum tacit_status write_state(struct recovery *recovery)
     struct live_entry const *const best = &recovery->best;
     struct live_hub *hub = NULL;
     size_t size;
-    TACIT_ASSERT(best->number > 0 && protocol->rebuild != NULL);
+    TACIT_ASSERT(best->number > 0 && protocol->is_rebuilt);
     enum tacit_status status = check_agreement(recovery);
     if (status != TACIT_OK)
         return status;
@@ -214,7 +214,7 @@ static enum tacit_status write_state(struct recovery *recovery)
                        live_hub_chain_over(protocol->one_run != NULL));
         return TACIT_ROLLBACK;
     }
-    status = protocol->rebuild(&hub, &recovery->run, best->state, best->state_size);
+    status = live_hub_rebuild(protocol, &hub, &recovery->run, best->state, best->state_size);
     if (status == TACIT_MALFORMED)
         (void)snprintf(
             recovery->why.text, sizeof recovery->why.text,
@@ -222,7 +222,7 @@ static enum tacit_status write_state(struct recovery *recovery)
             "the coordinator: run.quorum and run.deadline_s have to be the run's, and "
             "the program that wrote it of this version; nothing was written");
     if (status == TACIT_OK) {
-        void const *const bytes = protocol->bytes(hub, &size);
+        void const *const bytes = live_hub_bytes(hub, &size);
         status = put_all(recovery, bytes, size);
     }
     if (status == TACIT_OK)
@@ -231,7 +231,7 @@ static enum tacit_status write_state(struct recovery *recovery)
                  "it",
                  (unsigned long long)best->number, (unsigned long long)best->term, best->epoch,
                  recovery->shown_count, recovery->run.site_count);
-    protocol->free(hub);
+    live_hub_free(hub);
     return status;
 }
 
@@ -617,7 +617,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
                                             .family = config->protocol->family,
                                             .term = 1}};
     *goes_on = false;
-    if (config->protocol->rebuild == NULL && !config->begins_term) {
+    if (!config->protocol->is_rebuilt && !config->begins_term) {
         (void)snprintf(error->text, sizeof error->text,
                        "the protocol %s is not built again from what its sites hold: %s",
                        config->protocol->word,

@@ -113,51 +113,119 @@ struct live_hub_view {
     bool takes_changes;
 };
 
-struct live_hub; /* the family's own */
+struct live_hub; /* protocol.h; the daemon knows it by the functions below */
+struct live_room;
 
+/* One family: what protocol_hub.c does not know of a hub. */
 struct live_hub_ops {
     const char *word;
     uint32_t family;     /* its number */
+    uint32_t version;    /* of the protocol */
     const char *one_run; /* as the sites' */
     bool has_terms;      /* the same */
+    bool is_rebuilt;     /* a hub that lost its state is built again, from what the sites keep */
+    const struct live_codec *codec;
+    size_t own_size; /* of what the family has beside the state: hub->own, zeros at first */
 
-    /* NULL: all that is said in this run fits into the payloads. Else the key that makes it too
-     * large. */
+    /* ---- The announcement ---- */
+
+    /* What sites are expected to noise with; NULL: not at all. */
+    uint64_t (*epsilon_nano)(const struct live_hub_config *config);
+    /* Writes the part of the agreement that only this family has; bytes NULL: does not. Ensures:
+     * the result is their number. */
+    size_t (*parameters)(const struct live_hub_config *config, uint8_t *bytes);
+    /* A site's own part, in this room; NULL: out of memory, unless *size is 0. NULL: there is none.
+     */
+    const uint8_t *(*place)(const struct live_hub_config *config, uint32_t site,
+                            struct live_room *room, size_t *size);
+    /* NULL: all that is said in this run fits into the payloads, beside announcements. Else the key
+     * that makes it too large. */
     const char *(*too_large)(const struct live_hub_config *config);
     /* What may not change while there is state, beside what all protocols have: lines of the file's
      * key, a space and the value. */
     void (*describe)(const struct live_hub_config *config, FILE *out);
-    /* The announcement for this site, to be given to free(). NULL: out of memory. */
-    uint8_t *(*announce)(const struct live_hub_config *config, uint32_t site, size_t *size);
 
-    /* From the bytes that were kept; size 0: a new run. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
-    enum tacit_status (*open)(struct live_hub **hub, const struct live_hub_config *config,
-                              const void *bytes, size_t size);
-    void (*free)(struct live_hub *hub); /* NULL is allowed */
-    /* What is to be kept; *size = 0: nothing. */
-    const void *(*bytes)(const struct live_hub *hub, size_t *size);
+    /* ---- The state ---- */
 
-    /* What a hub that lost its state is built again from, as the sites keep it (chain.h): the state
-     * of closed rounds, in bytes that change with it. As tacit_elim_hub_snapshot; no bytes: the
-     * hub keeps nothing. NULL, both: the hub of this protocol is not built again. */
+    /* From hub->config to the core's configuration, and room for what is shown. Errors:
+     * TACIT_MEMORY. */
+    enum tacit_status (*configure)(struct live_hub *hub);
+    /* Of the state; 0: there can be none. NULL: as if hub->keeps_nothing. */
+    size_t (*size)(const struct live_hub *hub);
+    enum tacit_status (*init)(struct live_hub *hub);
+    enum tacit_status (*check)(const struct live_hub *hub);
+    /* The state is there, new, restored or built again; NULL: there is nothing to do. */
+    void (*begin)(struct live_hub *hub);
+    /* As live_hub_snapshot. */
     size_t (*snapshot)(const struct live_hub *hub, uint8_t *bytes, size_t room);
-    /* From a snapshot; what was granted is forgotten, so that a START has to begin a term unless it
-     * is of no bytes. Errors: as of open. */
-    enum tacit_status (*rebuild)(struct live_hub **hub, const struct live_hub_config *config,
-                                 const uint8_t *bytes, size_t size);
+    enum tacit_status (*restore)(struct live_hub *hub, const uint8_t *bytes, size_t size);
 
-    /* As of a site. Errors of RECEIVE: TACIT_STRANGER also where a message names another sender. */
+    /* As of a site's. */
     enum tacit_status (*step)(struct live_hub *hub, const struct live_hub_event *event,
-                              const struct tacit_entropy *entropy, struct live_hub_update *update);
+                              void *message, const struct tacit_entropy *entropy,
+                              struct live_hub_update *update);
     void (*look)(const struct live_hub *hub, struct live_hub_view *view);
-    /* The operator's word, and an update as of a step. *number: of the entry that says so, new if
-     * update->persist; 0: it is so without any. Errors, with nothing changed: *objection in words;
-     * TACIT_ENTROPY: it may be tried again. NULL: nothing of this protocol can be changed under
-     * way, and `fixed` says what can be done instead. */
+    /* As live_hub_change. NULL: nothing of this protocol can be changed under way. */
     enum tacit_status (*change)(struct live_hub *hub, const struct live_control_entry *wanted,
                                 uint64_t now_us, const struct tacit_entropy *entropy,
                                 struct live_hub_update *update, uint32_t *number,
                                 const char **objection);
-    const char *fixed;
+
+    /* Of families that are not moved to protocol.h yet. */
+    uint8_t *(*old_announce)(const struct live_hub_config *config, uint32_t site, size_t *size);
+    enum tacit_status (*old_open)(struct live_hub **hub, const struct live_hub_config *config,
+                                  const void *bytes, size_t size);
+    void (*free)(struct live_hub *hub);
+    const void *(*old_bytes)(const struct live_hub *hub, size_t *size);
+    enum tacit_status (*old_rebuild)(struct live_hub **hub, const struct live_hub_config *config,
+                                     const uint8_t *bytes, size_t size);
+    enum tacit_status (*old_step)(struct live_hub *hub, const struct live_hub_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update);
 };
+
+/* ---- A hub, whatever its family -------------------------------------------------------------- */
+
+/* NULL: all that is said in this run fits into the payloads. Else the key that makes it too large.
+ * Cost: an announcement; one for each site where they have places. */
+const char *live_hub_too_large(const struct live_hub_ops *ops,
+                               const struct live_hub_config *config);
+
+/* The announcement for this site, to be given to free(). NULL: out of memory. */
+uint8_t *live_hub_announce(const struct live_hub_ops *ops, const struct live_hub_config *config,
+                           uint32_t site, size_t *size);
+
+/* From the bytes that were kept; size 0: a new run. config has to stay. Errors: TACIT_MALFORMED,
+ * TACIT_MEMORY. */
+enum tacit_status live_hub_open(const struct live_hub_ops *ops, struct live_hub **hub,
+                                const struct live_hub_config *config, const void *bytes,
+                                size_t size);
+void live_hub_free(struct live_hub *hub); /* NULL is allowed */
+
+/* What is to be kept; *size = 0: nothing. */
+const void *live_hub_bytes(const struct live_hub *hub, size_t *size);
+
+/* What a hub that lost its state is built again from, as the sites keep it (chain.h): the state
+ * of closed rounds, in bytes that change with it. As tacit_elim_hub_snapshot; no bytes: the hub
+ * keeps nothing. Requires: ops->is_rebuilt. */
+size_t live_hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room);
+
+/* From a snapshot; what was granted is forgotten, so that a START has to begin a term unless it is
+ * of no bytes. Errors: as of open. Requires: ops->is_rebuilt. */
+enum tacit_status live_hub_rebuild(const struct live_hub_ops *ops, struct live_hub **hub,
+                                   const struct live_hub_config *config, const uint8_t *bytes,
+                                   size_t size);
+
+/* As of a site. Errors of RECEIVE: TACIT_STRANGER also where a message names another sender. */
+enum tacit_status live_hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                const struct tacit_entropy *entropy,
+                                struct live_hub_update *update);
+
+/* The operator's word, and an update as of a step. *number: of the entry that says so, new if
+ * update->persist; 0: it is so without any. Errors, with nothing changed: *objection in words;
+ * TACIT_ENTROPY: it may be tried again. Requires: ops->change. */
+enum tacit_status live_hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
+                                  uint64_t now_us, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update, uint32_t *number,
+                                  const char **objection);
 #endif

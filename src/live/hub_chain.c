@@ -25,7 +25,7 @@ enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
 {
     bool found;
     *chain = (struct live_hub_chain){.room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
-                                     .protocol = protocol->snapshot == NULL ? protocol->word : NULL,
+                                     .protocol = !protocol->is_rebuilt ? protocol->word : NULL,
                                      .has_one_run = protocol->one_run != NULL};
     if (chain->room == NULL)
         return TACIT_MEMORY;
@@ -61,9 +61,9 @@ static struct live_entry state_of(struct live_hub_chain *chain, const struct liv
     protocol->look(hub, &view);
     entry.epoch = view.epoch;
     memcpy(entry.previous, chain->head.digest, sizeof entry.previous);
-    if (protocol->snapshot == NULL)
+    if (!protocol->is_rebuilt)
         return entry;
-    size_t const size = protocol->snapshot(hub, chain->room, LIVE_ENTRY_STATE_BYTES_MAX);
+    size_t const size = live_hub_snapshot(hub, chain->room, LIVE_ENTRY_STATE_BYTES_MAX);
     entry.has_state = size <= LIVE_ENTRY_STATE_BYTES_MAX;
     entry.state_size = entry.has_state ? size : 0;
     if (!entry.has_state && !chain->said_too_large)

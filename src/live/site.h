@@ -259,8 +259,33 @@ struct live_site_view {
 
 /* ---- The family's functions ------------------------------------------------------------------ */
 
-struct live_site; /* the family's own */
+/* Sizes that messages depend on. */
+struct live_shape {
+    uint32_t arm_count;
+    uint32_t agent_count;
+    uint32_t dimension; /* of contexts, or of a model; 0: there are none */
+};
 
+/* What stands in a message beside what it says. */
+struct live_label {
+    uint32_t from;
+    struct live_message message; /* all but its bytes and their number */
+};
+
+/* A family's messages, one table for sites and hub. A message is the core's own struct. */
+struct live_codec {
+    /* On TACIT_OK *message is to be given to free(). to: agent, TACIT_EVERYONE or TACIT_HUB. */
+    enum tacit_status (*decode)(const struct live_shape *shape, const uint8_t *bytes, size_t size,
+                                uint32_t to, void **message);
+    size_t (*bytes)(const struct live_shape *shape, const void *message);
+    enum tacit_status (*encode)(const struct live_shape *shape, const void *message,
+                                uint8_t *bytes);
+    struct live_label (*label)(const void *message);
+};
+
+struct live_site; /* protocol.h; the daemon knows it by the functions below */
+
+/* One family: what protocol.c does not know of a site. */
 struct live_site_ops {
     const char *word;       /* of the protocol: in the files, and the last part of its topics */
     uint32_t family;        /* its number */
@@ -272,43 +297,95 @@ struct live_site_ops {
                                decided before its start enters none of them. Else a copy of a state
                                would draw again for the reward of a decision that was open in it */
     const char *epsilon_of; /* what policy.epsilon is the loss of; NULL: one reward */
+    bool keeps_digest;      /* the digest of the agreement is kept beside the announcement */
+    bool hub_is_silent;     /* it has nothing to say beside the announcement */
+    uint32_t events;        /* a set of 1u << kind; others are TACIT_UNEXPECTED */
+    const struct live_codec *codec;
+    size_t own_size; /* of what the family has beside the state: site->own, zeros at first */
 
-    /* Takes part in the run that these bytes announce. What all protocols agree on is checked
-     * already: arms, range, and that number of sites and horizon are within the policy. Errors:
-     * TACIT_MALFORMED (they announce none), TACIT_REFUSED (*objection says what is not allowed
-     * here; static), TACIT_MEMORY. */
-    enum tacit_status (*join)(struct live_site **site, const struct live_site_config *config,
-                              const uint8_t *announcement, size_t size, const char **objection);
-    /* From the bytes that were kept. Errors: TACIT_MALFORMED (they cannot be of this site, or of
-     * this policy), TACIT_MEMORY. */
-    enum tacit_status (*restore)(struct live_site **site, const struct live_site_config *config,
-                                 const void *bytes, size_t size);
-    void (*free)(struct live_site *site); /* NULL is allowed */
-    /* What is to be kept, as it stands; valid until the next step. */
-    const void *(*bytes)(const struct live_site *site, size_t *size);
-    /* Did it join this very announcement? */
-    bool (*is_of)(const struct live_site *site, const uint8_t *announcement, size_t size);
-    /* What that announcement said that all must agree on. */
-    const struct tacit_wire_agreement *(*agreement)(const struct live_site *site);
-
-    /* Fills *update, whatever the status. Errors, of RECEIVE: the message is refused, and nothing
-     * changed; TACIT_ENTROPY: a later event tries again. */
+    /* From site->announcement and site->config to the core's configuration, and room for what is
+     * shown. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
+    enum tacit_status (*configure)(struct live_site *site);
+    /* What the run wants against this site's own file; static. NULL: nothing. */
+    const char *(*objection)(const struct live_site *site);
+    /* Of the state; 0: there can be none. */
+    size_t (*size)(const struct live_site *site);
+    /* Over site->state. */
+    void (*init)(struct live_site *site);
+    enum tacit_status (*check)(const struct live_site *site);
+    /* The state is there, new or restored; NULL: there is nothing to do. */
+    void (*begin)(struct live_site *site, bool is_restored);
+    /* message: of RECEIVE, decoded, and from whom it says. What follows goes into *update: by
+     * protocol.h, where that has words for it. Errors: as live_site_step. */
     enum tacit_status (*step)(struct live_site *site, const struct live_site_event *event,
-                              const struct tacit_entropy *entropy, struct live_site_update *update);
+                              void *message, const struct tacit_entropy *entropy,
+                              struct live_site_update *update);
     /* Families that choose by contexts: what kept bytes say. NULL: the family has a plan. Errors:
      * false: they are none of its. */
     bool (*tell)(const uint8_t *kept, size_t size, struct live_choice *choice);
-    void (*place)(const struct live_site *site, struct live_site_place *place);
     void (*look)(const struct live_site *site, struct live_site_view *view);
-    /* The arms to fall back to, best first, into room for K. Ensures: the result is their number.
-     * site is NULL before it joined a run. */
-    uint32_t (*rank)(const struct live_site *site, const struct live_site_config *config,
-                     uint32_t *arms);
+    /* Is the first arm to be preferred, of those that may be played? NULL: they are as good. */
+    bool (*prefers)(const struct live_site *site, uint32_t arm, uint32_t other);
     /* The command that the site's file names; NULL, or a result of NULL: this protocol has none. */
     const struct live_command_config *(*command)(const struct live_site_config *config);
     /* What it promises, in a promise of zeros: the mechanism, and of the trust model the audience;
      * site is NULL before it joined a run. */
     void (*promise)(const struct live_site *site, const struct live_site_config *config,
                     struct tacit_promise *promise);
+
+    /* Of families that are not moved to protocol.h yet: their struct live_site begins with its ops.
+     */
+    enum tacit_status (*join)(struct live_site **site, const struct live_site_config *config,
+                              const uint8_t *announcement, size_t size, const char **objection);
+    enum tacit_status (*restore)(struct live_site **site, const struct live_site_config *config,
+                                 const void *bytes, size_t size);
+    void (*free)(struct live_site *site);
+    const void *(*old_bytes)(const struct live_site *site, size_t *size);
+    bool (*is_of)(const struct live_site *site, const uint8_t *announcement, size_t size);
+    const struct tacit_wire_agreement *(*agreement)(const struct live_site *site);
+    enum tacit_status (*old_step)(struct live_site *site, const struct live_site_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct live_site_update *update);
+    void (*place)(const struct live_site *site, struct live_site_place *place);
+    uint32_t (*rank)(const struct live_site *site, const struct live_site_config *config,
+                     uint32_t *arms);
 };
+
+/* ---- A site, whatever its family ------------------------------------------------------------- */
+
+/* Takes part in the run that these bytes announce. What all protocols agree on is checked already:
+ * arms, range, and that number of sites and horizon are within the policy. Errors: TACIT_MALFORMED
+ * (they announce none), TACIT_REFUSED (*objection says what is not allowed here; static),
+ * TACIT_MEMORY. */
+enum tacit_status live_site_join(const struct live_site_ops *ops, struct live_site **site,
+                                 const struct live_site_config *config, const uint8_t *announcement,
+                                 size_t size, const char **objection);
+
+/* From the bytes that were kept. Errors: TACIT_MALFORMED (they cannot be of this site, or of this
+ * policy), TACIT_MEMORY. */
+enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live_site **site,
+                                    const struct live_site_config *config, const void *bytes,
+                                    size_t size);
+void live_site_free(struct live_site *site); /* NULL is allowed */
+
+/* What is to be kept, as it stands; valid until the next step. */
+const void *live_site_bytes(const struct live_site *site, size_t *size);
+
+/* Did it join this very announcement? */
+bool live_site_is_of(const struct live_site *site, const uint8_t *announcement, size_t size);
+
+/* What that announcement said that all must agree on. */
+const struct tacit_wire_agreement *live_site_agreement(const struct live_site *site);
+
+/* Fills *update, whatever the status. Errors, of RECEIVE: the message is refused, and nothing
+ * changed; TACIT_ENTROPY: a later event tries again. */
+enum tacit_status live_site_step(struct live_site *site, const struct live_site_event *event,
+                                 const struct tacit_entropy *entropy,
+                                 struct live_site_update *update);
+void live_site_place(const struct live_site *site, struct live_site_place *place);
+
+/* The arms to fall back to, best first, into room for K. Ensures: the result is their number. site
+ * is NULL before it joined a run. */
+uint32_t live_site_rank(const struct live_site *site, const struct live_site_config *config,
+                        uint32_t *arms);
 #endif

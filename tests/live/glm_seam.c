@@ -71,12 +71,13 @@ static void put_back(struct site *site)
 {
     size_t size;
     size_t size_again;
-    void const *const bytes = glm_site_ops.bytes(site->live, &size);
+    void const *const bytes = live_site_bytes(site->live, &size);
     struct live_site *restored;
-    assert_int_equal(glm_site_ops.restore(&restored, &site->config, bytes, size), TACIT_OK);
-    assert_memory_equal(glm_site_ops.bytes(restored, &size_again), bytes, size);
+    assert_int_equal(live_site_restore(&glm_site_ops, &restored, &site->config, bytes, size),
+                     TACIT_OK);
+    assert_memory_equal(live_site_bytes(restored, &size_again), bytes, size);
     assert_int_equal(size_again, size);
-    glm_site_ops.free(site->live);
+    live_site_free(site->live);
     site->live = restored;
 }
 
@@ -86,7 +87,7 @@ static enum tacit_status step(struct world *world, uint32_t index, struct live_s
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->chance);
     struct live_site_update update;
     event.now_us = ++world->now_us;
-    enum tacit_status const status = glm_site_ops.step(site->live, &event, &entropy, &update);
+    enum tacit_status const status = live_site_step(site->live, &event, &entropy, &update);
     assert_false(update.has_release || update.has_plan);
     if (update.has_choice) {
         assert_true(update.kept_size <= sizeof site->kept);
@@ -118,13 +119,13 @@ static enum tacit_status step_hub(struct world *world, struct live_hub_event eve
     struct live_hub *restored;
     size_t size;
     event.now_us = ++world->now_us;
-    enum tacit_status const status = glm_hub_ops.step(world->hub, &event, &entropy, &update);
+    enum tacit_status const status = live_hub_step(world->hub, &event, &entropy, &update);
     if (update.note != NULL)
         (void)snprintf(world->note, sizeof world->note, "%s", update.note);
     post(world, TACIT_HUB, update.messages, update.message_count);
-    void const *const bytes = glm_hub_ops.bytes(world->hub, &size);
-    assert_int_equal(glm_hub_ops.open(&restored, &world->config, bytes, size), TACIT_OK);
-    glm_hub_ops.free(world->hub);
+    void const *const bytes = live_hub_bytes(world->hub, &size);
+    assert_int_equal(live_hub_open(&glm_hub_ops, &restored, &world->config, bytes, size), TACIT_OK);
+    live_hub_free(world->hub);
     world->hub = restored;
     return status;
 }
@@ -144,7 +145,7 @@ static void join(struct world *world, uint32_t index)
     struct site *const site = &world->sites[index];
     char const *objection = NULL;
     size_t size;
-    uint8_t *const bytes = glm_hub_ops.announce(&world->config, index, &size);
+    uint8_t *const bytes = live_hub_announce(&glm_hub_ops, &world->config, index, &size);
     assert_non_null(bytes);
     site->config = (struct live_site_config){.federation = "trial",
                                              .site = names[index],
@@ -157,9 +158,10 @@ static void join(struct world *world, uint32_t index)
                                              .pulls_max = 1000000,
                                              .resend_after_us = 2000000,
                                              .settings = &policy};
-    assert_int_equal(glm_site_ops.join(&site->live, &site->config, bytes, size, &objection),
-                     TACIT_OK);
-    assert_true(glm_site_ops.is_of(site->live, bytes, size));
+    assert_int_equal(
+        live_site_join(&glm_site_ops, &site->live, &site->config, bytes, size, &objection),
+        TACIT_OK);
+    assert_true(live_site_is_of(site->live, bytes, size));
     free(bytes);
     assert_int_equal(step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}),
                      TACIT_OK);
@@ -188,8 +190,8 @@ static struct world *world_new(uint32_t quorum, uint32_t deadline_s)
                                              .deadline_s = deadline_s,
                                              .settings = &world->settings};
     world->chance = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_REWARD);
-    assert_null(glm_hub_ops.too_large(&world->config));
-    assert_int_equal(glm_hub_ops.open(&world->hub, &world->config, NULL, 0), TACIT_OK);
+    assert_null(live_hub_too_large(&glm_hub_ops, &world->config));
+    assert_int_equal(live_hub_open(&glm_hub_ops, &world->hub, &world->config, NULL, 0), TACIT_OK);
     for (uint32_t index = 0; index < SITES; index++)
         join(world, index);
     assert_int_equal(step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_START}), TACIT_OK);
@@ -199,10 +201,10 @@ static struct world *world_new(uint32_t quorum, uint32_t deadline_s)
 static void world_free(struct world *world)
 {
     for (uint32_t index = 0; index < SITES; index++)
-        glm_site_ops.free(world->sites[index].live);
+        live_site_free(world->sites[index].live);
     for (size_t i = world->first; i < world->end; i++)
         free((void *)(uintptr_t)world->queue[i].message.bytes);
-    glm_hub_ops.free(world->hub);
+    live_hub_free(world->hub);
     free(world);
 }
 
@@ -332,7 +334,7 @@ static void letters_that_are_not_what_they_say_are_refused(void **state)
     size_t size;
     void *const before = malloc(tacit_glm_hub_size(
         &(struct tacit_glm_hub_config){.model = world->settings.model, .resend_after_us = 1}));
-    void const *const bytes = glm_hub_ops.bytes(world->hub, &size);
+    void const *const bytes = live_hub_bytes(world->hub, &size);
     assert_int_equal(good.message.to, TACIT_HUB);
     assert_non_null(before);
     memcpy(before, bytes, size);
@@ -343,7 +345,7 @@ static void letters_that_are_not_what_they_say_are_refused(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(tell_hub(world, &bad[i]), i == 0 ? TACIT_STRANGER : TACIT_MALFORMED);
         size_t size_now;
-        assert_memory_equal(glm_hub_ops.bytes(world->hub, &size_now), before, size);
+        assert_memory_equal(live_hub_bytes(world->hub, &size_now), before, size);
     }
     assert_int_not_equal(hear(world, 1, &good), TACIT_OK); /* no word for a site */
     deliver(world);
@@ -382,8 +384,8 @@ static void contexts_that_were_not_chosen_leave_no_trace(void **state)
         }
         size_t size;
         size_t size_again;
-        void const *const bytes = glm_site_ops.bytes(a->sites[0].live, &size);
-        assert_memory_equal(glm_site_ops.bytes(b->sites[0].live, &size_again), bytes, size);
+        void const *const bytes = live_site_bytes(a->sites[0].live, &size);
+        assert_memory_equal(live_site_bytes(b->sites[0].live, &size_again), bytes, size);
         assert_int_equal(size_again, size);
     }
     struct live_hub_view view;

@@ -86,7 +86,7 @@ static struct letter take(struct world *world, size_t at)
 static void keep(struct site *site)
 {
     size_t size;
-    void const *const bytes = gossip_site_ops.bytes(site->live, &size);
+    void const *const bytes = live_site_bytes(site->live, &size);
     if (size != site->disk_size) {
         site->disk = realloc(site->disk, size);
         site->disk_size = size;
@@ -112,7 +112,7 @@ static enum tacit_status step(struct world *world, uint32_t index, struct live_s
     struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
     struct live_site_update update;
     event.now_us = ++world->now_us;
-    enum tacit_status const status = gossip_site_ops.step(site->live, &event, &entropy, &update);
+    enum tacit_status const status = live_site_step(site->live, &event, &entropy, &update);
     if (!is_durable)
         return status;
     if (update.has_release) { /* one row a number, each the next one */
@@ -133,10 +133,11 @@ static enum tacit_status step(struct world *world, uint32_t index, struct live_s
 static void revive(struct world *world, uint32_t index)
 {
     struct site *const site = &world->sites[index];
-    gossip_site_ops.free(site->live);
+    live_site_free(site->live);
     site->live = NULL;
-    assert_int_equal(
-        gossip_site_ops.restore(&site->live, &site->config, site->disk, site->disk_size), TACIT_OK);
+    assert_int_equal(live_site_restore(&gossip_site_ops, &site->live, &site->config, site->disk,
+                                       site->disk_size),
+                     TACIT_OK);
     assert_int_equal(step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}, true),
                      TACIT_OK);
 }
@@ -161,7 +162,7 @@ static enum tacit_status tell_hub(struct world *world, const struct letter *lett
                                          .bytes = letter->bytes,
                                          .size = letter->size,
                                          .message_kind = letter->kind};
-    return gossip_hub_ops.step(world->hub, &event, &entropy, &update);
+    return live_hub_step(world->hub, &event, &entropy, &update);
 }
 
 static enum tacit_status deliver(struct world *world, const struct letter *letter, bool is_durable)
@@ -192,12 +193,13 @@ static void join(struct world *world, uint32_t index)
     struct site *const site = &world->sites[index];
     char const *objection = NULL;
     size_t size;
-    uint8_t *const bytes = gossip_hub_ops.announce(&world->config, index, &size);
+    uint8_t *const bytes = live_hub_announce(&gossip_hub_ops, &world->config, index, &size);
     assert_non_null(bytes);
-    assert_int_equal(gossip_site_ops.join(&site->live, &site->config, bytes, size, &objection),
-                     TACIT_OK);
+    assert_int_equal(
+        live_site_join(&gossip_site_ops, &site->live, &site->config, bytes, size, &objection),
+        TACIT_OK);
     assert_null(objection);
-    assert_true(gossip_site_ops.is_of(site->live, bytes, size));
+    assert_true(live_site_is_of(site->live, bytes, size));
     free(bytes);
     keep(site);
     (void)step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}, true);
@@ -222,8 +224,9 @@ static struct world *world_new(uint64_t seed)
                                              .hi = 1,
                                              .settings = &world->settings};
     world->chance = tacit_rng_stream(seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_REWARD);
-    assert_null(gossip_hub_ops.too_large(&world->config));
-    assert_int_equal(gossip_hub_ops.open(&world->hub, &world->config, NULL, 0), TACIT_OK);
+    assert_null(live_hub_too_large(&gossip_hub_ops, &world->config));
+    assert_int_equal(live_hub_open(&gossip_hub_ops, &world->hub, &world->config, NULL, 0),
+                     TACIT_OK);
     for (uint32_t i = 0; i < SITES; i++) {
         world->sites[i].config = (struct live_site_config){.federation = "trial",
                                                            .site = names[i],
@@ -244,12 +247,12 @@ static struct world *world_new(uint64_t seed)
 static void world_free(struct world *world)
 {
     for (uint32_t i = 0; i < SITES; i++) {
-        gossip_site_ops.free(world->sites[i].live);
+        live_site_free(world->sites[i].live);
         free(world->sites[i].disk);
     }
     while (world->count > 0)
         free(take(world, 0).bytes);
-    gossip_hub_ops.free(world->hub);
+    live_hub_free(world->hub);
     network_free(world->network);
     free(world);
 }
@@ -426,11 +429,11 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
         size_t size_before;
         size_t size_after;
         uint8_t before[4096];
-        void const *const now = gossip_site_ops.bytes(world->sites[1].live, &size_before);
+        void const *const now = live_site_bytes(world->sites[1].live, &size_before);
         assert_true(size_before <= sizeof before);
         memcpy(before, now, size_before);
         assert_int_equal(hear(world, &cases[i].letter, true), cases[i].status);
-        void const *const after = gossip_site_ops.bytes(world->sites[1].live, &size_after);
+        void const *const after = live_site_bytes(world->sites[1].live, &size_after);
         assert_int_equal(size_after, size_before);
         assert_memory_equal(after, before, size_after);
     }
@@ -484,20 +487,22 @@ static void a_state_of_other_bytes_is_not_put_back(void **state)
     uint64_t length;
     memcpy(&length, site->disk, sizeof length);
     for (size_t size = 0; size < site->disk_size; size += 7)
-        assert_int_equal(gossip_site_ops.restore(&restored, &site->config, site->disk, size),
-                         TACIT_MALFORMED);
+        assert_int_equal(
+            live_site_restore(&gossip_site_ops, &restored, &site->config, site->disk, size),
+            TACIT_MALFORMED);
     /* What all sites agreed on; the digest beside it knows it. Behind it are neighbours' names. */
     for (size_t at = 0; at < sizeof length + length - 40; at++) {
         site->disk[at] ^= 1;
-        assert_int_equal(
-            gossip_site_ops.restore(&restored, &site->config, site->disk, site->disk_size),
-            TACIT_MALFORMED);
+        assert_int_equal(live_site_restore(&gossip_site_ops, &restored, &site->config, site->disk,
+                                           site->disk_size),
+                         TACIT_MALFORMED);
         site->disk[at] ^= 1;
     }
     struct live_site_config other = site->config; /* another policy, another noise */
     other.epsilon = 1;
-    assert_int_equal(gossip_site_ops.restore(&restored, &other, site->disk, site->disk_size),
-                     TACIT_MALFORMED);
+    assert_int_equal(
+        live_site_restore(&gossip_site_ops, &restored, &other, site->disk, site->disk_size),
+        TACIT_MALFORMED);
     assert_null(restored);
     world_free(world);
 }
@@ -509,20 +514,21 @@ static void a_policy_is_not_overruled_by_an_announcement(void **state)
     struct live_site *joined = NULL;
     char const *objection = NULL;
     size_t size;
-    uint8_t *const bytes = gossip_hub_ops.announce(&world->config, 0, &size);
+    uint8_t *const bytes = live_hub_announce(&gossip_hub_ops, &world->config, 0, &size);
     assert_non_null(bytes);
     struct live_site_config strict = world->sites[0].config;
     strict.epsilon = 1;
-    assert_int_equal(gossip_site_ops.join(&joined, &strict, bytes, size, &objection),
+    assert_int_equal(live_site_join(&gossip_site_ops, &joined, &strict, bytes, size, &objection),
                      TACIT_REFUSED);
     assert_non_null(strstr(objection, "policy.epsilon"));
     strict = world->sites[0].config;
     strict.pulls_max = HORIZON + ARMS - 1;
-    assert_int_equal(gossip_site_ops.join(&joined, &strict, bytes, size, &objection),
+    assert_int_equal(live_site_join(&gossip_site_ops, &joined, &strict, bytes, size, &objection),
                      TACIT_REFUSED);
     assert_non_null(strstr(objection, "policy.pulls_max"));
-    assert_int_equal(gossip_site_ops.join(&joined, &strict, bytes, size / 2, &objection),
-                     TACIT_MALFORMED);
+    assert_int_equal(
+        live_site_join(&gossip_site_ops, &joined, &strict, bytes, size / 2, &objection),
+        TACIT_MALFORMED);
     assert_null(joined);
     free(bytes);
     world_free(world);

@@ -90,12 +90,12 @@ static void put_back(struct site *site)
 {
     size_t size;
     size_t size_again;
-    void const *const bytes = site_ops->bytes(site->live, &size);
+    void const *const bytes = live_site_bytes(site->live, &size);
     struct live_site *restored;
-    assert_int_equal(site_ops->restore(&restored, &site->config, bytes, size), TACIT_OK);
-    assert_memory_equal(site_ops->bytes(restored, &size_again), bytes, size);
+    assert_int_equal(live_site_restore(site_ops, &restored, &site->config, bytes, size), TACIT_OK);
+    assert_memory_equal(live_site_bytes(restored, &size_again), bytes, size);
     assert_int_equal(size_again, size);
-    site_ops->free(site->live);
+    live_site_free(site->live);
     site->live = restored;
 }
 
@@ -105,7 +105,7 @@ static enum tacit_status step(struct world *world, uint32_t index, struct live_s
     struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
     struct live_site_update update;
     event.now_us = ++world->now_us;
-    enum tacit_status const status = site_ops->step(site->live, &event, &entropy, &update);
+    enum tacit_status const status = live_site_step(site->live, &event, &entropy, &update);
     if (update.has_release) {
         assert_non_null(update.release.bytes);
         assert_true(update.release.number == site->release ||
@@ -161,11 +161,11 @@ static enum tacit_status step_hub(struct world *world, struct live_hub_event eve
     struct live_hub *restored;
     size_t size;
     event.now_us = ++world->now_us;
-    enum tacit_status const status = hub_ops->step(world->hub, &event, &entropy, &update);
+    enum tacit_status const status = live_hub_step(world->hub, &event, &entropy, &update);
     post(world, TACIT_HUB, update.messages, update.message_count);
-    void const *const bytes = hub_ops->bytes(world->hub, &size);
-    assert_int_equal(hub_ops->open(&restored, &world->config, bytes, size), TACIT_OK);
-    hub_ops->free(world->hub);
+    void const *const bytes = live_hub_bytes(world->hub, &size);
+    assert_int_equal(live_hub_open(hub_ops, &restored, &world->config, bytes, size), TACIT_OK);
+    live_hub_free(world->hub);
     world->hub = restored;
     return status;
 }
@@ -187,11 +187,12 @@ static void join(struct world *world, uint32_t index)
     struct site *const site = &world->sites[index];
     char const *objection = NULL;
     size_t size;
-    uint8_t *const bytes = hub_ops->announce(&world->config, index, &size);
+    uint8_t *const bytes = live_hub_announce(hub_ops, &world->config, index, &size);
     assert_non_null(bytes);
-    assert_int_equal(site_ops->join(&site->live, &site->config, bytes, size, &objection), TACIT_OK);
+    assert_int_equal(live_site_join(site_ops, &site->live, &site->config, bytes, size, &objection),
+                     TACIT_OK);
     assert_null(objection);
-    assert_true(site_ops->is_of(site->live, bytes, size));
+    assert_true(live_site_is_of(site->live, bytes, size));
     free(bytes);
     (void)step(world, index, (struct live_site_event){.kind = LIVE_SITE_START});
 }
@@ -231,8 +232,8 @@ static struct world *world_new(void)
                                              .deadline_s = 60,
                                              .settings = family.settings};
     world->chance = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
-    assert_null(hub_ops->too_large(&world->config));
-    assert_int_equal(hub_ops->open(&world->hub, &world->config, NULL, 0), TACIT_OK);
+    assert_null(live_hub_too_large(hub_ops, &world->config));
+    assert_int_equal(live_hub_open(hub_ops, &world->hub, &world->config, NULL, 0), TACIT_OK);
     for (uint32_t index = 0; index < SITES; index++) {
         world->sites[index] = site_of(index);
         join(world, index);
@@ -244,10 +245,10 @@ static struct world *world_new(void)
 static void world_free(struct world *world)
 {
     for (uint32_t index = 0; index < SITES; index++)
-        site_ops->free(world->sites[index].live);
+        live_site_free(world->sites[index].live);
     for (size_t i = world->first; i < world->end; i++)
         free(world->queue[i].bytes);
-    hub_ops->free(world->hub);
+    live_hub_free(world->hub);
     free(world);
 }
 
@@ -313,7 +314,7 @@ static void a_run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
         assert_int_equal(site->release, hub.round_count); /* a row for every draw */
         assert_int_equal(site->acknowledged, hub.round_count);
         assert_true(view.spent_nano > 0);
-        assert_int_equal(site_ops->rank(site->live, &site->config, ranking), 1);
+        assert_int_equal(live_site_rank(site->live, &site->config, ranking), 1);
         assert_int_equal(ranking[0], 0);
     }
     world_free(world);
@@ -329,7 +330,7 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
         deliver(world); /* up to the first question to the hub */
     assert_true(world->first < world->end);
     struct letter letter = world->queue[world->first];
-    void const *const bytes = hub_ops->bytes(world->hub, &size);
+    void const *const bytes = live_hub_bytes(world->hub, &size);
     uint8_t *const before = malloc(size);
     assert_non_null(before);
     memcpy(before, bytes, size);
@@ -341,7 +342,7 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     letter.size++;
     letter.kind++;
     assert_int_not_equal(tell_hub(world, &letter), TACIT_OK);
-    assert_memory_equal(hub_ops->bytes(world->hub, &size), before, size);
+    assert_memory_equal(live_hub_bytes(world->hub, &size), before, size);
     letter.kind--;
     assert_int_equal(tell_hub(world, &letter), TACIT_OK);
     free(before);
@@ -397,7 +398,7 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     uint32_t before[ARMS];
     uint32_t ranking[ARMS];
     (void)state;
-    uint32_t const count = site_ops->rank(site->live, &site->config, before);
+    uint32_t const count = live_site_rank(site->live, &site->config, before);
     assert_int_equal(site->release, 0);
     assert_true(play(world, 0));
     site_ops->look(site->live, &view);
@@ -406,7 +407,7 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     assert_int_equal(view.release_number, 0);
     assert_int_equal(site->release, 1); /* its row is written */
     assert_true(view.spent_nano > 0);
-    assert_int_equal(site_ops->rank(site->live, &site->config, ranking), count);
+    assert_int_equal(live_site_rank(site->live, &site->config, ranking), count);
     assert_memory_equal(ranking, before, sizeof ranking);
     assert_int_equal(count_letters(world, 0, family.commit), 1);
     assert_int_equal(count_letters(world, 0, family.report), 0);
@@ -430,14 +431,14 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     struct live_site_view view;
     size_t size;
     (void)state;
-    void const *const bytes = site_ops->bytes(site->live, &size);
+    void const *const bytes = live_site_bytes(site->live, &size);
     struct live_site *old;
-    assert_int_equal(site_ops->restore(&old, &site->config, bytes, size), TACIT_OK);
+    assert_int_equal(live_site_restore(site_ops, &old, &site->config, bytes, size), TACIT_OK);
     assert_true(play(world, 0));
     deliver_all(world);
     site_ops->look(site->live, &view);
     assert_int_equal(view.release_number, 1);
-    site_ops->free(site->live);
+    live_site_free(site->live);
     memcpy(site->plan, copied.plan, sizeof site->plan);
     site->plan_count = copied.plan_count;
     site->live = old; /* with other noise, from here on in its stream */
@@ -467,14 +468,15 @@ static void a_policy_is_not_overruled_by_an_announcement(void **state)
     struct live_site *joined = NULL;
     char const *objection = NULL;
     size_t size;
-    uint8_t *const bytes = hub_ops->announce(&world->config, 0, &size);
+    uint8_t *const bytes = live_hub_announce(hub_ops, &world->config, 0, &size);
     (void)state;
     assert_non_null(bytes);
     strict.epsilon = 1; /* the run reckons with 100 */
-    assert_int_equal(site_ops->join(&joined, &strict, bytes, size, &objection), TACIT_REFUSED);
+    assert_int_equal(live_site_join(site_ops, &joined, &strict, bytes, size, &objection),
+                     TACIT_REFUSED);
     assert_non_null(strstr(objection, "policy.epsilon"));
     assert_null(joined);
-    assert_int_equal(site_ops->join(&joined, &strict, bytes, size / 2, &objection),
+    assert_int_equal(live_site_join(site_ops, &joined, &strict, bytes, size / 2, &objection),
                      TACIT_MALFORMED);
     free(bytes);
     world_free(world);

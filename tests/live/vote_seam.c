@@ -70,12 +70,13 @@ static void put_back(struct site *site)
 {
     size_t size;
     size_t size_again;
-    void const *const bytes = vote_site_ops.bytes(site->live, &size);
+    void const *const bytes = live_site_bytes(site->live, &size);
     struct live_site *restored;
-    assert_int_equal(vote_site_ops.restore(&restored, &site->config, bytes, size), TACIT_OK);
-    assert_memory_equal(vote_site_ops.bytes(restored, &size_again), bytes, size);
+    assert_int_equal(live_site_restore(&vote_site_ops, &restored, &site->config, bytes, size),
+                     TACIT_OK);
+    assert_memory_equal(live_site_bytes(restored, &size_again), bytes, size);
     assert_int_equal(size_again, size);
-    vote_site_ops.free(site->live);
+    live_site_free(site->live);
     site->live = restored;
 }
 
@@ -87,7 +88,7 @@ static enum tacit_status step(struct world *world, uint32_t index, struct live_s
     struct live_site_update update;
     event.now_us = world->now_us;
     event.keys = &keys;
-    enum tacit_status const status = vote_site_ops.step(site->live, &event, &noise, &update);
+    enum tacit_status const status = live_site_step(site->live, &event, &noise, &update);
     if (update.has_release) {
         assert_non_null(update.release.bytes);
         assert_true(update.persist && update.release.number == site->rows + 1);
@@ -145,11 +146,12 @@ static enum tacit_status step_hub(struct world *world, struct live_hub_event eve
     struct live_hub *restored;
     size_t size;
     event.now_us = world->now_us;
-    enum tacit_status const status = vote_hub_ops.step(world->hub, &event, &entropy, &update);
+    enum tacit_status const status = live_hub_step(world->hub, &event, &entropy, &update);
     post(world, TACIT_HUB, update.messages, update.message_count);
-    void const *const bytes = vote_hub_ops.bytes(world->hub, &size);
-    assert_int_equal(vote_hub_ops.open(&restored, &world->config, bytes, size), TACIT_OK);
-    vote_hub_ops.free(world->hub);
+    void const *const bytes = live_hub_bytes(world->hub, &size);
+    assert_int_equal(live_hub_open(&vote_hub_ops, &restored, &world->config, bytes, size),
+                     TACIT_OK);
+    live_hub_free(world->hub);
     world->hub = restored;
     return status;
 }
@@ -171,11 +173,12 @@ static void join(struct world *world, uint32_t index)
     struct site *const site = &world->sites[index];
     char const *objection = NULL;
     size_t size;
-    uint8_t *const bytes = vote_hub_ops.announce(&world->config, index, &size);
+    uint8_t *const bytes = live_hub_announce(&vote_hub_ops, &world->config, index, &size);
     assert_non_null(bytes);
-    assert_int_equal(vote_site_ops.join(&site->live, &site->config, bytes, size, &objection),
-                     TACIT_OK);
-    assert_true(vote_site_ops.is_of(site->live, bytes, size));
+    assert_int_equal(
+        live_site_join(&vote_site_ops, &site->live, &site->config, bytes, size, &objection),
+        TACIT_OK);
+    assert_true(live_site_is_of(site->live, bytes, size));
     free(bytes);
     assert_int_equal(step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}),
                      TACIT_OK);
@@ -224,8 +227,8 @@ static struct world *world_new(void)
                                              .settings = &world->run};
     world->chance = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
     world->now_us = 1;
-    assert_null(vote_hub_ops.too_large(&world->config));
-    assert_int_equal(vote_hub_ops.open(&world->hub, &world->config, NULL, 0), TACIT_OK);
+    assert_null(live_hub_too_large(&vote_hub_ops, &world->config));
+    assert_int_equal(live_hub_open(&vote_hub_ops, &world->hub, &world->config, NULL, 0), TACIT_OK);
     for (uint32_t index = 0; index < SITES; index++) {
         world->sites[index] = site_of(index);
         join(world, index);
@@ -237,10 +240,10 @@ static struct world *world_new(void)
 static void world_free(struct world *world)
 {
     for (uint32_t index = 0; index < SITES; index++)
-        vote_site_ops.free(world->sites[index].live);
+        live_site_free(world->sites[index].live);
     for (size_t i = world->first; i < world->end; i++)
         free((void *)(uintptr_t)world->queue[i].message.bytes);
-    vote_hub_ops.free(world->hub);
+    live_hub_free(world->hub);
     free(world);
 }
 
@@ -317,7 +320,7 @@ static void run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
         assert_int_equal(view.release_number, hub.seen[index]);
         assert_int_equal(site->acknowledged, site->rows);
         assert_true((index == 2) == (view.spent_nano == 0));
-        assert_int_equal(vote_site_ops.rank(site->live, &site->config, ranking), 1);
+        assert_int_equal(live_site_rank(site->live, &site->config, ranking), 1);
         assert_int_equal(ranking[0], 0);
     }
     assert_int_equal(look(world, 2).pull_count, 0);
@@ -370,7 +373,7 @@ static void step_twin(struct twin *twin, uint64_t now_us, struct tacit_vote_even
 static void expect_same(const struct twin *twin, const struct world *world)
 {
     size_t size;
-    uint8_t const *const bytes = vote_site_ops.bytes(world->sites[0].live, &size);
+    uint8_t const *const bytes = live_site_bytes(world->sites[0].live, &size);
     for (size_t at = 0; at + twin->size <= size; at += 8)
         if (memcmp(bytes + at, twin->player, twin->size) == 0)
             return;
@@ -429,8 +432,8 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     while (world->first == world->end)
         (void)play(world, 0);
     struct letter letter = world->queue[world->first]; /* a commitment */
-    uint8_t *const before = malloc(vote_hub_ops.bytes(world->hub, &size) == NULL ? 1 : size);
-    memcpy(before, vote_hub_ops.bytes(world->hub, &size), size);
+    uint8_t *const before = malloc(live_hub_bytes(world->hub, &size) == NULL ? 1 : size);
+    memcpy(before, live_hub_bytes(world->hub, &size), size);
     letter.from = 1;
     assert_int_equal(tell_hub(world, &letter), TACIT_STRANGER);
     letter.from = 0;
@@ -442,7 +445,7 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     letter.message.kind--;
     letter.message.epoch++;
     assert_int_equal(tell_hub(world, &letter), TACIT_MALFORMED);
-    assert_memory_equal(vote_hub_ops.bytes(world->hub, &size), before, size);
+    assert_memory_equal(live_hub_bytes(world->hub, &size), before, size);
     letter.message.epoch--;
     assert_int_equal(tell_hub(world, &letter), TACIT_OK);
     struct letter row = world->queue[world->end - 1]; /* its grant, said to everybody */
@@ -459,17 +462,20 @@ static void states_that_cannot_be_are_not_restored(void **state)
     struct live_site *restored = NULL;
     size_t size;
     (void)state;
-    void const *const bytes = vote_site_ops.bytes(site->live, &size);
+    void const *const bytes = live_site_bytes(site->live, &size);
     uint8_t *const copy = malloc(size);
     memcpy(copy, bytes, size);
-    assert_int_equal(vote_site_ops.restore(&restored, &site->config, copy, size - 1),
+    assert_int_equal(live_site_restore(&vote_site_ops, &restored, &site->config, copy, size - 1),
                      TACIT_MALFORMED);
-    assert_int_equal(vote_site_ops.restore(&restored, &site->config, copy, 4), TACIT_MALFORMED);
+    assert_int_equal(live_site_restore(&vote_site_ops, &restored, &site->config, copy, 4),
+                     TACIT_MALFORMED);
     struct live_site_config other = site->config;
     other.rounds_max++; /* another policy is another state */
-    assert_int_equal(vote_site_ops.restore(&restored, &other, copy, size), TACIT_MALFORMED);
+    assert_int_equal(live_site_restore(&vote_site_ops, &restored, &other, copy, size),
+                     TACIT_MALFORMED);
     copy[size - 1] ^= 1; /* a mark that nobody counted */
-    assert_int_equal(vote_site_ops.restore(&restored, &site->config, copy, size), TACIT_MALFORMED);
+    assert_int_equal(live_site_restore(&vote_site_ops, &restored, &site->config, copy, size),
+                     TACIT_MALFORMED);
     assert_null(restored);
     free(copy);
     world_free(world);

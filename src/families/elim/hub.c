@@ -16,6 +16,7 @@
 #define NOBODY UINT32_MAX
 
 struct live_hub {
+    const struct live_hub_ops *ops;
     const struct live_hub_config *config;
     struct tacit_elim_hub *core; /* NULL: there is none */
     size_t core_size;
@@ -201,6 +202,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     struct live_hub *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
+    made->ops = &elim_hub_ops;
     made->config = config;
     (void)live_effects_init(&made->effects, 0);
     made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
@@ -565,12 +567,13 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .has_terms = true,
                                           .too_large = elim_too_large,
                                           .describe = hub_describe,
-                                          .announce = hub_announce,
-                                          .open = hub_open,
+                                          .old_announce = hub_announce,
+                                          .old_open = hub_open,
                                           .free = hub_free,
-                                          .bytes = hub_bytes,
+                                          .old_bytes = hub_bytes,
                                           .snapshot = hub_snapshot,
-                                          .rebuild = hub_rebuild,
-                                          .step = hub_step,
+                                          .is_rebuilt = true,
+                                          .old_rebuild = hub_rebuild,
+                                          .old_step = hub_step,
                                           .look = hub_look,
                                           .change = hub_change};

@@ -17,6 +17,7 @@
 #define NOTHING UINT32_MAX /* no arm */
 
 struct live_site {
+    const struct live_site_ops *ops;
     struct elim_core *core;
     struct tacit_mechanism mechanism;
     struct live_effects effects;
@@ -121,6 +122,7 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
         elim_core_free(core);
         return TACIT_MEMORY;
     }
+    made->ops = &elim_site_ops;
     uint32_t const neighbours = run->network == NULL ? 0 : run->network->neighbour_count;
     size_t const words = TACIT_BITS_WORDS(run->agent_count);
     made->core = core;
@@ -933,10 +935,10 @@ const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                             .join = site_join,
                                             .restore = site_restore,
                                             .free = site_free,
-                                            .bytes = site_bytes,
+                                            .old_bytes = site_bytes,
                                             .is_of = site_is_of,
                                             .agreement = site_agreement,
-                                            .step = site_step,
+                                            .old_step = site_step,
                                             .place = site_place,
                                             .look = site_look,
                                             .rank = site_rank,

@@ -11,6 +11,7 @@
 #define RESEND_US 2000000u
 
 struct live_hub {
+    const struct live_hub_ops *ops;
     const struct live_hub_config *config;
     struct tacit_glm_model model;
     struct tacit_glm_hub *core;
@@ -37,7 +38,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
     size_t size = 0;
     if (tacit_wire_glm_bytes_max(model.dimension, model.client_count) > LIVE_LETTER_BYTES_MAX)
         return "run.features";
-    free(glm_hub_ops.announce(config, 0, &size)); /* all of one length */
+    free(glm_hub_ops.old_announce(config, 0, &size)); /* all of one length */
     return size > LIVE_LETTER_BYTES_MAX ? "arms" : NULL;
 }
 
@@ -164,6 +165,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     struct live_hub *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
+    made->ops = &glm_hub_ops;
     made->config = config;
     made->model = glm_live_model(config);
     (void)live_effects_init(&made->effects, 0);
@@ -347,9 +349,9 @@ const struct live_hub_ops glm_hub_ops = {.word = TACIT_WIRE_GLM_WORD,
                                          .family = TACIT_WIRE_GLM_FAMILY,
                                          .too_large = hub_too_large,
                                          .describe = hub_describe,
-                                         .announce = hub_announce,
-                                         .open = hub_open,
+                                         .old_announce = hub_announce,
+                                         .old_open = hub_open,
                                          .free = hub_free,
-                                         .bytes = hub_bytes,
-                                         .step = hub_step,
+                                         .old_bytes = hub_bytes,
+                                         .old_step = hub_step,
                                          .look = hub_look};

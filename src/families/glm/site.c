@@ -19,6 +19,7 @@ struct kept {
 };
 
 struct live_site {
+    const struct live_site_ops *ops;
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_glm_run *run;
     struct tacit_glm_client *core; /* in the block */
@@ -65,6 +66,7 @@ static enum tacit_status make(struct live_site **site, const struct live_site_co
     struct live_site *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
+    made->ops = &glm_site_ops;
     (void)live_effects_init(&made->effects, 0);
     made->lo = config->lo;
     made->hi = config->hi;
@@ -397,10 +399,10 @@ const struct live_site_ops glm_site_ops = {.word = TACIT_WIRE_GLM_WORD,
                                            .join = site_join,
                                            .restore = site_restore,
                                            .free = site_free,
-                                           .bytes = site_bytes,
+                                           .old_bytes = site_bytes,
                                            .is_of = site_is_of,
                                            .agreement = site_agreement,
-                                           .step = site_step,
+                                           .old_step = site_step,
                                            .tell = site_tell,
                                            .place = site_place,
                                            .look = site_look,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 struct live_hub {
+    const struct live_hub_ops *ops;
     const struct live_hub_config *config;
     uint32_t *epochs;   /* A: all 0, there are none */
     uint64_t *nobody;   /* A: the empty set of sites */
@@ -169,6 +170,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     (void)bytes;
     if (made == NULL)
         return TACIT_MEMORY;
+    made->ops = &gossip_hub_ops;
     made->config = config;
     made->epochs = calloc(sites, sizeof *made->epochs);
     made->nobody = calloc(TACIT_BITS_WORDS(config->site_count), sizeof *made->nobody);
@@ -301,11 +303,12 @@ const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                             .family = TACIT_WIRE_GOSSIP_FAMILY,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
-                                            .announce = hub_announce,
-                                            .open = hub_open,
+                                            .old_announce = hub_announce,
+                                            .old_open = hub_open,
                                             .free = hub_free,
-                                            .bytes = hub_bytes,
+                                            .old_bytes = hub_bytes,
                                             .snapshot = hub_snapshot,
-                                            .rebuild = hub_rebuild,
-                                            .step = hub_step,
+                                            .is_rebuilt = true,
+                                            .old_rebuild = hub_rebuild,
+                                            .old_step = hub_step,
                                             .look = hub_look};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 struct live_site {
+    const struct live_site_ops *ops;
     struct gossip_core *core;
     struct live_effects effects;
     struct live_neighbour *neighbours;
@@ -44,6 +45,7 @@ static enum tacit_status site_new(struct live_site **site, struct gossip_core *c
         gossip_core_free(core);
         return TACIT_MEMORY;
     }
+    made->ops = &gossip_site_ops;
     made->core = core;
     enum tacit_status const status = live_effects_init(&made->effects, run->arm_count);
     made->neighbours = calloc(run->neighbour_count, sizeof *made->neighbours);
@@ -375,10 +377,10 @@ const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                               .join = site_join,
                                               .restore = site_restore,
                                               .free = site_free,
-                                              .bytes = site_bytes,
+                                              .old_bytes = site_bytes,
                                               .is_of = site_is_of,
                                               .agreement = site_agreement,
-                                              .step = site_step,
+                                              .old_step = site_step,
                                               .place = site_place,
                                               .look = site_look,
                                               .rank = site_rank,

@@ -15,6 +15,7 @@
 #define NOBODY UINT32_MAX
 
 struct live_hub {
+    const struct live_hub_ops *ops;
     const struct live_hub_config *config;
     struct tacit_phased_hub *core;
     size_t core_size;
@@ -75,7 +76,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
     size_t size = 0;
     if (!phased_core_fits(config->arm_count))
         return "arms";
-    uint8_t *const bytes = phased_hub_ops.announce(config, 0, &size); /* all of one length */
+    uint8_t *const bytes = phased_hub_ops.old_announce(config, 0, &size); /* all of one length */
     free(bytes);
     return size > LIVE_LETTER_BYTES_MAX ? "arms" : NULL;
 }
@@ -231,6 +232,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     struct live_hub *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
+    made->ops = &phased_hub_ops;
     made->config = config;
     (void)live_effects_init(&made->effects, 0);
     enum tacit_status const status = open_core(made, bytes, size);
@@ -465,11 +467,12 @@ const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                             .has_terms = true,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
-                                            .announce = hub_announce,
-                                            .open = hub_open,
+                                            .old_announce = hub_announce,
+                                            .old_open = hub_open,
                                             .free = hub_free,
-                                            .bytes = hub_bytes,
+                                            .old_bytes = hub_bytes,
                                             .snapshot = hub_snapshot,
-                                            .rebuild = hub_rebuild,
-                                            .step = hub_step,
+                                            .is_rebuilt = true,
+                                            .old_rebuild = hub_rebuild,
+                                            .old_step = hub_step,
                                             .look = hub_look};

@@ -9,6 +9,7 @@
 #include "tacit/privacy.h"
 
 struct live_site {
+    const struct live_site_ops *ops;
     struct phased_core *core;
     struct tacit_mechanism mechanism;
     struct live_effects effects;
@@ -56,6 +57,7 @@ static enum tacit_status site_new(struct live_site **site, struct phased_core *c
         phased_core_free(core);
         return TACIT_MEMORY;
     }
+    made->ops = &phased_site_ops;
     made->core = core;
     made->mechanism = own->mechanism;
     made->round_max = own->round_max;
@@ -443,10 +445,10 @@ const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                               .join = site_join,
                                               .restore = site_restore,
                                               .free = site_free,
-                                              .bytes = site_bytes,
+                                              .old_bytes = site_bytes,
                                               .is_of = site_is_of,
                                               .agreement = site_agreement,
-                                              .step = site_step,
+                                              .old_step = site_step,
                                               .place = site_place,
                                               .look = site_look,
                                               .rank = site_rank,

@@ -9,6 +9,7 @@
 #define NOTE_BYTES 160u
 
 struct live_hub {
+    const struct live_hub_ops *ops;
     const struct live_hub_config *config;
     struct tacit_select_hub *core;
     size_t size;
@@ -152,6 +153,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
     struct live_hub *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
+    made->ops = &select_hub_ops;
     made->config = config;
     (void)live_effects_init(&made->effects, 0);
     enum tacit_status const status = open_core(made, bytes, size);
@@ -284,9 +286,9 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .family = TACIT_WIRE_SELECT_FAMILY,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
-                                            .announce = hub_announce,
-                                            .open = hub_open,
+                                            .old_announce = hub_announce,
+                                            .old_open = hub_open,
                                             .free = hub_free,
-                                            .bytes = hub_bytes,
-                                            .step = hub_step,
+                                            .old_bytes = hub_bytes,
+                                            .old_step = hub_step,
                                             .look = hub_look};

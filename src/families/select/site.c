@@ -11,6 +11,7 @@
 #define JSON_BYTES 8192u
 
 struct live_site {
+    const struct live_site_ops *ops;
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_select_run run;
     const struct select_site_settings *settings;
@@ -83,6 +84,7 @@ static enum tacit_status site_new(struct live_site **site, const struct live_sit
     struct live_site *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
+    made->ops = &select_site_ops;
     made->settings = config->settings;
     (void)live_effects_init(&made->effects, 0);
     enum tacit_status status = tacit_wire_announcement_decode(bytes, size, &made->announcement);
@@ -443,10 +445,10 @@ const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                               .join = site_join,
                                               .restore = site_restore,
                                               .free = site_free,
-                                              .bytes = site_bytes,
+                                              .old_bytes = site_bytes,
                                               .is_of = site_is_of,
                                               .agreement = site_agreement,
-                                              .step = site_step,
+                                              .old_step = site_step,
                                               .place = site_place,
                                               .look = site_look,
                                               .rank = site_rank,

@@ -323,6 +323,7 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
     memset(&site->commit, 0, sizeof site->commit);
     site->committed = 0;
     site->blocked = 0;
+    update->granted = (uint32_t)glance(site).cell;
     site->granted = grant.cell;
     if (site->unheard == 0)
         site->resend_us = TACIT_NEVER;

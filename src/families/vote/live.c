@@ -1,0 +1,389 @@
+/* Private votes over a hub that grants, as the daemons drive them (live/protocol.h). */
+#include "live.h"
+#include "../../live/bus/letter.h"
+#include "../../live/protocol.h"
+#include "live_keys.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define GROWTH 2.0 /* of the ladder (EXACT-BOUNDS 4.1) */
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+/* What the hub says to all is about the board; a site hears nothing else of that kind. */
+static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
+                                uint32_t to, void **message)
+{
+    struct tacit_vote_letter *letter;
+    enum tacit_status const status =
+        tacit_wire_vote_decode(bytes, size, shape->arm_count, shape->agent_count, to, &letter);
+    if (status != TACIT_OK)
+        return status;
+    bool const is_of_board = letter->kind == TACIT_VOTE_ROW || letter->kind == TACIT_VOTE_ANEW;
+    if (to != TACIT_HUB && is_of_board != (to == TACIT_EVERYONE)) {
+        free(letter);
+        return TACIT_MALFORMED;
+    }
+    *message = letter;
+    return TACIT_OK;
+}
+
+static size_t bytes_of(const struct live_shape *shape, const void *message)
+{
+    return tacit_wire_vote_bytes(((const struct tacit_vote_letter *)message)->kind,
+                                 shape->arm_count);
+}
+
+static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
+{
+    return tacit_wire_vote_encode(message, shape->arm_count, bytes);
+}
+
+static struct live_label label(const void *message)
+{
+    struct tacit_vote_letter const *const letter = message;
+    bool const is_row = letter->kind == TACIT_VOTE_ROW;
+    return (struct live_label){.from = letter->from,
+                               .message = {.to = letter->to,
+                                           .kind = tacit_wire_vote_kind(letter->kind),
+                                           .epoch = letter->cell,
+                                           .is_retained = letter->to == TACIT_EVERYONE,
+                                           .is_about_one = is_row,
+                                           .about = is_row ? letter->player : 0}};
+}
+
+static const struct live_codec codec = {decode, bytes_of, encode, label};
+
+/* ---- A site ---------------------------------------------------------------------------------- */
+
+struct vote_site {
+    struct tacit_wire_vote_run run;
+    struct tacit_vote_site_config core;
+};
+
+static struct tacit_vote_board_config board_of(const struct tacit_wire_vote_run *run,
+                                               uint64_t *committee)
+{
+    tacit_bits_fill(committee, run->committee > 0 ? run->committee : run->agent_count);
+    return (struct tacit_vote_board_config){.run_id = run->run_id,
+                                            .player_count = run->agent_count,
+                                            .arm_count = run->arm_count,
+                                            .votes_needed = run->votes_needed,
+                                            .committee = run->committee > 0 ? committee : NULL};
+}
+
+/* The run, and what the site's own file says; nothing of the run enters the noise. */
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct vote_site *const own = site->own;
+    struct tacit_wire_vote_run const *const run = &own->run;
+    enum tacit_status status = tacit_wire_vote_run_decode(site->announcement, &own->run);
+    if (status == TACIT_OK)
+        status = live_site_mechanism(&site->config, &site->mechanism);
+    if (status != TACIT_OK)
+        return status;
+    uint64_t *const committee =
+        live_room_take(&site->room, TACIT_BITS_WORDS(run->agent_count), sizeof *committee);
+    if (committee == NULL)
+        return TACIT_MEMORY;
+    own->core = (struct tacit_vote_site_config){
+        .player = {.run_id = run->run_id,
+                   .player_id = run->agent,
+                   .player_count = run->agent_count,
+                   .arm_count = run->arm_count,
+                   .accuracy = run->accuracy,
+                   .failure = run->eta,
+                   .growth = GROWTH,
+                   .mechanism = site->mechanism,
+                   .budget_nano = tacit_nano_of(site->config.budget),
+                   .tick_us = (uint64_t)run->tick_ms * 1000u},
+        .board = board_of(run, committee),
+        .horizon = run->horizon,
+        .cells_max = site->config.rounds_max,
+        .goes_on = run->reset_after_s > 0,
+        .resend_after_us = site->config.resend_after_us};
+    memcpy(own->core.domain, site->domain, sizeof own->core.domain);
+    return TACIT_OK;
+}
+
+static const char *site_objection(const struct live_site *site)
+{
+    struct vote_site const *const own = site->own;
+    return own->run.epsilon_nano > tacit_mechanism_cost_nano(&site->mechanism)
+               ? "the run reckons with a larger epsilon per reward than policy.epsilon"
+               : NULL;
+}
+
+static size_t site_size(const struct live_site *site)
+{
+    struct vote_site const *const own = site->own;
+    return tacit_vote_site_size(&own->core);
+}
+
+static void site_init(struct live_site *site)
+{
+    struct vote_site const *const own = site->own;
+    enum tacit_status const status = tacit_vote_site_init(site->state, &own->core);
+    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
+}
+
+static enum tacit_status site_check(const struct live_site *site)
+{
+    struct vote_site const *const own = site->own;
+    return tacit_vote_site_check(site->state, site->state_size, &own->core);
+}
+
+/* Outbox = ledger: what leaves because of a draw is its commitment; its sums never leave. */
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   void *message, const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct tacit_vote_site_event made = {
+        .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
+    struct tacit_vote_site_update done;
+    if (made.kind == TACIT_EVENT_REWARD)
+        made.as.reward = live_event_reward(site, event);
+    else if (made.kind == TACIT_EVENT_EXPLOITED)
+        made.as.exploited_count = event->as.exploited_count;
+    else if (made.kind == TACIT_EVENT_RECEIVE)
+        made.as.letter = message;
+    enum tacit_status const status = tacit_vote_site_step(site->state, &made, entropy, &done);
+    struct live_site_release const release = {
+        .number = done.cell, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    update->persist = done.persist;
+    for (uint32_t i = 0; i < done.letter_count; i++)
+        if (done.has_draw && done.letters[i].kind == TACIT_VOTE_COMMIT)
+            live_site_reveal(site, &done.letters[i], &release, update);
+        else
+            live_site_send(site, &done.letters[i]);
+    live_site_settle(site, done.granted, update);
+    if (done.replan)
+        live_site_plan(site, done.plan, done.plan_count, update);
+    site->deadline_us = done.deadline_us;
+    update->deadline_is_tick = done.on_tick;
+    return status;
+}
+
+/* Why nothing leaves any more, or nothing more is drawn. */
+static const char *trouble_of(const struct live_site *site, const struct tacit_vote_site_view *view)
+{
+    struct tacit_ledger ledger = *view->player.ledger;
+    if (view->is_blocked)
+        return "blocked: the coordinator has granted another draw of this site instead; either "
+               "this state is a copy or an old one, and nothing leaves it, or the coordinator "
+               "does not say what is true";
+    if (!view->is_spent || view->is_decided)
+        return NULL;
+    if (view->player.cell >= site->config.rounds_max)
+        return "halted: another draw would be one more than policy.rounds_max";
+    return tacit_ledger_spend(&ledger, view->player.cell + 1,
+                              tacit_mechanism_cost_nano(&site->mechanism)) != TACIT_OK
+               ? "halted: the next draw would cost more than policy.budget"
+               : "halted: the ladder has no further rung; the arms that are left cannot be told "
+                 "apart";
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct tacit_vote_site_view core;
+    struct tacit_vote_private_view const *const player = &core.player;
+    tacit_vote_site_look(site->state, &core);
+    *view = (struct live_site_view){
+        .epoch = player->epoch,
+        .is_waiting = player->waiting || player->decided,
+        .is_decided = core.is_decided,
+        .is_finished = core.is_finished,
+        .is_halted = core.is_spent && !core.is_decided,
+        .active = core.is_decided ? core.board.voted : player->active,
+        .active_count = core.is_decided ? core.board.voted_count : player->active_count,
+        .pull_count = core.pull_count,
+        .no_estimates = "sites say which arms they vote out, and no means; "
+                        "the coordinator's status shows the votes",
+        .is_committed = core.is_committed,
+        .is_blocked = core.is_blocked,
+        .trouble = trouble_of(site, &core),
+        .draw_number = player->cell,
+        .release_number = core.granted,
+        .spent_nano = tacit_ledger_spent_nano(player->ledger)};
+}
+
+static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t other)
+{
+    return tacit_vote_site_total(site->state, arm) > tacit_vote_site_total(site->state, other);
+}
+
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
+{
+    struct tacit_mechanism mechanism;
+    (void)site;
+    promise->trust.audience = TACIT_AUDIENCE_VOTES;
+    if (live_site_mechanism(config, &mechanism) == TACIT_OK)
+        promise->mechanism = tacit_promise_mechanism_of(&mechanism, TACIT_LEAVING_VOTES);
+}
+
+const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
+                                            .family = TACIT_WIRE_VOTE_FAMILY,
+                                            .version = TACIT_WIRE_VOTE_VERSION,
+                                            .hears_of_each = true,
+                                            .keeps_digest = true,
+                                            .events = LIVE_SITE_PLAN_EVENTS,
+                                            .codec = &codec,
+                                            .own_size = sizeof(struct vote_site),
+                                            .configure = site_configure,
+                                            .objection = site_objection,
+                                            .size = site_size,
+                                            .init = site_init,
+                                            .check = site_check,
+                                            .step = site_step,
+                                            .look = site_look,
+                                            .prefers = site_prefers,
+                                            .promise = site_promise};
+
+/* ---- The hub --------------------------------------------------------------------------------- */
+
+struct vote_hub {
+    struct tacit_wire_vote_run run;
+    struct tacit_vote_hub_config core;
+    uint64_t *asked; /* A: whose votes count */
+};
+
+static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+{
+    struct tacit_wire_vote_run const run = vote_hub_run(config, 0);
+    if (bytes != NULL)
+        tacit_wire_vote_parameters_encode(&run, bytes);
+    return TACIT_WIRE_VOTE_PARAMETERS_BYTES;
+}
+
+static const char *hub_too_large(const struct live_hub_config *config)
+{
+    return tacit_wire_vote_bytes(TACIT_VOTE_CAST, config->arm_count) > LIVE_LETTER_BYTES_MAX
+               ? "arms"
+               : NULL;
+}
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct tacit_wire_vote_run const run = vote_hub_run(config, 0);
+    (void)fprintf(out,
+                  "run.accuracy %.17g\nrun.eta %.17g\nrun.votes %u\ncommittee "
+                  "%u\nrun.reset_after_s %u\nrun.tick_ms %u\n",
+                  run.accuracy, run.eta, run.votes_needed, run.committee, run.reset_after_s,
+                  run.tick_ms);
+}
+
+static enum tacit_status hub_configure(struct live_hub *hub)
+{
+    struct vote_hub *const own = hub->own;
+    own->run = vote_hub_run(hub->config, 0);
+    own->asked =
+        live_room_take(&hub->room, TACIT_BITS_WORDS(own->run.agent_count), sizeof *own->asked);
+    if (own->asked == NULL)
+        return TACIT_MEMORY;
+    own->core = (struct tacit_vote_hub_config){.board = board_of(&own->run, own->asked),
+                                               .reset_after_s = own->run.reset_after_s};
+    return TACIT_OK;
+}
+
+static size_t hub_size(const struct live_hub *hub)
+{
+    struct vote_hub const *const own = hub->own;
+    return tacit_vote_hub_size(&own->core);
+}
+
+static enum tacit_status hub_init(struct live_hub *hub)
+{
+    struct vote_hub const *const own = hub->own;
+    return tacit_vote_hub_init(hub->state, &own->core);
+}
+
+static enum tacit_status hub_check(const struct live_hub *hub)
+{
+    struct vote_hub const *const own = hub->own;
+    return tacit_vote_hub_check(hub->state, hub->state_size, &own->core);
+}
+
+/* The broker is not trusted to keep anything. */
+static void say_all(struct live_hub *hub)
+{
+    struct tacit_vote_letter letter;
+    if (tacit_vote_hub_anew(hub->state, &letter))
+        (void)live_hub_send(hub, &letter);
+    for (uint32_t site = 0; site < hub->config->site_count; site++)
+        if (tacit_vote_hub_row(hub->state, site, &letter))
+            (void)live_hub_send(hub, &letter);
+}
+
+static void note(struct live_hub *hub, const struct tacit_vote_hub_update *made,
+                 struct live_hub_update *update)
+{
+    struct tacit_vote_hub_view view;
+    tacit_vote_hub_look(hub->state, &view);
+    if (made->send && made->letter.kind == TACIT_VOTE_ANEW)
+        live_hub_note(hub, update, "reset %llu: all arms are in again",
+                      (unsigned long long)view.board.reset);
+    else if (made->arms_out > 0)
+        live_hub_note(hub, update, "%u arms are voted out; %u are in", made->arms_out,
+                      view.board.voted_count);
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct tacit_vote_hub_event const made = {
+        .now_us = event->now_us,
+        .kind = event->kind == LIVE_HUB_START     ? TACIT_VOTE_HUB_START
+                : event->kind == LIVE_HUB_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
+                                                  : TACIT_VOTE_HUB_TIMEOUT,
+        .letter = message};
+    struct tacit_vote_hub_update done;
+    enum tacit_status const status = tacit_vote_hub_step(hub->state, &made, entropy, &done);
+    update->persist = done.persist;
+    update->deadline_us = done.deadline_us;
+    note(hub, &done, update);
+    if (done.send)
+        (void)live_hub_send(hub, &done.letter);
+    if (event->kind == LIVE_HUB_START)
+        say_all(hub);
+    return status;
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct vote_hub const *const own = hub->own;
+    struct tacit_vote_hub_view core;
+    tacit_vote_hub_look(hub->state, &core);
+    uint32_t const asked = tacit_bits_count(own->asked, hub->config->site_count);
+    *view = (struct live_hub_view){.judges = true,
+                                   .is_finished = core.is_decided,
+                                   .epoch = (uint32_t)core.board.reset + 1,
+                                   .active = core.board.voted,
+                                   .active_count = core.board.voted_count,
+                                   .report_count = core.voter_count,
+                                   .missing_count = asked - core.voter_count,
+                                   .covered_count = core.voter_count,
+                                   .asked = own->asked,
+                                   .received = core.voters,
+                                   .seen = core.cells,
+                                   .votes = core.board.counts,
+                                   .votes_needed = own->run.votes_needed,
+                                   .flagged = core.flagged};
+}
+
+const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
+                                          .family = TACIT_WIRE_VOTE_FAMILY,
+                                          .version = TACIT_WIRE_VOTE_VERSION,
+                                          .codec = &codec,
+                                          .own_size = sizeof(struct vote_hub),
+                                          .epsilon_nano = live_hub_epsilon_nano,
+                                          .parameters = hub_parameters,
+                                          .too_large = hub_too_large,
+                                          .describe = hub_describe,
+                                          .configure = hub_configure,
+                                          .size = hub_size,
+                                          .init = hub_init,
+                                          .check = hub_check,
+                                          .step = hub_step,
+                                          .look = hub_look};

@@ -1,0 +1,301 @@
+/* A hub of a run, whatever its family: the announcement, a state, from an event to what is to be
+ * carried out. */
+#include "bus/letter.h"
+#include "protocol.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The announcement ------------------------------------------------------------------------ */
+
+struct tacit_mechanism live_hub_mechanism(const struct live_hub_config *config)
+{
+    struct tacit_mechanism_config const wanted = {TACIT_PRIVACY_SOUND, config->epsilon, 0, 1};
+    struct tacit_mechanism made;
+    /* Checked when the file was read; the hub reads sums of any range alike, in steps. */
+    TACIT_ASSERT(tacit_mechanism_init(&made, &wanted) == TACIT_OK);
+    return made;
+}
+
+uint64_t live_hub_epsilon_nano(const struct live_hub_config *config)
+{
+    struct tacit_mechanism const mechanism = live_hub_mechanism(config);
+    return tacit_mechanism_cost_nano(&mechanism);
+}
+
+/* What all sites must agree on; it points into config and the room. Errors: TACIT_MEMORY. */
+static enum tacit_status agree(const struct live_hub_ops *ops, const struct live_hub_config *config,
+                               struct live_room *room, struct tacit_wire_agreement *made)
+{
+    size_t const size = ops->parameters(config, NULL);
+    uint8_t *const parameters = live_room_take(room, 1, size);
+    if (parameters == NULL)
+        return TACIT_MEMORY;
+    (void)ops->parameters(config, parameters);
+    *made = (struct tacit_wire_agreement){
+        .protocol = ops->word,
+        .family = ops->family,
+        .protocol_version = ops->version,
+        .agent_count = config->site_count,
+        .arm_count = config->arm_count,
+        .arms = config->arm_names,
+        .lo = config->lo,
+        .hi = config->hi,
+        .horizon = config->horizon,
+        .epsilon_nano = ops->epsilon_nano == NULL ? 0 : ops->epsilon_nano(config),
+        .parameters = parameters,
+        .parameters_size = size};
+    live_hub_run(config, made->run);
+    return TACIT_OK;
+}
+
+/* has_place: it is longer for some than for others. */
+static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_config *config,
+                         uint32_t site, size_t *size, bool *has_place)
+{
+    struct live_room room = {0};
+    struct tacit_wire_announcement announcement = {.agent = site};
+    uint8_t *bytes = NULL;
+    TACIT_ASSERT(site < config->site_count);
+    bool is_made = agree(ops, config, &room, &announcement.agreement) == TACIT_OK;
+    if (is_made && ops->place != NULL) {
+        announcement.place = ops->place(config, site, &room, &announcement.place_size);
+        is_made = announcement.place != NULL || announcement.place_size == 0;
+    }
+    *has_place = announcement.place_size > 0;
+    if (is_made) {
+        *size = tacit_wire_announcement_bytes(&announcement);
+        bytes = malloc(*size);
+    }
+    if (bytes != NULL && tacit_wire_announcement_encode(&announcement, bytes) != TACIT_OK) {
+        free(bytes);
+        bytes = NULL;
+    }
+    live_room_free(&room);
+    return bytes;
+}
+
+uint8_t *live_hub_announce(const struct live_hub_ops *ops, const struct live_hub_config *config,
+                           uint32_t site, size_t *size)
+{
+    bool has_place;
+    if (ops->old_open != NULL)
+        return ops->old_announce(config, site, size);
+    return announce(ops, config, site, size, &has_place);
+}
+
+const char *live_hub_too_large(const struct live_hub_ops *ops, const struct live_hub_config *config)
+{
+    const char *key = ops->too_large(config);
+    bool has_place = true;
+    if (ops->old_open != NULL)
+        return key;
+    for (uint32_t site = 0; key == NULL && has_place && site < config->site_count; site++) {
+        size_t size = 0;
+        uint8_t *const bytes = announce(ops, config, site, &size, &has_place);
+        if (bytes != NULL && size > LIVE_LETTER_BYTES_MAX)
+            key = has_place ? "network" : ops->one_run != NULL ? "sites" : "arms";
+        free(bytes);
+    }
+    return key;
+}
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+void live_hub_free(struct live_hub *hub)
+{
+    if (hub == NULL)
+        return;
+    if (hub->ops->old_open != NULL) {
+        hub->ops->free(hub);
+        return;
+    }
+    free(hub->state);
+    live_messages_free(&hub->out);
+    live_room_free(&hub->room);
+    free(hub);
+}
+
+static enum tacit_status describe(struct live_hub *hub)
+{
+    struct tacit_wire_agreement agreement;
+    uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    hub->shape = (struct live_shape){.arm_count = hub->config->arm_count,
+                                     .agent_count = hub->config->site_count};
+    hub->keeps_nothing = hub->ops->size == NULL;
+    hub->deadline_us = TACIT_NEVER;
+    enum tacit_status status = agree(hub->ops, hub->config, &hub->room, &agreement);
+    if (status == TACIT_OK)
+        status = tacit_wire_agreement_digest(&agreement, digest);
+    if (status != TACIT_OK)
+        return status;
+    tacit_commit_domain(hub->config->federation, digest, hub->domain);
+    hub->own = live_room_take(&hub->room, 1, hub->ops->own_size);
+    return hub->own == NULL ? TACIT_MEMORY : hub->ops->configure(hub);
+}
+
+static enum tacit_status open_state(struct live_hub *hub, const void *bytes, size_t size)
+{
+    if (hub->keeps_nothing)
+        return size == 0 ? TACIT_OK : TACIT_MALFORMED;
+    hub->state_size = hub->ops->size(hub);
+    if (hub->state_size == 0 || (size != 0 && size != hub->state_size))
+        return TACIT_MALFORMED;
+    hub->state = calloc(1, hub->state_size);
+    if (hub->state == NULL)
+        return TACIT_MEMORY;
+    if (size == 0)
+        return hub->ops->init(hub);
+    memcpy(hub->state, bytes, size);
+    return hub->ops->check(hub);
+}
+
+/* snapshot: over a state that is new; NULL: there is none. */
+static enum tacit_status make(const struct live_hub_ops *ops, struct live_hub **hub,
+                              const struct live_hub_config *config, const void *bytes, size_t size,
+                              const uint8_t *snapshot, size_t snapshot_size)
+{
+    struct live_hub *const made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    made->ops = ops;
+    made->config = config;
+    enum tacit_status status = describe(made);
+    if (status == TACIT_OK)
+        status = open_state(made, bytes, size);
+    if (status == TACIT_OK && snapshot != NULL)
+        status = made->keeps_nothing ? (snapshot_size == 0 ? TACIT_OK : TACIT_MALFORMED)
+                                     : ops->restore(made, snapshot, snapshot_size);
+    if (status != TACIT_OK) {
+        live_hub_free(made);
+        return status;
+    }
+    if (ops->begin != NULL)
+        ops->begin(made);
+    *hub = made;
+    return TACIT_OK;
+}
+
+enum tacit_status live_hub_open(const struct live_hub_ops *ops, struct live_hub **hub,
+                                const struct live_hub_config *config, const void *bytes,
+                                size_t size)
+{
+    if (ops->old_open != NULL)
+        return ops->old_open(hub, config, bytes, size);
+    return make(ops, hub, config, bytes, size, NULL, 0);
+}
+
+enum tacit_status live_hub_rebuild(const struct live_hub_ops *ops, struct live_hub **hub,
+                                   const struct live_hub_config *config, const uint8_t *bytes,
+                                   size_t size)
+{
+    static const uint8_t nothing;
+    TACIT_ASSERT(ops->is_rebuilt);
+    if (ops->old_open != NULL)
+        return ops->old_rebuild(hub, config, bytes, size);
+    return make(ops, hub, config, NULL, 0, bytes == NULL ? &nothing : bytes, size);
+}
+
+const void *live_hub_bytes(const struct live_hub *hub, size_t *size)
+{
+    if (hub->ops->old_open != NULL)
+        return hub->ops->old_bytes(hub, size);
+    *size = hub->state_size;
+    return hub->state;
+}
+
+size_t live_hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    TACIT_ASSERT(hub->ops->is_rebuilt);
+    if (hub->ops->old_open != NULL)
+        return hub->ops->snapshot(hub, bytes, room);
+    return hub->keeps_nothing ? 0 : hub->ops->snapshot(hub, bytes, room);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+bool live_hub_send(struct live_hub *hub, const void *message)
+{
+    struct live_codec const *const codec = hub->ops->codec;
+    struct live_message made = codec->label(message).message;
+    made.size = codec->bytes(&hub->shape, message);
+    uint8_t *const bytes = live_messages_add(&hub->out, &made);
+    if (bytes == NULL)
+        return false;
+    if (codec->encode(&hub->shape, message, bytes) == TACIT_OK)
+        return true;
+    live_messages_drop_last(&hub->out);
+    return false;
+}
+
+void live_hub_note(struct live_hub *hub, struct live_hub_update *update, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(hub->note, sizeof hub->note, format, values);
+    va_end(values);
+    update->note = hub->note;
+}
+
+static enum tacit_status receive(struct live_hub *hub, const struct live_hub_event *event,
+                                 const struct tacit_entropy *entropy,
+                                 struct live_hub_update *update)
+{
+    struct live_codec const *const codec = hub->ops->codec;
+    void *message;
+    enum tacit_status status =
+        codec->decode(&hub->shape, event->bytes, event->size, TACIT_HUB, &message);
+    if (status != TACIT_OK)
+        return status;
+    struct live_label const label = codec->label(message);
+    if (label.message.kind != event->message_kind || label.message.epoch != event->message_epoch)
+        status = TACIT_MALFORMED;
+    else if (label.from != event->from)
+        status = TACIT_STRANGER;
+    else
+        status = hub->ops->step(hub, event, message, entropy, update);
+    free(message);
+    return status;
+}
+
+static void begin_step(struct live_hub *hub, struct live_hub_update *update)
+{
+    live_messages_clear(&hub->out);
+    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+}
+
+static void end_step(struct live_hub *hub, struct live_hub_update *update)
+{
+    update->messages = hub->out.items;
+    update->message_count = hub->out.count;
+    hub->deadline_us = update->deadline_us;
+}
+
+enum tacit_status live_hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                const struct tacit_entropy *entropy, struct live_hub_update *update)
+{
+    TACIT_ASSERT(event != NULL && entropy != NULL);
+    if (hub->ops->old_open != NULL)
+        return hub->ops->old_step(hub, event, entropy, update);
+    begin_step(hub, update);
+    enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
+                                         ? receive(hub, event, entropy, update)
+                                         : hub->ops->step(hub, event, NULL, entropy, update);
+    end_step(hub, update);
+    return status;
+}
+
+enum tacit_status live_hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
+                                  uint64_t now_us, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update, uint32_t *number,
+                                  const char **objection)
+{
+    TACIT_ASSERT(hub->ops->change != NULL);
+    if (hub->ops->old_open != NULL)
+        return hub->ops->change(hub, wanted, now_us, entropy, update, number, objection);
+    begin_step(hub, update);
+    enum tacit_status const status =
+        hub->ops->change(hub, wanted, now_us, entropy, update, number, objection);
+    end_step(hub, update);
+    return status;
+}

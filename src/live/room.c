@@ -1,0 +1,46 @@
+/* Blocks in a list, the newest first. */
+#include "room.h"
+#include <stdalign.h>
+#include <stdlib.h>
+
+struct live_room_block {
+    alignas(16) struct live_room_block *next;
+};
+
+void *live_room_take(struct live_room *room, size_t count, size_t size)
+{
+    TACIT_ASSERT(size == 0 || count <= (SIZE_MAX - sizeof(struct live_room_block)) / size);
+    struct live_room_block *const block = calloc(1, sizeof *block + count * size);
+    if (block == NULL)
+        return NULL;
+    block->next = room->first;
+    room->first = block;
+    return block + 1;
+}
+
+static void *take(void *context, size_t size)
+{
+    return live_room_take(context, 1, size);
+}
+
+static void give(void *context, void *memory)
+{
+    struct live_room *const room = context;
+    struct live_room_block *const block = (struct live_room_block *)memory - 1;
+    struct live_room_block **at = &room->first;
+    while (*at != block)
+        at = &(*at)->next;
+    *at = block->next;
+    free(block);
+}
+
+struct tacit_wire_allocator live_room_allocator(struct live_room *room)
+{
+    return (struct tacit_wire_allocator){take, give, room};
+}
+
+void live_room_free(struct live_room *room)
+{
+    while (room->first != NULL)
+        give(room, room->first + 1);
+}
