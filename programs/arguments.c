@@ -62,6 +62,9 @@ bool arguments_take_option(const struct command *command, struct arguments *argu
     case 'e':
         arguments->experiments = value;
         return true;
+    case 'F':
+        arguments->format = value;
+        return true;
     default:
         return false;
     }

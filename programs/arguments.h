@@ -19,6 +19,7 @@ struct arguments {
     uint32_t setting_count;
     uint32_t thread_count; /* 0: as many as there are processors */
     const char *out;
+    const char *format; /* reproduce: of the figures; NULL: svg */
     const char *resume; /* run: a file, reproduce: a folder of kept runs; or NULL */
     bool json;
     bool quiet;

@@ -2,6 +2,7 @@
  * claims whether it holds. */
 #include "arguments.h"
 #include "commands.h"
+#include "drawing.h"
 #include "progress.h"
 #include "reproduction.h"
 #include <dirent.h>
@@ -262,6 +263,8 @@ static enum tacit_status tell(const struct arguments *arguments,
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/%s", arguments->out, report->id);
     status = tacit_report_paper_write(report, path, error);
+    if (status == TACIT_OK && arguments->format != NULL)
+        status = drawing_convert(report, path, arguments->format, error);
     if (status == TACIT_OK && !arguments->json)
         (void)printf("Report: %s/report.html\n", path);
     return status;
@@ -299,6 +302,26 @@ static void forget_all(const struct shelf *shelf, const struct arguments *argume
     (void)rmdir(arguments->resume); /* unless something else is in it */
 }
 
+/* What is to be left behind can be: nothing runs for nothing. Returns an exit code. */
+static int try_outputs(const struct arguments *arguments)
+{
+    struct tacit_error error = {""};
+    if (arguments->out != NULL && tacit_report_try(arguments->out, &error) != TACIT_OK) {
+        (void)fprintf(stderr, "tacit reproduce: --out: %s\n", error.text);
+        return EXIT_FAILED;
+    }
+    if (arguments->format != NULL && drawing_try(arguments->format, &error) != TACIT_OK) {
+        (void)fprintf(stderr, "tacit reproduce: --format: %s\n", error.text);
+        return EXIT_FAILED;
+    }
+    if (arguments->resume != NULL && mkdir(arguments->resume, 0777) != 0 && errno != EEXIST) {
+        (void)fprintf(stderr, "tacit reproduce: --resume: %s: %s\n", arguments->resume,
+                      strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
 static int reproduce(struct shelf *shelf, const struct arguments *arguments)
 {
     struct tacit_error error = {""};
@@ -320,15 +343,9 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
     status = prepare_all(shelf, arguments->fast, &error);
     if (status != TACIT_OK)
         return complain(&error, status);
-    if (arguments->out != NULL && tacit_report_try(arguments->out, &error) != TACIT_OK) {
-        (void)fprintf(stderr, "tacit reproduce: --out: %s\n", error.text);
-        return EXIT_FAILED;
-    }
-    if (arguments->resume != NULL && mkdir(arguments->resume, 0777) != 0 && errno != EEXIST) {
-        (void)fprintf(stderr, "tacit reproduce: --resume: %s: %s\n", arguments->resume,
-                      strerror(errno));
-        return EXIT_FAILED;
-    }
+    int code = try_outputs(arguments);
+    if (code != EXIT_DONE)
+        return code;
     status = run_all(shelf, arguments, &error);
     if (status == TACIT_INTERRUPTED) {
         (void)fprintf(stderr, "tacit reproduce: stopped; %s\n",
@@ -341,7 +358,7 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);
         return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
     }
-    int const code = tell_all(shelf, arguments);
+    code = tell_all(shelf, arguments);
     if (arguments->resume != NULL)
         forget_all(shelf, arguments);
     return code;
@@ -354,6 +371,8 @@ static const struct argp_option options[] = {
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0,
      "Write report.html, claims.md, results.json, curves.csv and the figures to DIR/PAPER", 0},
+    {"format", 'F', "WORD", 0,
+     "Figures also as png or pdf (needs rsvg-convert of librsvg); svg is always there", 0},
     {"resume", 'R', "DIR", 0,
      "Keep finished runs in DIR, and go on from those in it; removed when all is done", 0},
     {"experiments", 'e', "DIR", 0,
@@ -366,6 +385,11 @@ static int reproduce_command(const struct command *command, int word_count, char
 {
     struct arguments arguments = {0};
     command_parse(command, &arguments, word_count, words);
+    if (arguments.format != NULL && !drawing_is_format(arguments.format))
+        command_refuse(command, "--format: '%s' is not allowed; allowed: svg, png, pdf",
+                       arguments.format);
+    if (arguments.format != NULL && arguments.out == NULL)
+        command_refuse(command, "--format needs --out DIR, where figures are written");
     struct shelf *const shelf = calloc(1, sizeof *shelf);
     if (shelf == NULL)
         return complain(&(struct tacit_error){""}, TACIT_MEMORY);

@@ -218,6 +218,14 @@ static void options_are_checked(void **state)
     expect_code(&result, 2);
     expect_has(result.err, "tacit reproduce: --threads: '0' is not allowed");
     process_free(&result);
+    result = REPRODUCE((struct bench const *)*state, "--format", "gif", "--out", "x");
+    expect_code(&result, 2);
+    expect_has(result.err, "--format: 'gif' is not allowed; allowed: svg, png, pdf");
+    process_free(&result);
+    result = REPRODUCE((struct bench const *)*state, "--format", "pdf");
+    expect_code(&result, 2);
+    expect_has(result.err, "--format needs --out DIR");
+    process_free(&result);
 }
 
 /* ---- Verdicts ---- */
@@ -703,6 +711,50 @@ static void expect_well_formed(const char *text)
     assert_int_equal(depth, 0);
 }
 
+static void figures_are_made_in_other_formats(void **state)
+{
+    struct bench const *const bench = *state;
+    static const struct {
+        const char *format;
+        const char *file;
+        const char *begins;
+    } cases[] = {{"png", "fig1.png", "\x89PNG"}, {"pdf", "fig1.pdf", "%PDF-"}};
+    char out[TEMP_PATH_BYTES];
+    temp_path(out, bench->out, "px");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct process_result result =
+            REPRODUCE(bench, "--fast", "--out", bench->out, "--format", cases[i].format);
+        expect_code(&result, 0);
+        char *const picture = read_file(out, cases[i].file);
+        assert_memory_equal(picture, cases[i].begins, strlen(cases[i].begins));
+        char *const curve = read_file(out, "fig1.svg");
+        expect_well_formed(curve);
+        free(picture);
+        free(curve);
+        process_free(&result);
+    }
+}
+
+/* Before anything runs, and with the name of what is missing. */
+static void what_makes_other_formats_must_be_there(void **state)
+{
+    struct bench const *const bench = *state;
+    char out[TEMP_PATH_BYTES];
+    const char *const arguments[] = {process_tacit(),  "reproduce", "--experiments",
+                                     bench->directory, "--out",     bench->out,
+                                     "--format",       "png",       NULL};
+    const char *const environment[] = {"PATH=/nowhere", NULL};
+    struct process_result result =
+        process_run(&(struct process_plan){.arguments = arguments, .environment = environment});
+    expect_code(&result, 1);
+    expect_has(result.err, "rsvg-convert, which does not run here; install librsvg2-bin");
+    assert_int_equal(process_line_count(result.err), 1);
+    assert_int_equal(result.out_size, 0);
+    temp_path(out, bench->out, "px");
+    assert_int_not_equal(access(out, F_OK), 0);
+    process_free(&result);
+}
+
 static void outputs_are_there_and_well_formed(void **state)
 {
     struct bench const *const bench = *state;
@@ -1025,6 +1077,8 @@ int main(void)
         TEST(figures_without_their_data_are_left_out),
         TEST(wrong_experiments_are_found_before_anything_runs),
         TEST(a_paper_is_there_once),
+        TEST(figures_are_made_in_other_formats),
+        TEST(what_makes_other_formats_must_be_there),
         TEST(outputs_are_there_and_well_formed),
         TEST(bands_are_of_agents_or_from_the_least_run_to_the_greatest),
         TEST(series_are_drawn_and_long_papers_wait),
