@@ -382,6 +382,7 @@ struct tacit_elim_network {
     const uint32_t *parent; /* A: next on the way to the sink; TACIT_NO_AGENT at a sink */
     uint32_t diameter;      /* d_G, of the widest component */
     bool components_alike;  /* GATHER: the literal average of averages (READINGS P1.16) */
+    bool reports_at_once;   /* GATHER: as in tacit_elim_peer_config */
 };
 
 struct tacit_elim_peer_config {
@@ -401,7 +402,9 @@ struct tacit_elim_peer_config {
         gather_timeout_us; /* GATHER: a sink that waited so long reports what it has; 0: never */
     bool has_seals; /* SPREAD, with grants: rows are sealed by their agents, members compare what
                      * they hold, and a last round confirms it */
-    uint64_t confirm_us; /* with seals: so long it waits for the confirmations */
+    bool reports_at_once; /* GATHER: a sink reports in the slot in which the last row comes, not in
+                           * the next one: t_delay is one less (READINGS P1.15) */
+    uint64_t confirm_us;  /* with seals: so long it waits for the confirmations */
 };
 
 struct tacit_elim_peer; /* opaque, relocatable */

@@ -711,6 +711,28 @@ static void paper_epsilon_counts_who_is_averaged(void **state)
     assert_true(epsilon_of(*state, "network={kind: alone}", paper) == 2);
 }
 
+/* READINGS P1.15: one slot less to wait, as many links; where none is left, nobody follows rewards
+ * as they are, and the letter's epsilon holds. */
+static void sinks_may_take_one_slot_less(void **state)
+{
+    static const char one_less[] = "protocol={kind: elimination, rounds: 1, sink_delay: one-less}";
+    static const char paper[] = "protocol={kind: elimination, sink_delay: one-less}";
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "experiment.yaml",
+                    "name: round\nagents: 3\nhorizon: 20000\nruns: 2\n"
+                    "environment: {kind: bernoulli, means: means.csv}\n"
+                    "network: {kind: hybrid, components: [{agents: 2, kind: path}, {agents: 1}]}\n"
+                    "protocol: {kind: elimination}\nprivacy: {mode: paper, epsilon: 2}\n");
+    assert_true(isinf(epsilon_of(bench, NULL, NULL)));
+    assert_true(epsilon_of(bench, paper, NULL) == 6);
+    write_round(bench, 12);
+    json_t *const json = run_json(bench, HYBRID("{agents: 12, kind: path}"), one_less);
+    assert_int_equal(fact_of(json, "t_delay"), 5);
+    assert_metric(json, "links", 36 + 1);
+    assert_metric(json, "cost_all_edges", 2 * 11 * 6 + 50);
+    json_decref(json);
+}
+
 /* Averages of averages ask for more than sizes alike. */
 static void component_weights_matter(void **state)
 {
@@ -1373,6 +1395,7 @@ int main(void)
         TEST(listed_edges_are_the_graph),
         TEST(graph_seeds_fix_the_graph),
         TEST(paper_epsilon_counts_who_is_averaged),
+        TEST(sinks_may_take_one_slot_less),
         TEST(component_weights_matter),
         TEST(stdout_is_the_result),
         TEST(bar_on_a_terminal_only),

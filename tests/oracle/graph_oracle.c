@@ -203,24 +203,28 @@ static void sinks_are_where_the_ways_are_short(void **state)
     } known[] = {{PATH, 5, 2, 6}, {PATH, 4, 2, 4},     {STAR_GRAPH, 5, 1, 4},
                  {RING, 6, 3, 9}, {COMPLETE, 5, 1, 4}, {PATH, 1, 0, 0}};
     (void)state;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        struct graph *const graph = whole_graph(known[i].shape, known[i].agents, 0);
+    for (size_t i = 0; i < 2 * (sizeof known / sizeof known[0]); i++) {
+        size_t const at = i / 2;
+        uint32_t const delay = known[at].delay - (i % 2 == 1 && known[at].delay > 0 ? 1 : 0);
+        struct graph *const graph = whole_graph(known[at].shape, known[at].agents, 0);
         add_part(graph, PATH, 1, 0);
         struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
         struct graph_twin_result result = {.eliminated_epoch = NULL};
         config.arms = 2;
         config.means = means;
         config.constant_rewards = true;
+        config.first_hop_early = i % 2 == 1;
         assert_true(graph_twin_run(&config, &result));
         assert_int_equal(result.rounds, 1);
-        assert_int_equal(result.delay, known[i].delay);
-        assert_int_equal(result.waiting_pulls, known[i].delay * graph->agents);
-        assert_int_equal(result.links, known[i].way + 2);
-        assert_true(result.cost == 3.0 * known[i].way + 50.0 * 2);
-        assert_int_equal(result.data, known[i].way);
+        assert_int_equal(result.delay, delay);
+        assert_int_equal(result.waiting_pulls, delay * graph->agents);
+        assert_int_equal(result.slots, known[at].delay);
+        assert_int_equal(result.links, known[at].way + 2);
+        assert_true(result.cost == 3.0 * known[at].way + 50.0 * 2);
+        assert_int_equal(result.data, known[at].way);
         assert_int_equal(result.uploads, 2);
         assert_int_equal(result.orders, 2);
-        assert_int_equal(result.scalars, 2 * (known[i].way + 2));
+        assert_int_equal(result.scalars, 2 * (known[at].way + 2));
         free(graph);
     }
 }
@@ -613,9 +617,12 @@ static void agents_agree_on_every_graph(void **state)
         config.sound = seed % 4 == 0;
         config.seed = seed;
         config.horizon = 8000;
+        config.first_hop_early = seed % 2 == 0;
         assert_true(graph_twin_run(&config, &result));
         assert_true(result.agents_agree);
-        uint64_t const slots_a_round = seed % 3 == 0 ? result.delay : result.diameter;
+        bool const one_less = config.first_hop_early && graph->agents > graph->component_count;
+        uint64_t const slots_a_round =
+            seed % 3 == 0 ? result.delay + (one_less ? 1 : 0) : result.diameter;
         if (result.rounds == result.rounds_ended) {
             assert_int_equal(result.slots, result.rounds * slots_a_round);
             assert_int_equal(result.waiting_pulls,
@@ -672,6 +679,7 @@ struct setting {
     bool heterogeneous;
     bool sound;
     bool average_of_averages;
+    bool first_hop_early;
     bool constant_rewards;
     bool waiting_is_cut; /* by T: then how a round is counted is a convention */
     uint32_t rounds;
@@ -705,6 +713,7 @@ static struct graph_twin_config twin_setting(const struct setting *setting,
     config.sound = setting->sound;
     config.rounds = setting->rounds;
     config.average_of_averages = setting->average_of_averages;
+    config.first_hop_early = setting->first_hop_early;
     return config;
 }
 
@@ -746,7 +755,8 @@ static void network_make(struct network *network, const struct setting *setting,
         .component_count = count,
         .parent = network->parent,
         .diameter = tacit_graph_diameter(&network->graph, network->work),
-        .components_alike = setting->average_of_averages};
+        .components_alike = setting->average_of_averages,
+        .reports_at_once = setting->first_hop_early};
 }
 
 static void network_free(struct network *network)
@@ -957,6 +967,12 @@ static const struct setting settings[] = {
     {"unbalanced hybrid, average of averages",
      HYBRID({PATH, 11}, {STAR_GRAPH, 4}, {RING, 5}, {PATH, 1}), 6, 20000, 1,
      .average_of_averages = true, .heterogeneous = true, .runs = 200},
+    {"complete ones, one slot less", HYBRID({COMPLETE, 4}, {COMPLETE, 4}, {PATH, 1}), 6, 20000, 1,
+     .first_hop_early = true, .heterogeneous = true, .runs = 200},
+    {"unbalanced hybrid, one slot less", HYBRID({PATH, 11}, {STAR_GRAPH, 4}, {RING, 5}, {PATH, 1}),
+     6, 20000, 1, .first_hop_early = true, .heterogeneous = true, .runs = 200},
+    {"hybrid, one slot less, sound", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, 0.5, .sound = true,
+     .first_hop_early = true, .heterogeneous = true, .runs = 200},
     {"one component", HYBRID({RANDOM, 11}), 6, 20000, 1, .heterogeneous = true, .runs = 200},
     {"singletons", HYBRID({PATH, 1}, {PATH, 1}, {PATH, 1}, {PATH, 1}, {PATH, 1}), 6, 30000, 1,
      .runs = 200},

@@ -274,6 +274,8 @@ static bool prepare_sinks(struct world *world)
         if (world->components[q].delay > world->result->delay)
             world->result->delay = world->components[q].delay;
     }
+    if (world->config->first_hop_early && world->result->delay > 0)
+        world->result->delay--;
     for (uint32_t i = 0; i < world->config->agents; i++)
         find_way_to_sink(world, &world->agents[i]);
     return true;
@@ -874,9 +876,11 @@ static void gis_end_slot(struct world *world)
 
 static void sinks_end_slot(struct world *world)
 {
-    if (exploration_ended(world))
+    bool const begins = exploration_ended(world);
+    if (begins)
         begin_round(world);
-    else if (world->in_round)
+    bool const hops = world->in_round && (!begins || world->config->first_hop_early);
+    if (hops && !all_sinks_uploaded(world))
         sinks_hop(world);
     if (world->in_round && all_sinks_uploaded(world))
         sinks_end_round(world);

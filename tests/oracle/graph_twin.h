@@ -9,9 +9,10 @@
  * What the readings leave open and what was chosen here:
  * - GIS: communication slot 1 happens at the end of the slot in which exploration ends; slot c + 1
  *   at the end of the c-th waiting slot. With d_G = 0 (one agent) there is none.
- * - Sinks: hop h happens at the end of the h-th waiting slot; what an agent passes on in it is one
- *   message. A sink that has everything uploads at once; the server answers at once when the last
- *   upload is there.
+ * - Sinks: hop h happens at the end of the h-th waiting slot (first_hop_early: of the slot before
+ *   it, so that the first one is in the slot in which exploration ends); what an agent passes on in
+ *   it is one message. A sink that has everything uploads at once; the server answers at once when
+ * the last upload is there.
  * - GIS: advertisers are asked in ascending order, so a REQ goes to the lowest one that has what is
  *   missing.
  * - A round is counted and charged in full (links, cost) the moment it begins. If T cuts it, the
@@ -57,6 +58,7 @@ struct graph_twin_config {
     const uint32_t *component_of; /* M numbers below component_count; sinks only */
     uint32_t component_count;     /* Q; sinks only */
     bool average_of_averages;     /* Alg. 5 l. 14 to the letter; false: an average over agents */
+    bool first_hop_early;         /* sinks: max sd - 1 waiting slots (Alg. 4 l. 4) for max sd */
     double cost_server_link;      /* c1 */
     double cost_agent_link;       /* c2 */
     uint64_t seed;

@@ -307,7 +307,7 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         config.schedule.growth = config.schedule.confidence = 0;
         config.slot_us = config.round_us = config.gather_timeout_us = config.rows_max = 1;
         config.has_clock = true;
-        config.has_seals = false;
+        config.has_seals = config.reports_at_once = false;
         config.confirm_us = 1;
         struct tacit_mechanism const mechanism = driver_mechanism(&setup.base);
         tacit_mechanism_copy(&config.agent.mechanism, &mechanism);

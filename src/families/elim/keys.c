@@ -10,6 +10,7 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
     struct config_node const *const participation = config_node_member(protocol, "participation");
     struct config_node const *const gap = config_node_member(protocol, "gap");
     struct config_node const *const weights = config_node_member(protocol, "component_weights");
+    struct config_node const *const delay = config_node_member(protocol, "sink_delay");
     if (keys->participation < 1 && config->network.kind != TACIT_CONFIG_STAR)
         config_reader_fail(reader, participation, "protocol.participation",
                            "below 1 belongs to network kind: star; allowed for others: 1");
@@ -20,18 +21,22 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
     if (weights != NULL && config->network.kind != TACIT_CONFIG_HYBRID)
         config_reader_fail(reader, weights, "protocol.component_weights",
                            "belongs to network kind: hybrid");
+    if (delay != NULL && config->network.kind != TACIT_CONFIG_HYBRID)
+        config_reader_fail(reader, delay, "protocol.sink_delay", "belongs to network kind: hybrid");
 }
 
 void elim_read_keys(struct config_reader *reader, const struct config_node *root,
                     struct tacit_config *config)
 {
     static const char *const names[] = {
-        "kind",   "rounds", "participation", "gap", "component_weights",
-        "bounds", "growth", "confidence",    NULL};
+        "kind",       "rounds", "participation", "gap",        "component_weights",
+        "sink_delay", "bounds", "growth",        "confidence", NULL};
     static const struct config_choice weights[] = {{"agents", 0}, {"components", 1}, {NULL, 0}};
+    static const struct config_choice delays[] = {{"farthest", 0}, {"one-less", 1}, {NULL, 0}};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct elim_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
     int weight = 0;
+    int delay = 0;
     if (keys == NULL) {
         reader->status = TACIT_MEMORY;
         return;
@@ -41,6 +46,8 @@ void elim_read_keys(struct config_reader *reader, const struct config_node *root
     config_reader_keys(reader, protocol, "protocol", names);
     config_reader_choice(reader, protocol, "protocol.component_weights", false, weights, &weight);
     keys->components_alike = weight == 1;
+    config_reader_choice(reader, protocol, "protocol.sink_delay", false, delays, &delay);
+    keys->reports_at_once = delay == 1;
     struct config_node const *const rounds = config_node_member(protocol, "rounds");
     if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))
         config_reader_u32(reader, protocol, "protocol.rounds", false, 1, TACIT_ELIM_EPOCHS_MAX - 1,

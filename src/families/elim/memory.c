@@ -123,6 +123,7 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
         .round_us = network->diameter > 1 && experiment->faults == NULL ? network->diameter - 1 : 0,
         .gather_timeout_us = gathers ? experiment->gather_timeout_us : 0,
         .has_seals = has_seals,
+        .reports_at_once = gathers && network->reports_at_once,
         .confirm_us = has_seals ? experiment->common.horizon : 0};
 }
 

@@ -200,6 +200,7 @@ static void fill_plan(const struct tacit_experiment *experiment, uint32_t report
     if (experiment->network == NULL)
         return;
     plan->network = elim_network(experiment->network, keys->components_alike);
+    plan->network.reports_at_once = keys->reports_at_once;
     plan->sim.network = &plan->network;
 }
 
@@ -242,6 +243,8 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     if (plan == NULL)
         return TACIT_MEMORY;
     bool const is_exact = keys_of(experiment)->is_exact;
+    if (keys_of(experiment)->reports_at_once && experiment->network->delay > 0)
+        experiment->network->delay--; /* READINGS P1.15: Alg. 4 l. 4, Theorem 4 */
     if (is_exact && config->network.kind == TACIT_CONFIG_STAR)
         return elim_plan_exact(experiment, error);
     enum tacit_status status = protect(experiment, report_count, error);

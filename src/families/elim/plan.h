@@ -12,6 +12,7 @@ struct elim_keys {
     double participation;
     double gap;            /* 0: not given */
     bool components_alike; /* weigh components alike, whatever their sizes */
+    bool reports_at_once;  /* sinks, so that agents wait one slot less */
     bool is_exact;         /* bounds: exact; the two below are theirs */
     double growth;
     double confidence; /* 0: not given */

@@ -293,9 +293,11 @@ void elim_peer_add_origins(struct elim_peer_step *step, const uint64_t *origins)
 static void wait_for_slot(struct elim_peer_step *step)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    bool const is_due = !elim_peer_is_sink(peer) || (peer->missing_count == 0 && !peer->closed);
+    bool const is_sink = elim_peer_is_sink(peer);
+    bool const is_due = !is_sink || (peer->missing_count == 0 && !peer->closed);
+    bool const is_now = is_sink && peer->config.reports_at_once;
     if (is_due && peer->pass_on_us == TACIT_NEVER)
-        peer->pass_on_us = elim_peer_next_slot_us(step);
+        peer->pass_on_us = is_now ? step->now_us : elim_peer_next_slot_us(step);
 }
 
 void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_elim_message *report)

@@ -186,6 +186,7 @@ static void copy_config(struct tacit_elim_peer_config *copy,
     copy->round_us = config->round_us;
     copy->gather_timeout_us = config->gather_timeout_us;
     copy->has_seals = config->has_seals;
+    copy->reports_at_once = config->reports_at_once;
     copy->confirm_us = config->confirm_us;
 }
 
