@@ -45,7 +45,7 @@ bool tacit_arms_wants_word(enum tacit_arms_kind kind);
  * `word`: fresh uniform bits where tacit_arms_wants_word, else ignored; the same word and the same
  * past give the same block. Asking changes no estimate: only rewards do.
  * Requires: count_max > 0. Ensures: 1 <= result.count <= count_max.
- * Cost: O(log K), now and then O(K); thompson O(K) draws. */
+ * Cost: O(log K), now and then O(K); thompson some ln K draws. */
 struct tacit_pull_block tacit_arms_next(struct tacit_arms *arms, uint64_t count_max, uint64_t word);
 
 /* `count` pulls of `arm` brought `sum`; any arm, at any time. `word`: 64 uniform bits, looked at by

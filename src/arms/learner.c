@@ -1,16 +1,19 @@
-/* A learner with an index, evaluated lazily. Each arm has a key that no index of it exceeds for a
- * while: UCB1 and KL-UCB grow with t only through ln t, so the index at a later t bounds those
- * before it; MOSS does not depend on t, and its key is exact. A tournament finds the arm with the
- * largest key. If its index at present, or even after m zeros, is above all other keys, then the
- * next pull, or the next m + 1 pulls, are certain. Only where keys overlap are indices computed. */
+/* A learner with an index, evaluated lazily (Thompson sampling: thompson.h). Each arm has a key
+ * that no index of it exceeds for a while: UCB1 and KL-UCB grow with t only through ln t, so the
+ * index at a later t bounds those before it; MOSS does not depend on t, and its key is exact. A
+ * tournament finds the arm with the largest key. If its index at present, or even after m zeros, is
+ * above all other keys, then the next pull, or the next m + 1 pulls, are certain. Only where keys
+ * overlap are indices computed. */
 #include <math.h>
 #include <string.h>
 #include "tacit/arms.h"
+#include "thompson.h"
 #include "tournament.h"
 
 /* Keys hold for a share 2^-RENEWAL of the pulls so far: renewing costs O(K), wide keys overlap. */
 #define RENEWAL 11u
 #define RENEWAL_KL 8u /* a key costs more */
+#define RENEWAL_THOMPSON 4u
 /* What rounding may do to an index: a few units of the last place of a number below 10. KL-UCB's
  * root is found to 1e-16/sqrt(d), d = ln t/n > 1e-12 (see index.c). */
 #define MARGIN 1e-13
@@ -22,9 +25,11 @@ struct tacit_arms {
     uint64_t t_valid; /* keys bound the indices up to this t */
     double log_t;     /* ln t when the keys were made: not above ln of the present t */
     double log_valid; /* ln t_valid */
+    double threshold; /* of Thompson sampling, until t_valid */
     uint32_t leaves;
     uint32_t spare;
-    uint64_t words[]; /* pulls K | sums K | of indices only: keys 2 P, winners 2 P */
+    uint64_t words[]; /* pulls K | sums K | of indices: keys 2 P, winners 2 P; of Thompson sampling:
+                         weights 2 P */
 };
 
 _Static_assert(sizeof(double) == sizeof(uint64_t), "keys are stored as words");
@@ -47,6 +52,18 @@ static inline struct tournament tree_of(struct tacit_arms *arms)
     return (struct tournament){.keys = (double *)words,
                                .winners = (uint32_t *)(words + 2 * (size_t)arms->leaves),
                                .leaves = arms->leaves};
+}
+
+static inline struct thompson race_of(struct tacit_arms *arms)
+{
+    return (struct thompson){.arm_count = arms->config.arm_count,
+                             .leaves = arms->leaves,
+                             .is_real = arms->config.scale.kind == TACIT_SCALE_REAL,
+                             .pulls = pulls_of(arms),
+                             .sums = sums_of(arms),
+                             .weights =
+                                 (double *)(arms->words + 2 * (size_t)arms->config.arm_count),
+                             .threshold = arms->threshold};
 }
 
 static struct tacit_arms *writable(const struct tacit_arms *arms)
@@ -78,9 +95,19 @@ size_t tacit_arms_size(const struct tacit_arms_config *config)
 {
     if (!config_is_valid(config))
         return 0;
-    size_t const nodes =
-        has_index(config->kind) ? 3 * (size_t)tournament_leaves(config->arm_count) : 0;
-    return sizeof(struct tacit_arms) + (2 * (size_t)config->arm_count + nodes) * sizeof(uint64_t);
+    size_t const leaves =
+        config->kind == TACIT_ARMS_UNIFORM ? 0 : tournament_leaves(config->arm_count);
+    size_t const words = has_index(config->kind) ? 3 * leaves : 2 * leaves;
+    return sizeof(struct tacit_arms) + (2 * (size_t)config->arm_count + words) * sizeof(uint64_t);
+}
+
+/* A threshold for the next pulls. */
+static void renew_race(struct tacit_arms *arms)
+{
+    struct thompson race = race_of(arms);
+    arms->t_valid = arms->t + (arms->t >> RENEWAL_THOMPSON) + arms->config.arm_count / 8;
+    race.threshold = arms->threshold = thompson_threshold(&race, arms->threshold);
+    thompson_rebuild(&race);
 }
 
 enum tacit_status tacit_arms_init(struct tacit_arms *arms, const struct tacit_arms_config *config)
@@ -90,9 +117,13 @@ enum tacit_status tacit_arms_init(struct tacit_arms *arms, const struct tacit_ar
         return TACIT_INVALID;
     memset(arms, 0, size);
     arms->config = *config;
-    if (!has_index(config->kind))
+    if (config->kind == TACIT_ARMS_UNIFORM)
         return TACIT_OK;
     arms->leaves = tournament_leaves(config->arm_count);
+    if (config->kind == TACIT_ARMS_THOMPSON) {
+        renew_race(arms);
+        return TACIT_OK;
+    }
     arms->t_valid = config->kind == TACIT_ARMS_MOSS ? UINT64_MAX : 0;
     struct tournament const tree = tree_of(arms);
     for (uint32_t i = 0; i < arms->leaves; i++) /* an arm without rewards goes first */
@@ -248,37 +279,18 @@ static struct tacit_pull_block next_by_index(struct tacit_arms *arms, uint64_t c
     return (struct tacit_pull_block){.arm = is_exact ? top : contest(arms, top), .count = 1};
 }
 
-/* Rewards that counted as successes; failures are the other pulls. */
-static double successes_of(struct tacit_arms *arms, uint32_t arm)
-{
-    uint64_t const n = pulls_of(arms)[arm];
-    return n == 0 ? 0 : floor(mean_of(arms, sums_of(arms)[arm], n) * (double)n + 0.5);
-}
-
-static uint32_t sample_posteriors(struct tacit_arms *arms, struct tacit_rng *rng)
-{
-    uint32_t best = 0;
-    double best_draw = -1;
-    for (uint32_t arm = 0; arm < arms->config.arm_count; arm++) {
-        double const successes = successes_of(arms, arm);
-        double const failures = (double)pulls_of(arms)[arm] - successes;
-        double const draw = tacit_rng_beta(rng, 1 + successes, 1 + failures);
-        if (draw > best_draw) {
-            best = arm;
-            best_draw = draw;
-        }
-    }
-    return best;
-}
-
 struct tacit_pull_block tacit_arms_next(struct tacit_arms *arms, uint64_t count_max, uint64_t word)
 {
     TACIT_ASSERT(count_max > 0);
     if (has_index(arms->config.kind))
         return next_by_index(arms, count_max);
     struct tacit_rng rng = tacit_rng_stream(word, 0, 0, 0);
-    if (arms->config.kind == TACIT_ARMS_THOMPSON)
-        return (struct tacit_pull_block){.arm = sample_posteriors(arms, &rng), .count = 1};
+    if (arms->config.kind == TACIT_ARMS_THOMPSON) {
+        if (arms->t > arms->t_valid)
+            renew_race(arms);
+        struct thompson const race = race_of(arms);
+        return (struct tacit_pull_block){.arm = thompson_choose(&race, &rng), .count = 1};
+    }
     return (struct tacit_pull_block){.arm = (uint32_t)tacit_rng_below(&rng, arms->config.arm_count),
                                      .count = 1};
 }
@@ -321,6 +333,9 @@ void tacit_arms_take(struct tacit_arms *arms, uint32_t arm, uint64_t count, unio
     if (has_index(kind)) {
         struct tournament const tree = tree_of(arms);
         tournament_set(&tree, arm, key_for(arms, n, *total));
+    } else if (kind == TACIT_ARMS_THOMPSON) {
+        struct thompson const race = race_of(arms);
+        thompson_set(&race, arm);
     }
 }
 

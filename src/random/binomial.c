@@ -2,8 +2,9 @@
  * little, because a simulator changes n and p at every call.
  * References: Hormann 1993 (BTRS); Loader 2000 (saddle-point form of the binomial density).
  * Tested by: tests/kat/random.c, tests/oracle/binomial_oracle.c, tests/stat/random_stat.c */
-#include "tacit/random.h"
+#include "binomial.h"
 #include <math.h>
+#include "tacit/random.h"
 
 #define INVERSION_MEAN_MAX 10.0   /* below: search from 0; from here on: transformed rejection */
 #define INVERSION_COUNT_MAX 110.0 /* P(count > 110) < 1e-68 for every mean under 10 */
@@ -63,6 +64,16 @@ static double deviance(double x, double mean)
         return gap * v + 2.0 * x * v * z * sum;
     }
     return x > 0.0 ? x * log(x / mean) - gap : mean;
+}
+
+double binomial_mass(double n, double k, double p)
+{
+    TACIT_ASSERT(k >= 0 && k <= n);
+    TACIT_ASSERT(p > 0 && p < 1);
+    double const spread =
+        spread_factor(n) / (6.28318530717958647693 * spread_factor(k) * spread_factor(n - k));
+    double const loss = deviance(k, n * p) + deviance(n - k, n * (1 - p));
+    return sqrt(spread) * exp(stirling_error(n) - stirling_error(k) - stirling_error(n - k) - loss);
 }
 
 /* The law being sampled, as far as the mass function needs it. */

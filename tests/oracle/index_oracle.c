@@ -49,9 +49,9 @@ static union tacit_sum reward_at(const struct tape *tape, uint32_t arm, uint64_t
     abort();
 }
 
-static uint64_t word_at(const struct tape *tape, uint64_t t, uint32_t which)
+static uint64_t word_at(const struct tape *tape, uint64_t t)
 {
-    struct tacit_rng rng = tacit_rng_stream(SEED + t, tape->run, which, TACIT_PURPOSE_SELECTION);
+    struct tacit_rng rng = tacit_rng_stream(SEED + t, tape->run, 0, TACIT_PURPOSE_SELECTION);
     return tacit_rng_next(&rng);
 }
 
@@ -59,7 +59,7 @@ static struct tape tape_of(enum tacit_arms_kind kind, uint32_t run)
 {
     struct tacit_rng rng = tacit_rng_stream(SEED, run, (uint32_t)kind, TACIT_PURPOSE_INSTANCE);
     struct tape tape = {.run = run};
-    bool const is_long = run % 50 == 0 && kind != TACIT_ARMS_THOMPSON;
+    bool const is_long = run % 50 == 0;
     uint32_t const arms = 1 + (uint32_t)tacit_rng_below(&rng, is_long ? ARMS_MAX : 12);
     tape.pulls = is_long ? PULLS_MAX : 1 + tacit_rng_below(&rng, 400);
     tape.rewards = (enum rewards)(run % REWARD_KINDS);
@@ -92,15 +92,10 @@ static double twin_mean(const struct tape *tape, const struct twin *twin, uint32
     return twin->sum[arm].real / (double)twin->n[arm];
 }
 
-static double twin_index(const struct tape *tape, const struct twin *twin, uint32_t arm,
-                         struct tacit_rng *rng)
+static double twin_index(const struct tape *tape, const struct twin *twin, uint32_t arm)
 {
     double const n = (double)twin->n[arm];
     double const t = (double)twin->t;
-    if (tape->config.kind == TACIT_ARMS_THOMPSON) {
-        double const s = n > 0 ? floor(twin_mean(tape, twin, arm) * n + 0.5) : 0;
-        return tacit_rng_beta(rng, 1 + s, 1 + n - s);
-    }
     if (twin->n[arm] == 0)
         return INFINITY;
     double const mean = twin_mean(tape, twin, arm);
@@ -114,13 +109,14 @@ static double twin_index(const struct tape *tape, const struct twin *twin, uint3
 
 static uint32_t twin_choose(const struct tape *tape, const struct twin *twin)
 {
-    struct tacit_rng rng = tacit_rng_stream(word_at(tape, twin->t, 0), 0, 0, 0);
-    if (tape->config.kind == TACIT_ARMS_UNIFORM)
+    if (tape->config.kind == TACIT_ARMS_UNIFORM) {
+        struct tacit_rng rng = tacit_rng_stream(word_at(tape, twin->t), 0, 0, 0);
         return (uint32_t)tacit_rng_below(&rng, tape->config.arm_count);
+    }
     uint32_t best = 0;
     double best_index = -INFINITY;
     for (uint32_t arm = 0; arm < tape->config.arm_count; arm++) {
-        double const index = twin_index(tape, twin, arm, &rng);
+        double const index = twin_index(tape, twin, arm);
         if (index > best_index) {
             best = arm;
             best_index = index;
@@ -133,18 +129,10 @@ static void twin_take(const struct tape *tape, struct twin *twin, uint32_t arm)
 {
     union tacit_sum const reward = reward_at(tape, arm, twin->n[arm]);
     bool const is_steps = tape->config.scale.kind == TACIT_SCALE_STEPS;
-    if (tape->config.kind == TACIT_ARMS_THOMPSON) {
-        double const x = is_steps ? (double)reward.steps / 1048576.0 : reward.real;
-        bool const success = (double)(word_at(tape, twin->t, 1) >> 11) * 0x1p-53 < x;
-        if (is_steps)
-            twin->sum[arm].steps += success ? TACIT_STEPS : 0;
-        else
-            twin->sum[arm].real += success ? 1 : 0;
-    } else if (is_steps) {
+    if (is_steps)
         twin->sum[arm].steps += reward.steps;
-    } else {
+    else
         twin->sum[arm].real += reward.real;
-    }
     twin->n[arm]++;
     twin->t++;
 }
@@ -156,14 +144,14 @@ struct tally {
     uint64_t blocks;
 };
 
-/* Gives the learner a part of its block, in one sum: that after n pulls of the arm, t of all. */
+/* Gives the learner a part of its block, in one sum: that after n pulls of the arm. */
 static void take_part(const struct tape *tape, struct tacit_arms *arms, uint32_t arm, uint64_t n,
-                      uint64_t t, uint64_t count)
+                      uint64_t count)
 {
     union tacit_sum sum = {0};
     for (uint64_t i = 0; i < count; i++)
         tacit_sum_add(&tape->config.scale, &sum, reward_at(tape, arm, n + i));
-    tacit_arms_take(arms, arm, count, sum, word_at(tape, t, 1));
+    tacit_arms_take(arms, arm, count, sum, 0);
 }
 
 static void compare(const struct tape *tape, struct tally *tally)
@@ -174,18 +162,17 @@ static void compare(const struct tape *tape, struct tally *tally)
     assert_int_equal(tacit_arms_init(arms, &tape->config), TACIT_OK);
     while (twin.t < tape->pulls) {
         struct tacit_pull_block const block =
-            tacit_arms_next(arms, tape->pulls - twin.t, word_at(tape, twin.t, 0));
+            tacit_arms_next(arms, tape->pulls - twin.t, word_at(tape, twin.t));
         assert_true(block.count >= 1 && block.count <= tape->pulls - twin.t);
         uint64_t const n = twin.n[block.arm];
-        uint64_t const t = twin.t;
         for (uint64_t i = 0; i < block.count; i++) {
             assert_int_equal(twin_choose(tape, &twin), block.arm);
             twin_take(tape, &twin, block.arm);
         }
         uint64_t const first = 1 + tacit_rng_below(&rng, block.count);
-        take_part(tape, arms, block.arm, n, t, first);
+        take_part(tape, arms, block.arm, n, first);
         if (block.count > first)
-            take_part(tape, arms, block.arm, n + first, t + first, block.count - first);
+            take_part(tape, arms, block.arm, n + first, block.count - first);
         tally->pulls += block.count;
         tally->blocks++;
     }
@@ -219,12 +206,6 @@ static void moss_chooses_as_its_twin_on_1000_tapes(void **state)
 {
     (void)state;
     compare_all(TACIT_ARMS_MOSS, 1.2);
-}
-
-static void thompson_chooses_as_its_twin_on_1000_tapes(void **state)
-{
-    (void)state;
-    compare_all(TACIT_ARMS_THOMPSON, 1);
 }
 
 static void uniform_chooses_as_its_twin_on_1000_tapes(void **state)
@@ -274,7 +255,6 @@ int main(void)
         cmocka_unit_test(ucb1_chooses_as_its_twin_on_1000_tapes),
         cmocka_unit_test(kl_ucb_chooses_as_its_twin_on_1000_tapes),
         cmocka_unit_test(moss_chooses_as_its_twin_on_1000_tapes),
-        cmocka_unit_test(thompson_chooses_as_its_twin_on_1000_tapes),
         cmocka_unit_test(uniform_chooses_as_its_twin_on_1000_tapes),
         cmocka_unit_test(kl_ucb_is_the_root_that_bisection_finds),
     };
