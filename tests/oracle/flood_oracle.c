@@ -1,6 +1,7 @@
-/* Runs over graphs from distances alone against the same runs message by message: the cores, which
- * say everything, are the twin. Random graphs of all kinds, modes, bounds, environments and
- * horizons, some of which T cuts; every number of every run, bit for bit. */
+/* Runs over graphs from distances alone, and over stars with exact bounds, against the same runs
+ * message by message: the cores, which say everything, are the twin. Random graphs of all kinds,
+ * modes, bounds, environments and horizons, some of which T cuts; every number of every run, bit
+ * for bit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,25 +174,26 @@ static uint32_t draw_network(struct tacit_rng *rng, char *text, size_t size)
     return agents;
 }
 
-static const char *draw_protocol(struct tacit_rng *rng, bool *is_exact)
+static const char *draw_protocol(struct tacit_rng *rng, bool is_star, bool *is_exact)
 {
     static const char *const words[] = {"", ", rounds: 3", ", rounds: 5, gap: 0.2",
                                         ", bounds: exact",
                                         ", bounds: exact, growth: 1.5, confidence: 0.9"};
-    uint32_t const which = below(rng, 5);
+    uint32_t const which = is_star ? 3 + below(rng, 2) : below(rng, 5);
     *is_exact = which >= 3;
     return words[which];
 }
 
-static void draw_experiment(struct tacit_rng *rng, char text[TEXT_BYTES])
+static void draw_experiment(struct tacit_rng *rng, bool is_star, char text[TEXT_BYTES])
 {
     static const char *const modes[] = {"paper", "sound", "none"};
     static const char *const draws[] = {"", ", draw: uniform_per_agent", ", instance_seed: 5"};
-    char network[128];
+    char network[128] = "kind: star";
     bool is_exact;
-    uint32_t const agents = draw_network(rng, network, sizeof network);
-    char const *const protocol = draw_protocol(rng, &is_exact);
-    uint32_t const mode = is_exact ? 1 : below(rng, 3);
+    uint32_t const agents =
+        is_star ? 1 + below(rng, 40) : draw_network(rng, network, sizeof network);
+    char const *const protocol = draw_protocol(rng, is_star, &is_exact);
+    uint32_t const mode = is_star ? 1 + below(rng, 2) : is_exact ? 1 : below(rng, 3);
     bool const is_gaussian = mode != 1 && !is_exact && below(rng, 4) == 0;
     char const *const kind = is_gaussian          ? "gaussian, gaussian: {sd: 0.3}"
                              : below(rng, 5) == 0 ? "constant"
@@ -205,7 +207,7 @@ static void draw_experiment(struct tacit_rng *rng, char text[TEXT_BYTES])
                    "environment: {kind: %s, generated: {arms: %u%s}}\n",
                    1 + below(rng, 1000), (unsigned long long)horizon, agents, 1 + below(rng, 30),
                    network, protocol, modes[mode], mode == 2 ? "} # " : ", epsilon: ", epsilon,
-                   kind, 2 + below(rng, 8), draws[below(rng, 3)]);
+                   kind, (is_star ? 1 : 2) + below(rng, 8), draws[below(rng, 3)]);
     if (mode == 2) { /* the rest of the line is a comment */
         char *const comment = strstr(text, "} # ");
         char *const end = strchr(comment, '\n');
@@ -240,17 +242,28 @@ static bool compare(const char *text)
     return true;
 }
 
-static void distances_say_what_messages_would(void **state)
+static void say_what_messages_would(bool is_star)
 {
-    (void)state;
     char text[TEXT_BYTES];
     uint32_t played = 0;
     for (uint32_t i = 0; i < DRAWS; i++) {
-        struct tacit_rng rng = tacit_rng_stream(16, i, TACIT_STREAM_COMMON, 0);
-        draw_experiment(&rng, text);
+        struct tacit_rng rng = tacit_rng_stream(is_star ? 17 : 16, i, TACIT_STREAM_COMMON, 0);
+        draw_experiment(&rng, is_star, text);
         played += compare(text) ? 1 : 0;
     }
     assert_in_range(played, 3 * DRAWS / 4, DRAWS);
+}
+
+static void distances_say_what_messages_would(void **state)
+{
+    (void)state;
+    say_what_messages_would(false);
+}
+
+static void sums_of_a_star_say_what_messages_would(void **state)
+{
+    (void)state;
+    say_what_messages_would(true);
 }
 
 /* What a lost slot, a message more or another neighbour asked would show. */
@@ -285,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_say_what_messages_would),
+        cmocka_unit_test(sums_of_a_star_say_what_messages_would),
         cmocka_unit_test(the_comparison_sees_each_message),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

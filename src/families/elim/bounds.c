@@ -1,6 +1,7 @@
 /* How much a run of epoch elimination says at most, and what that costs: for `check`. */
 #include <stdlib.h>
 #include "plan.h"
+#include "settings.h"
 #include "tacit/wire_elim.h"
 
 /* Most rounds that fit the horizon. S(r) is least with two arms left, the fewest, and most with
@@ -158,6 +159,18 @@ static void print_cost(const struct elim_sim *sim, const struct traffic *traffic
                       traffic->all_edges);
 }
 
+/* EXACT-BOUNDS 4.1, 3 (v). */
+static void print_ladder(const struct tacit_experiment *experiment, FILE *out)
+{
+    struct tacit_elim_schedule const schedule = elim_schedule(experiment);
+    uint64_t const first = tacit_elim_pulls(&schedule, 1, schedule.arm_count, 0);
+    (void)fprintf(out, "  first plan %llu pulls of each arm at each agent: %llu slots\n",
+                  (unsigned long long)first, (unsigned long long)(first * schedule.arm_count));
+    (void)fprintf(out, "  intervals hold for all arms at all times together with chance %.12g%s\n",
+                  elim_confidence_shown(schedule.confidence),
+                  schedule.confidence > 0 ? "" : "; arms are dropped with delta = 1/T");
+}
+
 enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
     struct elim_plan const *const plan = experiment->plan;
@@ -178,6 +191,8 @@ enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, F
                   rounds * bytes_of_round(sim, &traffic, everybody) +
                       orders * message_bytes(sim, TACIT_ELIM_ORDER, everybody));
     print_cost(sim, &traffic, rounds, out);
+    if (sim->growth > 0)
+        print_ladder(experiment, out);
     free(everybody);
     return TACIT_OK;
 }

@@ -1,17 +1,9 @@
-/* Elimination with exact bounds (`bounds: exact`, EXACT-BOUNDS 4; ours). Over a star it is a rule
- * of play in phases, whose runs families/phased plays; what they come to is told in this family's
- * metrics. Over graphs and hybrids its judges are those of this family's cores. */
+/* Elimination with exact bounds (`bounds: exact`, EXACT-BOUNDS 4; ours): its keys, and what its
+ * ladder does not allow. */
 #include "plan.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include "../../config/reader.h"
 #include "../phased/plan.h"
-
-/* A run by one of the two: by the paper's bounds, or by exact ones. */
-struct either_run {
-    struct elim_run *paper;
-    struct phased_run *exact;
-};
 
 /* ---- Keys ---- */
 
@@ -82,16 +74,6 @@ void elim_read_exact(struct config_reader *reader, const struct config_node *roo
 
 /* ---- The plan ---- */
 
-enum tacit_status elim_plan_exact(struct tacit_experiment *experiment, struct tacit_error *error)
-{
-    struct elim_keys const *const keys = experiment->config->keys;
-    struct elim_plan *const plan = experiment->plan;
-    plan->exact = malloc(sizeof *plan->exact);
-    return plan->exact == NULL ? TACIT_MEMORY
-                               : phased_settle_elimination(experiment, keys->growth,
-                                                           keys->confidence, plan->exact, error);
-}
-
 enum tacit_status elim_check_ladder(const struct tacit_experiment *experiment,
                                     struct tacit_error *error)
 {
@@ -107,87 +89,4 @@ enum tacit_status elim_check_ladder(const struct tacit_experiment *experiment,
     char text[PHASED_REFUSAL_BYTES];
     char const *const key = phased_schedule_refusal(&phases, text);
     return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
-}
-
-enum tacit_status elim_print_limits(const struct tacit_experiment *experiment, FILE *out)
-{
-    struct elim_plan const *const plan = experiment->plan;
-    return plan->exact == NULL ? elim_print_bounds(experiment, out)
-                               : phased_print_limits(plan->exact, out);
-}
-
-void elim_free_plan(void *plan)
-{
-    struct elim_plan *const own = plan;
-    if (own != NULL)
-        free(own->exact);
-    free(own);
-}
-
-double elim_plan_bytes(const void *plan)
-{
-    struct elim_plan const *const own = plan;
-    return own->exact == NULL ? elim_sim_bytes(&own->sim) : 0;
-}
-
-/* ---- Runs ---- */
-
-void *elim_either_new(const void *plan, enum tacit_status *status)
-{
-    struct elim_plan const *const own = plan;
-    struct either_run *const run = calloc(1, sizeof *run);
-    *status = TACIT_MEMORY;
-    if (run == NULL)
-        return NULL;
-    if (own->exact != NULL)
-        run->exact = phased_run_new(own->exact, status);
-    else
-        run->paper = elim_run_new(&own->sim, status);
-    if (*status == TACIT_OK)
-        return run;
-    free(run);
-    return NULL;
-}
-
-static void write_metrics(const struct phased_outcome *outcome, double *metrics)
-{
-    metrics[ELIM_REGRET] = outcome->totals.regret;
-    metrics[ELIM_REGRET_PER_AGENT] = outcome->totals.regret / outcome->agents;
-    metrics[ELIM_REGRET_EXPLOIT] = outcome->totals.regret_exploit;
-    metrics[ELIM_ROUNDS] = outcome->rounds;
-    metrics[ELIM_COST] = outcome->cost;
-    metrics[ELIM_COST_ALL_EDGES] = outcome->cost;
-    metrics[ELIM_LINKS] = outcome->links;
-    metrics[ELIM_MESSAGES] = outcome->totals.messages;
-    metrics[ELIM_MESSAGES_PER_RECEIVER] = outcome->totals.messages_per_receiver;
-    metrics[ELIM_SCALARS] = outcome->totals.scalars;
-    metrics[ELIM_BYTES] = outcome->totals.bytes;
-    metrics[ELIM_SINGLE_ARM_FRACTION] = outcome->decided ? 1 : 0;
-    metrics[ELIM_BEST_ARM_FRACTION] = outcome->best ? 1 : 0;
-    metrics[ELIM_SAMPLES] = outcome->samples;
-}
-
-enum tacit_status elim_either_play(void *run, uint32_t index, struct tacit_sim_row *row,
-                                   atomic_bool *stop)
-{
-    struct either_run *const own = run;
-    struct phased_outcome outcome;
-    bool healed;
-    if (own->paper != NULL)
-        return elim_run_play(own->paper, index, row, stop, &healed);
-    enum tacit_status const status =
-        phased_run_play(own->exact, index, row, stop, &healed, &outcome);
-    if (status == TACIT_OK)
-        write_metrics(&outcome, row->metrics);
-    return status;
-}
-
-void elim_either_free(void *run)
-{
-    struct either_run *const own = run;
-    if (own == NULL)
-        return;
-    elim_run_free(own->paper);
-    phased_run_free(own->exact);
-    free(own);
 }

@@ -1,9 +1,15 @@
 /* Epoch elimination (Li, Song) as its hosts know it. */
+#include <stdlib.h>
 #include "live.h"
 #include "live_keys.h"
 #include "plan.h"
 
 extern const struct tacit_family elim_family;
+
+static double plan_bytes(const void *plan)
+{
+    return elim_sim_bytes(&((const struct elim_plan *)plan)->sim);
+}
 
 const struct tacit_family elim_family = {
     .number = 0,
@@ -22,14 +28,11 @@ const struct tacit_family elim_family = {
     .ranks = true,
     .replays = true,
     .plan = elim_make_plan,
-    .plan_free = elim_free_plan,
-    .bounds = elim_print_limits,
+    .plan_free = free,
+    .bounds = elim_print_bounds,
     .forecast = elim_forecast,
-    .player = {.metric_count = ELIM_METRIC_COUNT,
-               .run_new = elim_either_new,
-               .run_play = elim_either_play,
-               .run_free = elim_either_free},
-    .bytes = elim_plan_bytes,
+    .player = ELIM_PLAYER,
+    .bytes = plan_bytes,
     .site = &elim_site_ops,
     .hub = &elim_hub_ops,
     .hub_settings = elim_hub_settings_new,

@@ -1,6 +1,6 @@
 /* Each component is on its own, from the first slot to T: explore, draw, wait until the slowest
  * report is everywhere, judge. Its agents have one order and so one plan; they differ in rewards,
- * noise, and the arm that each plays while it waits. */
+ * noise, and the arm that each plays while it waits. A star is one component where nobody waits. */
 #include "flood.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@ struct elim_flood {
     uint32_t agent_count;
     uint32_t arm_count;
     uint32_t component_count;
-    uint32_t *members;         /* A: agents, component by component, ascending in each */
-    uint32_t *end;             /* of each component in members */
+    uint32_t *members; /* A: agents, component by component, ascending in each; star: NULL */
+    uint32_t *end;     /* of each component in members */
     struct tacit_rng *rewards; /* A */
     struct tacit_rng *noise;   /* A */
-    union tacit_sum *noised;   /* A x K: sums of all releases */
+    union tacit_sum *noised;   /* A x K: sums of all releases; star: K, those of all agents */
     union tacit_sum *own;      /* A x K: of exact rewards; NULL where nobody looks at them */
     unsigned char *judges;     /* one a component */
     size_t judge_bytes;
@@ -35,12 +35,24 @@ struct elim_flood {
     atomic_bool *stop;
 };
 
+/* The agents of a component. */
+struct part {
+    const uint32_t *members; /* NULL: 0, 1, .. */
+    uint32_t count;
+};
+
 /* A round of one component. */
 struct round {
     struct tacit_elim_message order;
     uint64_t each;       /* pulls of each active arm */
     uint32_t plan_count; /* blocks in flood->plan */
 };
+
+static uint32_t member_of(const struct part *part, uint32_t i)
+{
+    TACIT_ASSERT(i < part->count);
+    return part->members == NULL ? i : part->members[i];
+}
 
 static struct tacit_elim_judge *judge_of(const struct elim_flood *flood, uint32_t component)
 {
@@ -65,13 +77,23 @@ static struct tacit_elim_schedule schedule_of(const struct elim_sim *experiment,
                                         .confidence = experiment->confidence};
 }
 
+static bool is_star(const struct elim_sim *experiment)
+{
+    return experiment->network == NULL;
+}
+
 /* ---- Whom it serves ---- */
 
 bool elim_flood_serves(const struct elim_sim *experiment)
 {
     struct tacit_elim_network const *const network = experiment->network;
-    if (network == NULL || network->collection != TACIT_ELIM_SPREAD || experiment->faults != NULL ||
-        experiment->observer != NULL || experiment->own_tables || experiment->sends_messages)
+    if (experiment->faults != NULL || experiment->observer != NULL || experiment->own_tables ||
+        experiment->sends_messages)
+        return false;
+    if (is_star(experiment))
+        return experiment->growth >
+               0; /* integers: the order in which a hub adds them is no matter */
+    if (network->collection != TACIT_ELIM_SPREAD)
         return false;
     bool const is_connected = network->component_count == 1;
     bool const is_alone = network->graph->edge_count == 0;
@@ -79,14 +101,20 @@ bool elim_flood_serves(const struct elim_sim *experiment)
            experiment->report_count == (is_connected ? experiment->common.agent_count : 1);
 }
 
+static uint32_t component_count(const struct elim_sim *experiment)
+{
+    return is_star(experiment) ? 1 : experiment->network->component_count;
+}
+
 double elim_flood_bytes(const struct elim_sim *experiment)
 {
     double const columns = experiment->mechanism.scale.kind == TACIT_SCALE_REAL ? 2 : 1;
-    double const agent = 4 * sizeof(uint32_t) + 2 * sizeof(struct tacit_rng) +
-                         columns * experiment->common.env.arm_count * sizeof(union tacit_sum);
+    double const row = columns * experiment->common.env.arm_count * sizeof(union tacit_sum);
+    double const agent =
+        2 * sizeof(struct tacit_rng) + (is_star(experiment) ? 0 : 4 * sizeof(uint32_t) + row);
     struct tacit_elim_schedule const schedule = schedule_of(experiment, 1);
     double const judges =
-        (double)tacit_elim_judge_size(&schedule) * (double)experiment->network->component_count;
+        (double)tacit_elim_judge_size(&schedule) * (double)component_count(experiment);
     return agent * experiment->common.agent_count + judges;
 }
 
@@ -94,7 +122,7 @@ double elim_flood_bytes(const struct elim_sim *experiment)
 
 static union tacit_sum *noised_of(const struct elim_flood *flood, uint32_t agent)
 {
-    return flood->noised + (size_t)agent * flood->arm_count;
+    return flood->noised + (is_star(flood->experiment) ? 0 : (size_t)agent * flood->arm_count);
 }
 
 static union tacit_sum *own_of(const struct elim_flood *flood, uint32_t agent)
@@ -202,15 +230,16 @@ static uint32_t fill_plan(struct elim_flood *flood, const struct tacit_elim_mess
 
 /* Rewards that decide nothing any more: drawn where somebody watches. Errors: TACIT_INTERRUPTED. */
 static enum tacit_status draw_the_end(struct elim_flood *flood, uint32_t plan_count,
-                                      const uint32_t *members, uint32_t agents)
+                                      const struct part *part)
 {
     struct tacit_env const *const env = &flood->instance->env;
     struct tacit_scale const *const scale = &flood->experiment->mechanism.scale;
-    for (uint32_t i = 0; i < agents && env->watch != NULL; i++)
+    for (uint32_t i = 0; i < part->count && env->watch != NULL; i++)
         for (uint32_t block = 0; block < plan_count; block++) {
+            uint32_t const agent = member_of(part, i);
             union tacit_sum ignored = {0};
-            if (!tacit_sim_pull(env, members[i], flood->plan[block].arm, flood->plan[block].count,
-                                scale, &flood->rewards[members[i]], &ignored, flood->stop))
+            if (!tacit_sim_pull(env, agent, flood->plan[block].arm, flood->plan[block].count, scale,
+                                &flood->rewards[agent], &ignored, flood->stop))
                 return TACIT_INTERRUPTED;
         }
     return TACIT_OK;
@@ -220,7 +249,7 @@ static enum tacit_status draw_the_end(struct elim_flood *flood, uint32_t plan_co
  * its leader (EXACT-BOUNDS 6). Errors: TACIT_INTERRUPTED. */
 static enum tacit_status play_to_the_end(struct elim_flood *flood,
                                          const struct tacit_elim_message *order, uint64_t now,
-                                         const uint32_t *members, uint32_t agents)
+                                         const struct part *part)
 {
     uint64_t const slots = flood->experiment->common.horizon - now;
     uint32_t count = 1;
@@ -230,61 +259,116 @@ static enum tacit_status play_to_the_end(struct elim_flood *flood,
         flood->plan[0] = (struct tacit_pull_block){order->leader - 1, slots};
     else
         count = fill_plan(flood, order, slots);
-    tacit_sim_pulls_add(&flood->pulls, now, flood->plan, count, agents);
-    return draw_the_end(flood, count, members, agents);
+    tacit_sim_pulls_add(&flood->pulls, now, flood->plan, count, part->count);
+    return draw_the_end(flood, count, part);
+}
+
+/* It plays its best arm meanwhile. */
+static void wait_one(struct elim_flood *flood, uint32_t agent, const struct round *round,
+                     uint64_t slots)
+{
+    uint32_t const own =
+        is_real(flood) ? best_own(flood, agent, round) : best_noised(flood, agent, round);
+    flood->waiting[own]++;
+    tacit_env_pass(&flood->instance->env, agent, own, slots);
 }
 
 /* Everybody explores, and what they release is summed up; then they wait so many slots. */
 static enum tacit_status explore_all(struct elim_flood *flood, const struct round *round,
-                                     uint64_t wait, const uint32_t *members, uint32_t count)
+                                     uint64_t wait, const struct part *part)
 {
     size_t const arms = flood->arm_count;
+    bool const has_hub = is_star(flood->experiment);
     memset(flood->means, 0, arms * sizeof *flood->means);
     memset(flood->totals, 0, arms * sizeof *flood->totals);
     memset(flood->waiting, 0, arms * sizeof *flood->waiting);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < part->count; i++) {
+        uint32_t const agent = member_of(part, i);
         if (i % AGENTS_BETWEEN_STOP_CHECKS == 0 && atomic_load(flood->stop))
             return TACIT_INTERRUPTED;
-        enum tacit_status const status = explore(flood, members[i], round);
+        enum tacit_status const status = explore(flood, agent, round);
         if (status != TACIT_OK)
             return status;
-        aggregate(flood, members[i], round);
-        uint32_t const own = is_real(flood) ? best_own(flood, members[i], round)
-                                            : best_noised(flood, members[i], round);
-        flood->waiting[own]++;
-        tacit_env_pass(&flood->instance->env, members[i], own, wait);
+        if (has_hub)
+            continue; /* there is one sum of all, and nobody waits */
+        aggregate(flood, agent, round);
+        wait_one(flood, agent, round, wait);
     }
+    if (has_hub)
+        aggregate(flood, 0, round);
     for (size_t arm = 0; arm < arms; arm++)
-        flood->means[arm] /= count;
+        flood->means[arm] /= part->count;
     return TACIT_OK;
+}
+
+/* ---- What is said ---- */
+
+/* So many messages alike, each to so many receivers. */
+static void add_messages(struct elim_flood *flood, const struct tacit_elim_message *message,
+                         double count, double receivers)
+{
+    struct tacit_sim_cost const cost =
+        elim_message_cost(message, flood->arm_count, flood->agent_count);
+    flood->sent.control_bytes += count * (double)cost.control_bytes;
+    if (cost.is_control) {
+        flood->sent.control_messages += count;
+        return;
+    }
+    flood->sent.messages += count;
+    flood->sent.messages_per_receiver += count * receivers;
+    flood->sent.scalars += count * (double)cost.scalars;
+    flood->sent.bytes += count * (double)cost.bytes;
+}
+
+static void add_handshakes(struct elim_flood *flood, double commits, double grants)
+{
+    static const struct tacit_elim_message commit = {.kind = TACIT_ELIM_COMMIT};
+    static const struct tacit_elim_message grant = {.kind = TACIT_ELIM_GRANT};
+    if (!flood->experiment->has_grants)
+        return;
+    add_messages(flood, &commit, commits, 1);
+    add_messages(flood, &grant, grants, 1);
 }
 
 /* An agent asks its lowest neighbour, then all; each of them grants (holder.c). */
 static void add_grants(struct elim_flood *flood, uint32_t agent)
 {
-    static const struct tacit_elim_message commit = {.kind = TACIT_ELIM_COMMIT};
-    static const struct tacit_elim_message grant = {.kind = TACIT_ELIM_GRANT};
-    uint32_t const arms = flood->arm_count;
-    uint32_t const agents = flood->agent_count;
     double const degree = tacit_graph_degree(flood->experiment->network->graph, agent);
-    if (!flood->experiment->has_grants || !(degree > 0))
-        return;
-    double const commits = degree > 1 ? 2 : 1;
-    double const grants = degree > 1 ? 1 + degree : 1;
-    flood->sent.control_messages += commits + grants;
-    flood->sent.control_bytes += commits * (double)tacit_wire_elim_bytes(&commit, arms, agents) +
-                                 grants * (double)tacit_wire_elim_bytes(&grant, arms, agents);
+    if (degree > 0)
+        add_handshakes(flood, degree > 1 ? 2 : 1, degree > 1 ? 1 + degree : 1);
 }
 
-/* What is said in a round whose slots go on until this one. Only in a connected graph is anything
- * said. */
+/* The hub says it to all. Where there is one arm there is nothing to say. */
+static void add_order(struct elim_flood *flood, const struct tacit_elim_message *order)
+{
+    if (is_star(flood->experiment) && flood->arm_count > 1)
+        add_messages(flood, order, 1, flood->agent_count);
+}
+
+static void add_reports(struct elim_flood *flood, const struct round *round)
+{
+    static const struct tacit_commit opening;
+    struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
+                                              .sum_count = round->plan_count,
+                                              .commit =
+                                                  flood->experiment->has_grants ? &opening : NULL};
+    add_handshakes(flood, flood->agent_count, flood->agent_count);
+    add_messages(flood, &report, flood->agent_count, 1);
+}
+
+/* What is said in a round whose slots go on until this one. Only to a hub and in a connected graph
+ * is anything said. */
 static enum tacit_status count_messages(struct elim_flood *flood, const struct round *round,
-                                        uint64_t last_slot, const uint32_t *members, uint32_t count)
+                                        uint64_t last_slot, const struct part *part)
 {
     struct tacit_elim_network const *const network = flood->experiment->network;
     enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < count; i++)
-        add_grants(flood, members[i]);
+    if (is_star(flood->experiment)) {
+        add_reports(flood, round);
+        return TACIT_OK;
+    }
+    for (uint32_t i = 0; i < part->count; i++)
+        add_grants(flood, member_of(part, i));
     if (network->graph->edge_count == 0)
         return TACIT_OK;
     if (flood->tally == NULL && elim_tally_is_possible(network->graph))
@@ -299,6 +383,8 @@ static enum tacit_status count_messages(struct elim_flood *flood, const struct r
     return status;
 }
 
+/* ---- From the first slot to T ---- */
+
 /* All of them wait, each with its arm. */
 static void wait_all(struct elim_flood *flood, uint64_t now, uint64_t slots)
 {
@@ -307,31 +393,42 @@ static void wait_all(struct elim_flood *flood, uint64_t now, uint64_t slots)
             tacit_sim_pulls_wait(&flood->pulls, now, arm, slots, flood->waiting[arm]);
 }
 
-/* From the first slot to T. */
+/* Slots until the slowest report of a round is everywhere (READINGS P1.13). */
+static uint64_t delay_of(const struct elim_sim *experiment)
+{
+    uint32_t const diameter = is_star(experiment) ? 0 : experiment->network->diameter;
+    return diameter > 1 ? diameter - 1 : 0;
+}
+
+static struct part part_of(const struct elim_flood *flood, uint32_t component)
+{
+    uint32_t const begin = component == 0 ? 0 : flood->end[component - 1];
+    return (struct part){flood->members == NULL ? NULL : flood->members + begin,
+                         flood->end[component] - begin};
+}
+
 static enum tacit_status play_component(struct elim_flood *flood, uint32_t component)
 {
     uint64_t const horizon = flood->experiment->common.horizon;
-    uint32_t const diameter = flood->experiment->network->diameter;
-    uint64_t const delay = diameter > 1 ? diameter - 1 : 0; /* READINGS P1.13 */
-    uint32_t const begin = component == 0 ? 0 : flood->end[component - 1];
-    uint32_t const *const members = flood->members + begin;
-    uint32_t const count = flood->end[component] - begin;
+    uint64_t const delay = delay_of(flood->experiment);
+    struct part const part = part_of(flood, component);
     struct tacit_elim_judge *const judge = judge_of(flood, component);
     uint64_t now = 0;
     for (uint64_t pulls = 0;;) {
         struct round round = {.order = tacit_elim_judge_order(judge)};
         round.each = round.order.pulls - pulls;
         uint32_t const active = tacit_bits_count(round.order.arms, flood->arm_count);
+        add_order(flood, &round.order);
         if (round.order.last || round.each * active > horizon - now) {
-            return play_to_the_end(flood, &round.order, now, members, count);
+            return play_to_the_end(flood, &round.order, now, &part);
         }
         round.plan_count = fill_plan(flood, &round.order, round.each * active);
-        tacit_sim_pulls_add(&flood->pulls, now, flood->plan, round.plan_count, count);
+        tacit_sim_pulls_add(&flood->pulls, now, flood->plan, round.plan_count, part.count);
         now += round.each * active;
         uint64_t const wait = horizon - now < delay ? horizon - now : delay;
-        enum tacit_status status = explore_all(flood, &round, wait, members, count);
+        enum tacit_status status = explore_all(flood, &round, wait, &part);
         if (status == TACIT_OK)
-            status = count_messages(flood, &round, wait, members, count);
+            status = count_messages(flood, &round, wait, &part);
         if (status != TACIT_OK)
             return status;
         wait_all(flood, now, wait);
@@ -347,8 +444,12 @@ static enum tacit_status play_component(struct elim_flood *flood, uint32_t compo
 
 static void sort_members(struct elim_flood *flood)
 {
-    uint32_t const *const label = flood->experiment->network->label;
     uint32_t sum = 0;
+    if (is_star(flood->experiment)) {
+        flood->end[0] = flood->agent_count;
+        return;
+    }
+    uint32_t const *const label = flood->experiment->network->label;
     for (uint32_t agent = 0; agent < flood->agent_count; agent++)
         flood->end[label[agent]]++;
     for (uint32_t i = 0; i < flood->component_count; i++) {
@@ -364,11 +465,13 @@ static bool make(struct elim_flood *flood)
 {
     size_t const agents = flood->agent_count;
     size_t const arms = flood->arm_count;
-    flood->members = calloc(agents, sizeof *flood->members);
+    size_t const rows = is_star(flood->experiment) ? 1 : agents;
+    if (!is_star(flood->experiment))
+        flood->members = calloc(agents, sizeof *flood->members);
     flood->end = calloc(flood->component_count, sizeof *flood->end);
     flood->rewards = calloc(agents, sizeof *flood->rewards);
     flood->noise = calloc(agents, sizeof *flood->noise);
-    flood->noised = calloc(agents * arms, sizeof *flood->noised);
+    flood->noised = calloc(rows * arms, sizeof *flood->noised);
     if (is_real(flood))
         flood->own = calloc(agents * arms, sizeof *flood->own);
     flood->judges = calloc(flood->component_count, flood->judge_bytes);
@@ -377,8 +480,8 @@ static bool make(struct elim_flood *flood)
     flood->waiting = calloc(arms, sizeof *flood->waiting);
     flood->plan = calloc(arms, sizeof *flood->plan);
     return tacit_sim_pulls_init(&flood->pulls, &flood->experiment->common) == TACIT_OK &&
-           flood->members != NULL && flood->end != NULL && flood->rewards != NULL &&
-           flood->noise != NULL && flood->noised != NULL &&
+           (flood->members != NULL || is_star(flood->experiment)) && flood->end != NULL &&
+           flood->rewards != NULL && flood->noise != NULL && flood->noised != NULL &&
            (flood->own != NULL || !is_real(flood)) && flood->judges != NULL &&
            flood->means != NULL && flood->totals != NULL && flood->waiting != NULL &&
            flood->plan != NULL;
@@ -398,7 +501,7 @@ struct elim_flood *elim_flood_new(const struct elim_sim *experiment, enum tacit_
     flood->experiment = experiment;
     flood->agent_count = experiment->common.agent_count;
     flood->arm_count = experiment->common.env.arm_count;
-    flood->component_count = experiment->network->component_count;
+    flood->component_count = component_count(experiment);
     flood->judge_bytes = (judge_bytes + 7u) & ~(size_t)7u;
     if (!make(flood)) {
         elim_flood_free(flood);
@@ -434,7 +537,8 @@ void elim_flood_free(struct elim_flood *flood)
 static enum tacit_status set_up(struct elim_flood *flood, uint32_t index, double gap)
 {
     uint64_t const seed = flood->experiment->common.seed;
-    size_t const sums = (size_t)flood->agent_count * flood->arm_count;
+    size_t const rows = is_star(flood->experiment) ? 1 : flood->agent_count;
+    size_t const sums = rows * flood->arm_count;
     struct tacit_elim_schedule const schedule = schedule_of(flood->experiment, gap);
     enum tacit_status status = TACIT_OK;
     flood->sent = (struct tacit_sim_totals){0};
@@ -486,5 +590,7 @@ void elim_flood_look(const struct elim_flood *flood, uint32_t agent,
                      struct tacit_elim_judge_view *view)
 {
     TACIT_ASSERT(agent < flood->agent_count);
-    tacit_elim_judge_look(judge_of(flood, flood->experiment->network->label[agent]), view);
+    uint32_t const component =
+        is_star(flood->experiment) ? 0 : flood->experiment->network->label[agent];
+    tacit_elim_judge_look(judge_of(flood, component), view);
 }

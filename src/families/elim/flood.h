@@ -1,6 +1,7 @@
-/* Epoch elimination over a graph in which nothing fails, without messages: what each agent knows
- * after t slots follows from distances, and after a round everybody knows everything. Equal, bit
- * for bit, to the run of the cores that say it all (run.c), in memory O(A K + E). */
+/* Epoch elimination in which nothing fails, without messages: over a graph, where what each agent
+ * knows after t slots follows from distances and after a round everybody knows everything; and over
+ * a star with exact bounds, whose hub knows it at once. Equal, bit for bit, to the run of the cores
+ * that say it all (run.c), in memory O(A K + E); over a star O(A + K). */
 #ifndef TACIT_FAMILIES_ELIM_FLOOD_H
 #define TACIT_FAMILIES_ELIM_FLOOD_H
 #include "experiment.h"
@@ -8,7 +9,7 @@
 struct elim_flood; /* the workspace of one thread */
 
 /* Does distance decide everything in these runs? Not where something fails, where somebody looks
- * on, and where a hub judges. */
+ * on, and where sinks collect. */
 bool elim_flood_serves(const struct elim_sim *experiment);
 
 /* Bytes that a workspace needs, but for what is counted of messages. */

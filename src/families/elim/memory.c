@@ -187,8 +187,10 @@ static enum tacit_status make_table(struct elim_run *run)
  * messages come to the same, whatever order they play in (flood.h). */
 static bool counts_pulls(const struct elim_sim *experiment)
 {
-    return experiment->faults == NULL && experiment->network != NULL &&
-           experiment->network->collection == TACIT_ELIM_SPREAD;
+    bool const is_flat = experiment->network == NULL
+                             ? experiment->growth > 0
+                             : experiment->network->collection == TACIT_ELIM_SPREAD;
+    return experiment->faults == NULL && is_flat;
 }
 
 /* Slots are synchronous where nothing fails: peers end together, at T. */

@@ -245,8 +245,6 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     bool const is_exact = keys_of(experiment)->is_exact;
     if (keys_of(experiment)->reports_at_once && experiment->network->delay > 0)
         experiment->network->delay--; /* READINGS P1.15: Alg. 4 l. 4, Theorem 4 */
-    if (is_exact && config->network.kind == TACIT_CONFIG_STAR)
-        return elim_plan_exact(experiment, error);
     enum tacit_status status = protect(experiment, report_count, error);
     if (status != TACIT_OK)
         return status;

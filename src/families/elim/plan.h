@@ -4,8 +4,6 @@
 #include "run.h"
 #include "tacit/family.h"
 
-struct phased_sim; /* ../phased/run.h */
-
 /* The keys of its section `protocol`. */
 struct elim_keys {
     uint32_t round_limit; /* 0: none */
@@ -21,7 +19,6 @@ struct elim_keys {
 struct elim_plan {
     struct elim_sim sim;
     struct tacit_elim_network network; /* sim.network points here, or is NULL */
-    struct phased_sim *exact;          /* exact bounds over a star; then nothing else matters */
 };
 
 /* ---- keys.c ---- */
@@ -66,25 +63,7 @@ void elim_refuse_beside_exact(struct config_reader *reader, const struct config_
 void elim_read_exact(struct config_reader *reader, const struct config_node *root,
                      const struct tacit_config *config, struct elim_keys *keys);
 
-/* Over a star: fills plan->exact, sets mechanism and promise. Requires: experiment->plan is
- * there. */
-enum tacit_status elim_plan_exact(struct tacit_experiment *experiment, struct tacit_error *error);
-
 /* Refuses what the ladder of exact bounds does not allow. Requires: experiment->plan is filled. */
 enum tacit_status elim_check_ladder(const struct tacit_experiment *experiment,
                                     struct tacit_error *error);
-
-/* elim_print_bounds, or what exact bounds come to. */
-enum tacit_status elim_print_limits(const struct tacit_experiment *experiment, FILE *out);
-
-void elim_free_plan(void *plan); /* NULL is allowed */
-
-/* About what a thread that plays needs; 0 with exact bounds over a star. */
-double elim_plan_bytes(const void *plan);
-
-/* The player of a struct elim_plan, with either kind of bounds. */
-void *elim_either_new(const void *plan, enum tacit_status *status);
-enum tacit_status elim_either_play(void *run, uint32_t index, struct tacit_sim_row *row,
-                                   atomic_bool *stop);
-void elim_either_free(void *run);
 #endif

@@ -153,7 +153,7 @@ void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row)
     metrics[ELIM_MESSAGES_PER_RECEIVER] = totals.messages_per_receiver;
     metrics[ELIM_SCALARS] = totals.scalars;
     metrics[ELIM_BYTES] = totals.bytes;
-    if (!elim_run_has_hub(run))
+    if (run->flood != NULL || !elim_run_has_hub(run))
         elim_run_count_judges(run);
     metrics[ELIM_SAMPLES] = run->samples;
     metrics[ELIM_CONTROL_MESSAGES] = totals.control_messages;

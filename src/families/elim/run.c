@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "state.h"
-#include "tacit/wire_elim.h"
+#include "tally.h"
 
 /* ---- Messages ---- */
 
@@ -31,31 +31,10 @@ static uint32_t message_rank(void *family, const void *message)
     return elim->kind == TACIT_ELIM_REQUEST || elim->kind == TACIT_ELIM_GRANT ? 1 : 2;
 }
 
-static bool is_control(const struct tacit_elim_message *message)
-{
-    return message->kind == TACIT_ELIM_COMMIT || message->kind == TACIT_ELIM_GRANT ||
-           message->kind == TACIT_ELIM_REFUSAL || message->kind == TACIT_ELIM_PROOF ||
-           (message->kind == TACIT_ELIM_DATA && message->sum_count == 0); /* confirmations */
-}
-
-/* What a report, a HELLO or a row carries of commitments is control, too. */
 static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
     struct elim_run const *const run = family;
-    struct tacit_elim_message bare = *(struct tacit_elim_message const *)message;
-    uint64_t const all = tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
-    struct tacit_sim_cost cost = {.is_control = is_control(message)};
-    if (cost.is_control) {
-        cost.control_bytes = all;
-        return cost;
-    }
-    bare.commit = NULL;
-    bare.openings = NULL;
-    bare.is_sealed = bare.has_history = false;
-    cost.scalars = tacit_elim_message_scalars(message, run->agent_count);
-    cost.bytes = tacit_wire_elim_bytes(&bare, run->arm_count, run->agent_count);
-    cost.control_bytes = all - cost.bytes;
-    return cost;
+    return elim_message_cost(message, run->arm_count, run->agent_count);
 }
 
 /* ---- Those who look on ---- */

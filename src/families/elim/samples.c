@@ -73,7 +73,8 @@ static double pulls_judged(const struct tacit_elim_schedule *schedule, uint32_t 
 static void count_flood(struct elim_run *run, const struct tacit_elim_schedule *schedule)
 {
     struct tacit_elim_judge_view view;
-    bool const is_connected = run->experiment->network->component_count == 1;
+    struct tacit_elim_network const *const network = run->experiment->network;
+    bool const is_connected = network == NULL || network->component_count == 1;
     double counted = 0;
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
         elim_flood_look(run->flood, agent, &view);

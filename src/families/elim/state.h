@@ -81,7 +81,7 @@ extern const struct tacit_sim_node_ops elim_node_ops;
 /* The hub made a step: a round that it judged is counted, once. */
 void elim_run_count_hub(struct elim_run *run);
 
-/* Where there is no hub: the rounds that the judges judged. */
+/* Where no hub makes steps: the rounds that the judges judged. */
 void elim_run_count_judges(struct elim_run *run);
 
 /* ---- results.c ---- */

@@ -208,6 +208,34 @@ void elim_tally_free(struct elim_tally *tally)
     free(tally);
 }
 
+/* ---- One message ---- */
+
+static bool is_control(const struct tacit_elim_message *message)
+{
+    return message->kind == TACIT_ELIM_COMMIT || message->kind == TACIT_ELIM_GRANT ||
+           message->kind == TACIT_ELIM_REFUSAL || message->kind == TACIT_ELIM_PROOF ||
+           (message->kind == TACIT_ELIM_DATA && message->sum_count == 0); /* confirmations */
+}
+
+struct tacit_sim_cost elim_message_cost(const struct tacit_elim_message *message,
+                                        uint32_t arm_count, uint32_t agent_count)
+{
+    struct tacit_elim_message bare = *message;
+    uint64_t const all = tacit_wire_elim_bytes(message, arm_count, agent_count);
+    struct tacit_sim_cost cost = {.is_control = is_control(message)};
+    if (cost.is_control) {
+        cost.control_bytes = all;
+        return cost;
+    }
+    bare.commit = NULL;
+    bare.openings = NULL;
+    bare.is_sealed = bare.has_history = false;
+    cost.scalars = tacit_elim_message_scalars(message, agent_count);
+    cost.bytes = tacit_wire_elim_bytes(&bare, arm_count, agent_count);
+    cost.control_bytes = all - cost.bytes;
+    return cost;
+}
+
 /* ---- What it comes to ---- */
 
 static void add_group(const struct group *group, const struct elim_tally_round *round,

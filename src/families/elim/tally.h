@@ -28,6 +28,10 @@ struct elim_tally_round {
     uint64_t last_slot; /* the first one is 0; T may come before the last */
 };
 
+/* What a message costs. What it carries of commitments is control. */
+struct tacit_sim_cost elim_message_cost(const struct tacit_elim_message *message,
+                                        uint32_t arm_count, uint32_t agent_count);
+
 /* Adds all that is said in it, but commitments and grants, to the totals. */
 void elim_tally_add(const struct elim_tally *tally, const struct elim_tally_round *round,
                     struct tacit_sim_totals *totals);
