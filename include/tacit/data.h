@@ -235,6 +235,8 @@ struct tacit_context_spec {
      * above. */
     const char *decision;
     const char *const *features; /* dimension columns */
+    bool is_standardised;        /* then: each coordinate to mean 0 and variance 1 over the items */
+    bool has_constant;           /* and a further coordinate, which is 1 */
 };
 
 /* As env wants it, with what it came from. */

@@ -46,7 +46,20 @@ enum tacit_glm_exploration {
 /* What time is in the event trigger. */
 enum tacit_glm_clock {
     TACIT_GLM_SLOTS, /* slots, alike for all clients (the paper's t) */
-    TACIT_GLM_COUNTS /* each client's own number of rewards: where nobody has common slots */
+    TACIT_GLM_COUNTS /* each client's own number of rewards: where nobody has common slots, and what
+                        the authors count */
+};
+
+/* How AGD steps. */
+enum tacit_glm_descent {
+    TACIT_GLM_PRINTED, /* Alg. 3; the step is 1/(k_mu max|x|^2 + lambda/n) (READINGS P4.5) */
+    TACIT_GLM_AUTHORS  /* what they ran: .1/(k_mu + lambda/n), and v_{j+1} follows from v_{j-1} */
+};
+
+/* Where AGD begins. */
+enum tacit_glm_start {
+    TACIT_GLM_START_LAST, /* at the last model (Alg. 1 l. 13) */
+    TACIT_GLM_START_ZERO  /* at 0: what the authors ran on synthetic data */
 };
 
 struct tacit_glm_model {
@@ -70,6 +83,9 @@ struct tacit_glm_model {
     double alpha;         /* of constant exploration */
     double suboptimality; /* eps_t; 0: 1/n^2 (Corollary 3) */
     double explore;       /* probability of a uniform arm instead */
+    enum tacit_glm_descent descent;
+    enum tacit_glm_start start;
+    uint32_t rounds; /* AGD: an update ends after so many; 0: 10,000 are an error */
 };
 
 /* The model of the authors' driver (READINGS P4.1): lambda 2, delta .01, S 1, practical. Ensures:

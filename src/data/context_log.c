@@ -10,6 +10,7 @@
 #define NOBODY UINT32_MAX
 #define NAME_BYTES 1024u
 #define ROUNDING 1e-9   /* of a squared length, which the cores allow */
+#define STILL 1e-24     /* variance of a coordinate that does not vary, but for rounding */
 #define NORM_SLACK 1e-6 /* how much longer than 1 a vector may be before it is refused */
 
 /* ---- Finding tables ---- */
@@ -621,6 +622,57 @@ static enum tacit_status build_offers(struct builder *builder, struct tacit_cont
     return status;
 }
 
+/* ---- What becomes of vectors ---- */
+
+static bool is_blank(const struct builder *builder, uint32_t item)
+{
+    return builder->blank != NULL && tacit_bits_has(builder->blank, item);
+}
+
+/* Mean 0 and variance 1 (over their number), of the items that are ever offered; a coordinate that
+ * does not vary becomes 0. */
+static void standardise(struct builder *builder, uint32_t items, uint32_t coordinate)
+{
+    uint32_t const d = builder->spec->dimension;
+    float *const column = builder->vectors + coordinate;
+    double count = 0;
+    double mean = 0;
+    double square = 0;
+    for (uint32_t item = 0; item < items; item++) {
+        count += is_blank(builder, item) ? 0 : 1;
+        mean += is_blank(builder, item) ? 0 : (double)column[(size_t)item * d];
+    }
+    mean = count > 0 ? mean / count : 0;
+    for (uint32_t item = 0; item < items; item++) {
+        double const away = (double)column[(size_t)item * d] - mean;
+        square += is_blank(builder, item) ? 0 : away * away;
+    }
+    double const scale = square > STILL * count ? 1.0 / sqrt(square / count) : 0;
+    for (uint32_t item = 0; item < items; item++)
+        if (!is_blank(builder, item))
+            column[(size_t)item * d] = (float)(scale * ((double)column[(size_t)item * d] - mean));
+}
+
+static enum tacit_status finish_vectors(struct builder *builder, uint32_t items)
+{
+    struct tacit_context_spec const *const spec = builder->spec;
+    size_t const d = spec->dimension;
+    for (uint32_t i = 0; spec->is_standardised && i < d; i++)
+        standardise(builder, items, i);
+    if (!spec->has_constant)
+        return TACIT_OK;
+    float *const longer = malloc((items + (size_t)1) * (d + 1) * sizeof *longer);
+    if (longer == NULL)
+        return out_of_memory(builder);
+    for (size_t item = 0; item < items; item++) {
+        memcpy(longer + item * (d + 1), builder->vectors + item * d, d * sizeof *longer);
+        longer[item * (d + 1) + d] = 1.0F;
+    }
+    free(builder->vectors);
+    builder->vectors = longer;
+    return TACIT_OK;
+}
+
 /* ---- Public ---- */
 
 enum tacit_status tacit_context_data_read(struct tacit_context_data *data,
@@ -629,24 +681,27 @@ enum tacit_status tacit_context_data_read(struct tacit_context_data *data,
 {
     struct builder builder = {.spec = spec, .error = error};
     bool const are_offers = spec->decision != NULL;
-    TACIT_ASSERT(spec->dimension <= TACIT_LINALG_DIMENSION_MAX);
+    uint32_t const dimension = spec->dimension + (spec->has_constant ? 1u : 0u);
+    TACIT_ASSERT(dimension <= TACIT_LINALG_DIMENSION_MAX);
     *data = (struct tacit_context_data){.read_count = 0};
-    enum tacit_status const status =
-        are_offers ? build_offers(&builder, data) : build(&builder, data);
+    enum tacit_status status = are_offers ? build_offers(&builder, data) : build(&builder, data);
+    uint32_t const items =
+        are_offers ? builder.decision_count * spec->arm_count : builder.items.count;
+    if (status == TACIT_OK)
+        status = finish_vectors(&builder, items);
     void *const memory[] = {builder.vectors, builder.owners, builder.chosen, builder.rewards,
                             builder.liked};
     memcpy(data->memory, memory, sizeof memory);
-    data->log = (struct tacit_context_log){
-        .agent_count = spec->agent_count,
-        .dimension = spec->dimension,
-        .item_count = are_offers ? builder.decision_count * spec->arm_count : builder.items.count,
-        .items = builder.vectors,
-        .row_count = builder.decision_count,
-        .agents = builder.owners,
-        .chosen = builder.chosen,
-        .rewards = builder.rewards,
-        .liked = builder.liked,
-        .is_ordered = are_offers || spec->time != NULL};
+    data->log = (struct tacit_context_log){.agent_count = spec->agent_count,
+                                           .dimension = dimension,
+                                           .item_count = items,
+                                           .items = builder.vectors,
+                                           .row_count = builder.decision_count,
+                                           .agents = builder.owners,
+                                           .chosen = builder.chosen,
+                                           .rewards = builder.rewards,
+                                           .liked = builder.liked,
+                                           .is_ordered = are_offers || spec->time != NULL};
     data_names_free(&builder.agents);
     data_names_free(&builder.items);
     free(builder.decisions);

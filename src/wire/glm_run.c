@@ -43,6 +43,8 @@ void tacit_wire_glm_parameters_encode(const struct tacit_glm_model *model,
 {
     Tacit__V2__GlmParameters encoded = TACIT__V2__GLM_PARAMETERS__INIT;
     TACIT_ASSERT(tacit_glm_model_is_valid(model));
+    TACIT_ASSERT(model->descent == TACIT_GLM_PRINTED && model->start == TACIT_GLM_START_LAST);
+    TACIT_ASSERT(model->rounds == 0); /* these are the simulator's alone */
     set_numbers(model, &encoded);
     encoded.n_features = model->dimension;
     encoded.features = (char **)(uintptr_t)features;

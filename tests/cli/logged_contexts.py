@@ -136,8 +136,18 @@ WRONG = (
     ("ratings.abov=2", "environment.contextual.ratings.abov: unknown key; did you mean 'above'?"),
     ("words=x", "environment.contextual.words: a list of 1 to 16 tables is expected"),
     ("encoding=utf8", "environment.contextual.encoding"),
+    ("constant=maybe", "environment.contextual.constant: 'maybe' is not known here; allowed: no, yes"),
+    ("standardise=2", "environment.contextual.standardise: '2' is not known here; allowed: no, yes"),
     ("ratings.value=stars", "there is no column 'stars'"),
     ("ratings.table=absent.csv", "is neither beside"),
+)
+
+
+WRONG_UPDATES = (
+    ("clock=hours", "protocol.clock: 'hours' is not known here; allowed: slots, rewards"),
+    ("descent=newton", "protocol.descent: 'newton' is not known here; allowed: printed, authors"),
+    ("start=one", "protocol.start: 'one' is not known here; allowed: last, zero"),
+    ("rounds=10001", "protocol.rounds: '10001' is not allowed; allowed: a whole number from 1 to 10000"),
 )
 
 
@@ -147,6 +157,14 @@ def wrong_keys_say_what_is_allowed(folder):
         told = tacit("check", EXPERIMENTS / "movielens_fedglb_d900.yaml", *small, "--set", f"environment.contextual.{setting}",
                      code=2)
         assert says in told, (setting, told)
+    for setting, says in WRONG_UPDATES:
+        told = tacit("check", EXPERIMENTS / "movielens_fedglb_d900.yaml", *small, "--set", f"protocol.{setting}", code=2)
+        assert says in told, (setting, told)
+    told = tacit("check", EXPERIMENTS / "movielens_fedglb_d900.yaml", *small, *settings(environment__contextual__dimension=1),
+                 *settings(environment__contextual__constant="yes"), code=2)
+    assert "environment.contextual.dimension: the constant coordinate is one of them; allowed: 2 or more" in told, told
+    told = tacit("check", EXPERIMENTS / "pool_fedglb_d5.yaml", *settings(environment__contextual__constant="yes"), code=2)
+    assert "environment.contextual.constant: belongs to source: ratings, and offers; a pool has it anyway" in told, told
     told = tacit("check", EXPERIMENTS / "movielens_fedglb_d900.yaml", *small, *settings(privacy="{mode: sound, epsilon: 1, delta: 1e-6}"),
                  "--set", "protocol={kind: glm-ucb}", code=2)
     assert "sound mode plays every client in every slot" in told, told

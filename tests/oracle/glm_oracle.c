@@ -225,6 +225,25 @@ static void longer_contexts_and_another_suboptimality_agree(void **state)
     }
 }
 
+/* The authors' program: its descent, from 0 or from the last model, the trigger by own samples, an
+ * update that ends early. */
+static void what_the_authors_ran_agrees(void **state)
+{
+    (void)state;
+    enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V1, TACIT_GLM_V2,
+                                               TACIT_GLM_DISLINUCB};
+    for (uint32_t seed = 0; seed < SEEDS; seed++)
+        for (uint32_t which = 0; which < 4; which++) {
+            struct tacit_glm_model model = model_of(variants[which], TACIT_LINALG_LOGISTIC);
+            model.period = 10 * CLIENTS;
+            model.clock = seed % 3 == 0 ? TACIT_GLM_SLOTS : TACIT_GLM_COUNTS;
+            model.descent = seed % 4 == 1 ? TACIT_GLM_PRINTED : TACIT_GLM_AUTHORS;
+            model.start = seed % 2 == 0 ? TACIT_GLM_START_ZERO : TACIT_GLM_START_LAST;
+            model.rounds = seed % 5 == 2 ? 7 : 0;
+            assert_true(compare(&model, seed, false) > 0);
+        }
+}
+
 /* Every path, and with the inverse hidden as on a wire: the same bytes of every state. */
 static void states_do_not_depend_on_the_path(void **state)
 {
@@ -273,6 +292,7 @@ int main(void)
         cmocka_unit_test(n_ons_decides_as_its_twin),
         cmocka_unit_test(other_links_decide_and_update_as_the_twin),
         cmocka_unit_test(longer_contexts_and_another_suboptimality_agree),
+        cmocka_unit_test(what_the_authors_ran_agrees),
         cmocka_unit_test(states_do_not_depend_on_the_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define D TWIN_D_MAX
+#define TWIN_ROUNDS_MAX 10000
 typedef double matrix[D][D];
 typedef double vector[D];
 
@@ -308,30 +309,34 @@ static void newton(const struct twin *w, int first, int end, double *theta)
     }
 }
 
-/* Alg. 3 as it is printed. */
+/* Alg. 3 as it is printed: v_0 = 0, v_j from v_{j-1}, from j = 1 on. In the authors' program v_1 is
+ * 1, v_j follows from v_{j-2}, and the rounds begin with gamma_0. */
 static int accelerate(struct twin *w, double n)
 {
     const struct twin_config *g = w->g;
-    vector theta, ahead, f;
-    memcpy(theta, w->theta, sizeof theta);
-    memcpy(ahead, w->theta, sizeof ahead);
-    double v = 1;
+    double const step = g->authors ? 0.1 / (g->k + g->lambda / n)
+                                   : 1 / (g->k * g->longest * g->longest + g->lambda / n);
+    double v[TWIN_ROUNDS_MAX + 2] = {0, 1};
+    vector theta = {0}, ahead, f;
+    if (!g->from_zero)
+        memcpy(theta, w->theta, sizeof theta);
+    memcpy(ahead, theta, sizeof ahead);
+    for (int j = 2; j < TWIN_ROUNDS_MAX + 2; j++)
+        v[j] = (1 + sqrt(1 + 4 * pow(v[j - (g->authors ? 2 : 1)], 2))) / 2;
     double const epsilon = g->epsilon > 0 ? g->epsilon : 1 / (n * n);
     for (int j = 1;; j++) {
         gradient(w, 0, g->clients, theta, f, NULL);
-        if (sqrt(dot(g->d, f, f)) / n <= sqrt(2 * g->lambda * epsilon / n)) {
+        if (j == g->rounds || sqrt(dot(g->d, f, f)) / n <= sqrt(2 * g->lambda * epsilon / n)) {
             memcpy(w->theta, theta, sizeof theta);
             return j;
         }
-        double const next = (1 + sqrt(1 + 4 * v * v)) / 2;
-        double const gamma = (1 - v) / next;
+        int const k = g->authors ? j - 1 : j;
+        double const gamma = (1 - v[k]) / v[k + 1];
         for (int i = 0; i < g->d; i++) {
-            double const to =
-                theta[i] - f[i] / n / (g->k * g->longest * g->longest + g->lambda / n);
+            double const to = theta[i] - step * f[i] / n;
             theta[i] = (1 - gamma) * to + gamma * ahead[i];
             ahead[i] = to;
         }
-        v = next;
     }
 }
 
@@ -404,7 +409,8 @@ static bool is_due(struct twin *w, int t, int i)
         decision_matrix(w, i, true, now);
         decision_matrix(w, i, false, before);
         double const ratio = invert(g->d, now, inverse) / invert(g->d, before, inverse);
-        return (t - w->t) * log(ratio) >= g->threshold;
+        return (g->counts ? w->client[i].n - w->client[i].in : t - w->t) * log(ratio) >=
+               g->threshold;
     }
     if (g->variant == N_UCB || g->variant == N_ONS || g->variant == RANDOM)
         return false;

@@ -18,6 +18,10 @@ struct twin_config {
     int clients, slots, d, arms;
     double lambda, delta, s, r, k, c, threshold, longest, scale, epsilon;
     long period;
+    bool counts;         /* the trigger's time is the client's own samples */
+    bool authors;        /* their descent */
+    bool from_zero;      /* where it begins */
+    int rounds;          /* after which it ends; 0: when it has converged */
     const double *coins; /* RANDOM: in [0, 1), one a decision; else NULL */
 };
 

@@ -28,6 +28,10 @@ static inline struct twin_config glm_twin_of(const struct tacit_glm_model *model
                                                  model->exploration == TACIT_GLM_THEORY,
                                 .scale = is_scaled ? 0.1 : 1,
                                 .epsilon = model->suboptimality,
-                                .period = (long)model->period};
+                                .period = (long)model->period,
+                                .counts = model->clock == TACIT_GLM_COUNTS,
+                                .authors = model->descent == TACIT_GLM_AUTHORS,
+                                .from_zero = model->start == TACIT_GLM_START_ZERO,
+                                .rounds = (int)model->rounds};
 }
 #endif

@@ -336,6 +336,9 @@ static void training_hubs_belong_to_one(void **state)
         OTHER(check, state, bytes, base, model.alpha, 0.5);                                        \
         OTHER(check, state, bytes, base, model.suboptimality, 0.5);                                \
         OTHER(check, state, bytes, base, model.explore, 0.5);                                      \
+        OTHER(check, state, bytes, base, model.descent, TACIT_GLM_AUTHORS);                        \
+        OTHER(check, state, bytes, base, model.start, TACIT_GLM_START_ZERO);                       \
+        OTHER(check, state, bytes, base, model.rounds, 5);                                         \
     } while (0)
 
 static void linear_bandits_belong_to_one(void **state)

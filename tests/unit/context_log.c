@@ -187,6 +187,61 @@ static void texts_make_vectors_of_length_one_and_alike_texts_alike_ones(void **s
     tacit_context_data_free(&data);
 }
 
+/* Against means and variances added up in plain loops; what a film's row had is told from the
+ * table. */
+static void coordinates_are_standardised_and_a_constant_one_stands_last(void **state)
+{
+    (void)state;
+    double const given[6][2] = {{1, 0}, {0, 1}, {0.6, 0.8}, {-1, 0}, {0, -1}, {0.5, 0.5}};
+    for (int which = 0; which < 4; which++) {
+        struct tacit_context_spec spec = ratings_spec();
+        spec.is_standardised = which % 2 == 1;
+        spec.has_constant = which >= 2;
+        struct tacit_context_data data = read_ok(&spec);
+        uint32_t const d = spec.has_constant ? 3 : 2;
+        assert_int_equal(data.log.dimension, d);
+        for (uint32_t i = 0; i < 2; i++) {
+            double mean = 0;
+            double square = 0;
+            for (uint32_t item = 0; item < 6; item++)
+                mean += given[item][i] / 6;
+            for (uint32_t item = 0; item < 6; item++)
+                square += (given[item][i] - mean) * (given[item][i] - mean) / 6;
+            for (uint32_t item = 0; item < 6; item++) {
+                double const x =
+                    spec.is_standardised ? (given[item][i] - mean) / sqrt(square) : given[item][i];
+                assert_true(fabs((double)data.log.items[item * d + i] - x) < 1e-6);
+                assert_true(d == 2 || data.log.items[item * d + 2] == 1.0F);
+            }
+        }
+        tacit_context_data_free(&data);
+    }
+}
+
+/* Items without a direction count in no mean, and stay as they are. */
+static void items_that_are_never_offered_are_not_standardised(void **state)
+{
+    (void)state;
+    struct tacit_context_spec spec = ratings_spec();
+    spec.texts = texts;
+    spec.text_count = 1;
+    spec.arm_count = K - 1;
+    spec.is_standardised = true;
+    struct tacit_context_data data = read_ok(&spec);
+    for (uint32_t i = 0; i < 2; i++) {
+        double mean = 0;
+        double square = 0;
+        for (uint32_t item = 0; item < 5; item++) {
+            double const x = data.log.items[item * 2 + i];
+            mean += x / 5;
+            square += x * x / 5;
+        }
+        assert_true(fabs(mean) < 1e-6 && fabs(square - 1) < 1e-6);
+        assert_true(fabs((double)data.log.items[5 * 2 + i]) <= 0);
+    }
+    tacit_context_data_free(&data);
+}
+
 /* ---- What is offered ---- */
 
 /* In 20,000 offers of row 2 (ann, f2, which she did not like) its place is each of three with
@@ -484,6 +539,8 @@ int main(void)
         cmocka_unit_test(the_most_active_play_their_rows_in_order_of_time),
         cmocka_unit_test(without_time_rows_have_no_order_and_values_may_be_the_rewards),
         cmocka_unit_test(texts_make_vectors_of_length_one_and_alike_texts_alike_ones),
+        cmocka_unit_test(coordinates_are_standardised_and_a_constant_one_stands_last),
+        cmocka_unit_test(items_that_are_never_offered_are_not_standardised),
         cmocka_unit_test(a_row_offers_its_own_item_and_others_that_were_never_liked),
         cmocka_unit_test(only_the_rows_own_item_brings_its_reward),
         cmocka_unit_test(offers_have_all_arms_and_their_rewards),

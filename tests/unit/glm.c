@@ -14,7 +14,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x4316db8384d5a7c0)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x8d9806294da7ae00)
+#define VERDICTS UINT64_C(0x961f2315fd868a80)
 
 #define N 3u
 #define D 4u

@@ -15,7 +15,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0xb3a10b63d67d4515)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xb14d36f16bf9a7e3)
+#define VERDICTS UINT64_C(0x7af04b4b9f1716eb)
 
 #define CLIENTS_MAX 4u
 #define DIMENSION_MAX 6u

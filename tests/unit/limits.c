@@ -442,6 +442,12 @@ static void limits_of_generalised_linear_bandits(void **state)
     LIMIT(client, tacit_glm_client_size, model.suboptimality, 1e150, 1e151);
     LIMIT(client, tacit_glm_client_size, model.explore, 0, -0x1p-1074);
     LIMIT(client, tacit_glm_client_size, model.explore, 1, above(1));
+    LIMIT(client, tacit_glm_client_size, model.descent, TACIT_GLM_AUTHORS,
+          (enum tacit_glm_descent)(TACIT_GLM_AUTHORS + 1));
+    LIMIT(client, tacit_glm_client_size, model.start, TACIT_GLM_START_ZERO,
+          (enum tacit_glm_start)(TACIT_GLM_START_ZERO + 1));
+    LIMIT(client, tacit_glm_client_size, model.rounds, TACIT_GLM_ROUNDS_MAX,
+          TACIT_GLM_ROUNDS_MAX + 1);
     LIMIT(client, tacit_glm_client_size, model.variant, TACIT_GLM_RANDOM,
           (enum tacit_glm_variant)(TACIT_GLM_RANDOM + 1));
     LIMIT(client, tacit_glm_client_size, model.exploration, TACIT_GLM_CONSTANT,

@@ -32,9 +32,9 @@ static void read_environment(struct config_reader *reader, const struct config_n
                              struct glm_keys *keys)
 {
     static const char *const outer[] = {"kind", "contextual", NULL};
-    static const char *const names[] = {"dimension", "arms",    "link",     "source",
-                                        "pool",      "ratings", "words",    "items",
-                                        "offers",    "folder",  "encoding", NULL};
+    static const char *const names[] = {"dimension", "arms",        "link",     "source", "pool",
+                                        "ratings",   "words",       "items",    "offers", "folder",
+                                        "encoding",  "standardise", "constant", NULL};
     struct config_node const *const environment = config_node_member(root, "environment");
     config_reader_keys(reader, environment, "environment", outer);
     struct config_node const *const contextual =
@@ -110,6 +110,29 @@ static void read_numbers(struct config_reader *reader, const struct config_node 
     config_reader_number(reader, protocol, "protocol.explore", false, share, &keys->explore);
 }
 
+/* When an update is due, and how it optimises. */
+static void read_updates(struct config_reader *reader, const struct config_node *protocol,
+                         struct glm_keys *keys)
+{
+    static const struct config_choice clocks[] = {
+        {"slots", TACIT_GLM_SLOTS}, {"rewards", TACIT_GLM_COUNTS}, {NULL, 0}};
+    static const struct config_choice starts[] = {
+        {"last", TACIT_GLM_START_LAST}, {"zero", TACIT_GLM_START_ZERO}, {NULL, 0}};
+    static const struct config_choice descents[] = {
+        {"printed", TACIT_GLM_PRINTED}, {"authors", TACIT_GLM_AUTHORS}, {NULL, 0}};
+    int clock = TACIT_GLM_SLOTS;
+    int descent = TACIT_GLM_PRINTED;
+    int start = TACIT_GLM_START_LAST;
+    config_reader_choice(reader, protocol, "protocol.clock", false, clocks, &clock);
+    config_reader_choice(reader, protocol, "protocol.start", false, starts, &start);
+    config_reader_choice(reader, protocol, "protocol.descent", false, descents, &descent);
+    config_reader_u32(reader, protocol, "protocol.rounds", false, 1, TACIT_GLM_ROUNDS_MAX,
+                      &keys->rounds);
+    keys->clock = (enum tacit_glm_clock)clock;
+    keys->descent = (enum tacit_glm_descent)descent;
+    keys->start = (enum tacit_glm_start)start;
+}
+
 /* A mode of its own, with none of the paper's variants. */
 static void read_sound(struct config_reader *reader, const struct config_node *root,
                        const struct config_node *protocol, const struct tacit_config *config,
@@ -141,9 +164,11 @@ static void read_sound(struct config_reader *reader, const struct config_node *r
 void glm_read_keys(struct config_reader *reader, const struct config_node *root,
                    struct tacit_config *config)
 {
-    static const char *const names[] = {
-        "kind", "variant", "exploration", "threshold",     "updates", "shared",  "lambda", "delta",
-        "norm", "noise",   "alpha",       "suboptimality", "explore", "batches", NULL};
+    static const char *const names[] = {"kind",    "variant", "exploration", "threshold",
+                                        "updates", "shared",  "lambda",      "delta",
+                                        "norm",    "noise",   "alpha",       "suboptimality",
+                                        "explore", "batches", "clock",       "descent",
+                                        "start",   "rounds",  NULL};
     static const struct config_choice shared[] = {{"round", 0}, {"interaction", 1}, {NULL, 0}};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct glm_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -171,6 +196,7 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
     keys->exploration = (enum tacit_glm_exploration)exploration;
     keys->every_pull = every_pull == 1;
     read_numbers(reader, protocol, keys);
+    read_updates(reader, protocol, keys);
     if (reader->status == TACIT_OK)
         require_keys(reader, protocol, config->privacy == TACIT_PRIVACY_SOUND, keys);
     read_sound(reader, root, protocol, config, keys);

@@ -1,5 +1,6 @@
 /* From the log that an experiment names to what its runs play. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include "plan.h"
 
@@ -14,6 +15,21 @@ static uint64_t longest(const struct tacit_context_log *log, uint64_t *counts)
         most = count > most ? count : most;
     }
     return most;
+}
+
+/* Of the longest vector. */
+static double longest_length(const struct tacit_context_log *log)
+{
+    double most = 0;
+    for (uint32_t item = 0; item < log->item_count; item++) {
+        double square = 0;
+        for (uint32_t i = 0; i < log->dimension; i++) {
+            double const x = (double)log->items[(size_t)item * log->dimension + i];
+            square += x * x;
+        }
+        most = square > most ? square : most;
+    }
+    return sqrt(most);
 }
 
 static bool rewards_are_shares(const struct tacit_context_log *log)
@@ -94,6 +110,8 @@ enum tacit_status glm_read_log(struct tacit_experiment *experiment, struct tacit
         return status;
     }
     plan->model.horizon = longest(plan->log, counts);
+    if (spec.is_standardised || spec.has_constant)
+        plan->model.context_bound = longest_length(plan->log);
     free(counts);
     write_note(experiment, plan);
     return check(experiment, plan, error);

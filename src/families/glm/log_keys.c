@@ -32,8 +32,8 @@ static void read_features(struct config_reader *reader, const struct config_node
     struct config_node const *const where = list == NULL ? map : list;
     if (list == NULL || list->kind != CONFIG_LIST || count != spec->dimension)
         config_reader_fail(reader, where, key,
-                           "a list of %u columns is expected, as many as `dimension`, like [age, "
-                           "dose]",
+                           "a list of %u columns is expected, as many as `dimension` (less a "
+                           "constant one), like [age, dose]",
                            spec->dimension);
     for (uint32_t i = 0; i < count && reader->status == TACIT_OK; i++)
         for (uint32_t other = 0; other < i; other++)
@@ -149,6 +149,15 @@ static void read_offers(struct config_reader *reader, const struct config_node *
     read_features(reader, offers, PREFIX "offers.features", spec);
 }
 
+static bool read_switch(struct config_reader *reader, const struct config_node *contextual,
+                        const char *key)
+{
+    static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
+    int is_on = 0;
+    config_reader_choice(reader, contextual, key, false, words, &is_on);
+    return is_on == 1;
+}
+
 /* What belongs to another source does nothing here. */
 static void refuse_others(struct config_reader *reader, const struct config_node *contextual,
                           enum glm_source source)
@@ -164,6 +173,10 @@ static void refuse_others(struct config_reader *reader, const struct config_node
                  {"offers", 1u << GLM_SOURCE_OFFERS, "source: offers"},
                  {"folder", 1u << GLM_SOURCE_RATINGS | 1u << GLM_SOURCE_OFFERS,
                   "source: ratings, and offers"},
+                 {"standardise", 1u << GLM_SOURCE_RATINGS | 1u << GLM_SOURCE_OFFERS,
+                  "source: ratings, and offers"},
+                 {"constant", 1u << GLM_SOURCE_RATINGS | 1u << GLM_SOURCE_OFFERS,
+                  "source: ratings, and offers; a pool has it anyway"},
                  {"encoding", 1u << GLM_SOURCE_RATINGS | 1u << GLM_SOURCE_OFFERS,
                   "source: ratings, and offers"}};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
@@ -197,8 +210,13 @@ void glm_read_source(struct config_reader *reader, const struct config_node *con
     struct tacit_context_spec *const spec = allocate(reader, sizeof *spec);
     if (spec == NULL)
         return;
-    *spec = (struct tacit_context_spec){
-        .folder = "", .dimension = keys->dimension, .arm_count = keys->arm_count};
+    *spec = (struct tacit_context_spec){.folder = "", .arm_count = keys->arm_count};
+    spec->is_standardised = read_switch(reader, contextual, PREFIX "standardise");
+    spec->has_constant = read_switch(reader, contextual, PREFIX "constant");
+    spec->dimension = keys->dimension - (spec->has_constant ? 1 : 0);
+    if (spec->dimension == 0)
+        config_reader_fail(reader, contextual, PREFIX "dimension",
+                           "the constant coordinate is one of them; allowed: 2 or more");
     config_reader_choice(reader, contextual, PREFIX "encoding", false, encodings, &encoding);
     spec->dialect.encoding = (enum tacit_encoding)encoding;
     config_reader_text(reader, contextual, PREFIX "folder", false, &spec->folder);

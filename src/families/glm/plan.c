@@ -26,6 +26,10 @@ static struct tacit_glm_model model_of(const struct glm_keys *keys,
     model.alpha = keys->alpha;
     model.suboptimality = keys->suboptimality;
     model.explore = keys->explore;
+    model.clock = keys->clock;
+    model.descent = keys->descent;
+    model.start = keys->start;
+    model.rounds = keys->rounds;
     return model;
 }
 
@@ -98,7 +102,10 @@ static void describe_model(struct tacit_experiment *experiment)
     const char *const *const features = keys->log == NULL ? NULL : keys->log->features;
     for (uint32_t i = 0; i < d; i++) {
         (void)snprintf(plan->names[i], sizeof plan->names[i], "x%u", i);
-        plan->rows[i] = features == NULL ? plan->names[i] : features[i];
+        plan->rows[i] =
+            features == NULL || i >= keys->log->dimension ? plan->names[i] : features[i];
+        if (keys->log != NULL && keys->log->has_constant && i + 1 == d)
+            plan->rows[i] = "constant";
     }
     plan->profiles[0] = (struct tacit_profile){.name = "coefficients",
                                                .label = "Coefficient",

@@ -66,6 +66,10 @@ struct glm_keys {
     double alpha;
     double suboptimality;
     double explore;
+    enum tacit_glm_clock clock;
+    enum tacit_glm_descent descent;
+    enum tacit_glm_start start;
+    uint32_t rounds;      /* 0: not given */
     uint64_t batches;     /* P of the sound mode; 0: not given */
     double privacy_delta; /* of (epsilon, delta) */
 };

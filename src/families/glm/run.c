@@ -191,6 +191,8 @@ static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_m
     struct tacit_glm_hub_view before;
     tacit_glm_hub_look(run->hub, &before);
     memcpy(run->theta, before.theta, run->plan->model.dimension * sizeof run->theta[0]);
+    if (run->plan->model.start == TACIT_GLM_START_ZERO)
+        memset(run->theta, 0, sizeof run->theta);
     struct tacit_glm_event const event = {
         .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = trigger};
     count(run, trigger);

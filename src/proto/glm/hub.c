@@ -7,6 +7,7 @@
 
 #define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses, one-ucb */
 #define TRACE_SLACK 1e-9
+#define AUTHORS_SHARE 0.1       /* of the step that is printed */
 #define SEMIDEFINITE_SLACK 1e-9 /* times trace + 1: added to the diagonal before the factor */
 
 enum phase {
@@ -37,13 +38,14 @@ struct tacit_glm_hub {
     uint32_t round;
     uint32_t answer_count;
     uint32_t participant_count;
-    uint32_t last_round; /* J of the last commit */
-    double momentum;     /* v_j of Alg. 3 */
-    double norm;         /* Newton: of the gradient at the point that stands */
-    double weight;       /* Newton: part of the direction that is tried */
-    double squares;      /* v3: |z|^2 up to the last commit */
-    double regret;       /* v3: squared gradient norms up to the last commit */
-    double log_det;      /* of the commit, for receivers in this process */
+    uint32_t last_round;  /* J of the last commit */
+    double momentum;      /* v_j of Alg. 3 */
+    double momentum_next; /* v_{j+1}, of the authors' descent */
+    double norm;          /* Newton: of the gradient at the point that stands */
+    double weight;        /* Newton: part of the direction that is tried */
+    double squares;       /* v3: |z|^2 up to the last commit */
+    double regret;        /* v3: squared gradient norms up to the last commit */
+    double log_det;       /* of the commit, for receivers in this process */
     /* matrix M | pending M | steps M | inverse M | theta s | iterate s | ahead s | target s |
      * direction s | counts N | grams N P | gradients N d | hessians N P (one-ucb) |
      * participants W | answered W | committed W */
@@ -371,8 +373,12 @@ static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *upd
     }
     size_t const vector = TACIT_LINALG_STRIDE(d) * sizeof(double);
     memcpy(iterate_of(hub), theta_of(hub), vector);
-    memcpy(ahead_of(hub), theta_of(hub), vector);
-    hub->momentum = 1.0; /* v_1 = (1 + sqrt(1 + 0))/2 */
+    if (model->start == TACIT_GLM_START_ZERO)
+        memset(iterate_of(hub), 0, vector);
+    memcpy(ahead_of(hub), iterate_of(hub), vector);
+    /* v_1 = (1 + sqrt(1 + 0))/2; the authors' first round is that of v_0, and moves nothing. */
+    hub->momentum = model->descent == TACIT_GLM_AUTHORS ? 0.0 : 1.0;
+    hub->momentum_next = 1.0;
     hub->norm = INFINITY;
     hub->weight = 1.0;
     hub->round = 0;
@@ -438,34 +444,51 @@ static void accept_iterate(struct tacit_glm_hub *hub, enum tacit_linalg_path pat
 
 /* ---- One round of each kind; sum is that of the clients' gradients ---- */
 
+/* Alg. 3 l. 5: the step, for the averaged objective. */
+static double step_of(const struct tacit_glm_model *model, double n)
+{
+    if (model->descent == TACIT_GLM_AUTHORS)
+        return AUTHORS_SHARE / (model->lipschitz + model->lambda / n);
+    double const longest = model->context_bound * model->context_bound;
+    return 1.0 / (model->lipschitz * longest + model->lambda / n);
+}
+
+/* gamma_j; v_j becomes v_{j+1}. */
+static double turn_momentum(struct tacit_glm_hub *hub)
+{
+    double const now = hub->momentum;
+    double const after = 0.5 * (1.0 + sqrt(1.0 + 4.0 * now * now));
+    bool const is_printed = hub->config.model.descent == TACIT_GLM_PRINTED;
+    hub->momentum = is_printed ? after : hub->momentum_next;
+    hub->momentum_next = after;
+    TACIT_ASSERT(hub->momentum >= 1);
+    return (1.0 - now) / hub->momentum;
+}
+
 /* Alg. 3 l. 5, for the averaged objective; the point whose gradient passes is the result. */
 static enum tacit_status accelerate(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                                     double *sum, struct tacit_glm_update *update)
 {
-    TACIT_ASSERT(hub->momentum >= 1);
+    TACIT_ASSERT(hub->momentum >= 0);
     struct tacit_glm_model const *const model = &hub->config.model;
     uint32_t const d = model->dimension;
     double const n = (double)hub->count;
     tacit_linalg_add(d, model->lambda, iterate_of(hub), sum);
     double const norm = sqrt(tacit_linalg_dot(path, d, sum, sum)) / n;
-    if (norm <= tacit_glm_gradient_norm(model, hub->count)) {
+    if (norm <= tacit_glm_gradient_norm(model, hub->count) || hub->round == model->rounds) {
         accept_iterate(hub, path, update);
         return TACIT_OK;
     }
     if (hub->round == TACIT_GLM_ROUNDS_MAX)
         return TACIT_INVALID;
-    double const longest = model->context_bound * model->context_bound;
-    double const step = 1.0 / (model->lipschitz * longest + model->lambda / n);
-    double const next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * hub->momentum * hub->momentum));
-    double const mix = (1.0 - hub->momentum) / next; /* gamma_j */
+    double const step = step_of(model, n);
+    double const mix = turn_momentum(hub);
     for (uint32_t i = 0; i < d; i++) {
         double const ahead = iterate_of(hub)[i] - step * (sum[i] / n);
         iterate_of(hub)[i] = (1.0 - mix) * ahead + mix * ahead_of(hub)[i];
         ahead_of(hub)[i] = ahead;
     }
-    TACIT_ASSERT(next > hub->momentum);
     TACIT_ASSERT(step > 0);
-    hub->momentum = next;
     begin_round(hub, update);
     return TACIT_OK;
 }

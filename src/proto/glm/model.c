@@ -31,6 +31,9 @@ void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *
     copy->alpha = model->alpha;
     copy->suboptimality = model->suboptimality;
     copy->explore = model->explore;
+    copy->descent = model->descent;
+    copy->start = model->start;
+    copy->rounds = model->rounds;
 }
 
 struct tacit_linalg_mean tacit_glm_mean(const struct tacit_glm_model *model)
@@ -121,7 +124,9 @@ static bool kinds_are_valid(const struct tacit_glm_model *model)
     bool const is_proved = model->exploration == TACIT_GLM_PROOF && model->variant == TACIT_GLM_V3;
     return model->variant <= TACIT_GLM_RANDOM &&
            (model->exploration <= TACIT_GLM_CONSTANT || is_proved) &&
-           model->clock <= TACIT_GLM_COUNTS && model->link <= TACIT_LINALG_IDENTITY;
+           model->clock <= TACIT_GLM_COUNTS && model->link <= TACIT_LINALG_IDENTITY &&
+           model->descent <= TACIT_GLM_AUTHORS && model->start <= TACIT_GLM_START_ZERO &&
+           model->rounds <= TACIT_GLM_ROUNDS_MAX;
 }
 
 bool tacit_glm_model_is_valid(const struct tacit_glm_model *model)
