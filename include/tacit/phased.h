@@ -1,9 +1,7 @@
-/* Play in phases (EXACT-BOUNDS 4 to 6; ours, not a paper's): sites pull the arms of a plan, each
- * arm climbing its own ladder of sizes, and release one noised sum an arm and round. Two rules make
- * plans. The phased index pulls a few arms a round; with a confidence it decides, and its intervals
- * hold at all times; without, it plays for regret. Elimination with exact bounds pulls all arms
- * that are left, and drops those that are worse. Sound mode only: rewards are integers between
- * reward and wire.
+/* Play in phases, the phased index (EXACT-BOUNDS 5, 6; ours, not a paper's): sites pull the few
+ * arms of a plan, each arm climbing its own ladder of sizes, and release one noised sum an arm and
+ * round. With a confidence it decides, and its intervals hold at all times; without, it plays for
+ * regret. Sound mode only: rewards are integers between reward and wire.
  *
  * Three cores: an agent (a site), a hub over a star, and in the hub a judge, which simulators may
  * use alone. Pure functions of (state, event, entropy); the caller owns the memory of a state,
@@ -50,7 +48,6 @@ struct tacit_phased_judge_view {
     uint32_t plan_count;                 /* 0: finished */
     const struct tacit_pull_block *plan; /* in arm order */
     const uint64_t *releases;            /* K: e of each arm */
-    const uint64_t *eliminated;          /* K: the round that dropped the arm; 0: still active */
     const uint64_t *standings;           /* K: enum tacit_phased_standing */
     const double *means;  /* K: y over the suffix in use; of its last look if dropped */
     const double *uppers; /* K: UCB; for regret, arms that are not taken may have y + c instead */
@@ -88,9 +85,8 @@ enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint3
 
 /* Takes an arm out, at once: a plan or a last word that has it, or names it to be played, gives way
  * to another one with a number of its own, and nothing that was played of that plan is used.
- * By elimination arms that were dropped are in again where the intervals allow it. Errors:
- * TACIT_INVALID: it is not there, it is the last one that is there or the guard's, or no plan can
- * follow. Cost: as of a close. */
+ * Errors: TACIT_INVALID: it is not there, it is the last one that is there or the guard's, or no
+ * plan can follow. Cost: as of a close. */
 enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, uint32_t arm,
                                             uint64_t played);
 

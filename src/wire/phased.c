@@ -363,7 +363,7 @@ void tacit_wire_phased_parameters_encode(const struct tacit_phases *schedule,
                                          uint8_t bytes[TACIT_WIRE_PHASED_PARAMETERS_BYTES])
 {
     Tacit__V2__PhasedParameters message = TACIT__V2__PHASED_PARAMETERS__INIT;
-    message.rule = schedule->rule == TACIT_PHASES_ELIMINATION ? 1 : 0;
+    message.rule = 0; /* of elimination: 1, while the index had it as a rule */
     message.arms_per_round = schedule->arms_per_round;
     message.growth = schedule->growth;
     message.confidence = schedule->confidence;
@@ -387,7 +387,7 @@ static enum tacit_status take_parameters(const struct tacit_wire_agreement *agre
         &protobuf, agreement->parameters_size, agreement->parameters);
     if (message == NULL)
         return TACIT_MALFORMED;
-    schedule->rule = message->rule == 1 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
+    schedule->rule = TACIT_PHASES_INDEX;
     schedule->arms_per_round = message->arms_per_round;
     schedule->growth = message->growth;
     schedule->confidence = message->confidence;

@@ -21,8 +21,8 @@ MEANS = [0.875, 0.5, 0.825, 0.125]
 PULLS = 3000  # of a site, about, until it is decided
 
 
-def begin(federation_of, rule="index", **options):
-    federation = phased.made_by(federation_of, MEANS, rule=rule, **options)
+def begin(federation_of, **options):
+    federation = phased.made_by(federation_of, MEANS, **options)
     federation.start_all()
     federation.apply(allowance=1, batch=20)
     play_to(federation, 2)
@@ -78,20 +78,19 @@ def end_run(federation):
 
 @test
 def coordinator_that_lost_all_is_built_again_in_a_new_term(federation_of):
-    for rule in ("index", "elimination"):
-        federation = begin(federation_of, rule)
-        federation.allow(10 ** 9)  # traffic does not wait
-        restore.lose(federation)
-        restore.expect_stop(federation)
-        require("no state of it" in federation.log("coordinator"), "it does not say that its state is lost")
-        restore.recover(federation)
-        require("the state is built from it" in federation.log("coordinator"), "nothing was built")
-        federation.stop("coordinator")
-        federation.start("coordinator")  # as always, from now on
-        end_run(federation)
-        require(restore.check_chain(federation) == 1, "not one rebuild")
-        for site in federation.sites:
-            require("begins: a holder has lost its state" in federation.log(site), f"{site} is in no term")
+    federation = begin(federation_of)
+    federation.allow(10 ** 9)  # traffic does not wait
+    restore.lose(federation)
+    restore.expect_stop(federation)
+    require("no state of it" in federation.log("coordinator"), "it does not say that its state is lost")
+    restore.recover(federation)
+    require("the state is built from it" in federation.log("coordinator"), "nothing was built")
+    federation.stop("coordinator")
+    federation.start("coordinator")  # as always, from now on
+    end_run(federation)
+    require(restore.check_chain(federation) == 1, "not one rebuild")
+    for site in federation.sites:
+        require("begins: a holder has lost its state" in federation.log(site), f"{site} is in no term")
 
 
 @test
@@ -144,7 +143,7 @@ def a_longer_chain_stops_it_and_another_quorum_is_refused(federation_of):
 @test
 def coordinators_that_are_lost_in_every_hasty_way_come_back(federation_of):
     def lose(count, rng):
-        federation = begin(federation_of, rng.choice(["index", "elimination"]))
+        federation = begin(federation_of)
         begun = federation.applications[0].allowance
         return restore.lose_again_and_again(federation, count, rng,
                                             lambda number: federation.allow(begun + PULLS ** (number / count)), end_run)

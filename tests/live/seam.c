@@ -492,13 +492,27 @@ static int choose(const struct family *chosen)
 
 static struct elim_hub_settings elim_settings;
 
-static int choose_elim(void **state)
+static int choose_elim_by(struct elim_hub_settings settings)
 {
-    (void)state;
-    elim_settings = elim_hub_settings_make(1, SITES, 4, 0.1);
+    elim_settings = settings;
     return choose(&(struct family){&elim_site_ops, &elim_hub_ops, &elim_settings,
                                    tacit_wire_elim_kind(TACIT_ELIM_COMMIT),
                                    tacit_wire_elim_kind(TACIT_ELIM_REPORT)});
+}
+
+static int choose_elim(void **state)
+{
+    (void)state;
+    return choose_elim_by(elim_hub_settings_make(1, SITES, 4, 0.1));
+}
+
+static int choose_exact_elimination(void **state)
+{
+    struct elim_hub_settings exact = elim_hub_settings_make(1, SITES, 0, 0);
+    (void)state;
+    exact.growth = 2;
+    exact.confidence = 0.95;
+    return choose_elim_by(exact);
 }
 
 /* With a confidence it decides, as elimination does. */
@@ -507,27 +521,15 @@ static struct phased_hub_settings phased_settings = {.schedule = {.arm_count = A
                                                                   .horizon = HORIZON,
                                                                   .epsilon_per_reward = 100,
                                                                   .growth = 2,
+                                                                  .arms_per_round = 3,
                                                                   .confidence = 0.95}};
-
-static int choose_phased(enum tacit_phases_rule rule)
-{
-    phased_settings.schedule.rule = rule;
-    phased_settings.schedule.arms_per_round = rule == TACIT_PHASES_INDEX ? 3 : 0;
-    return choose(&(struct family){&phased_site_ops, &phased_hub_ops, &phased_settings,
-                                   tacit_wire_phased_kind(TACIT_PHASED_COMMIT),
-                                   tacit_wire_phased_kind(TACIT_PHASED_REPORT)});
-}
 
 static int choose_index(void **state)
 {
     (void)state;
-    return choose_phased(TACIT_PHASES_INDEX);
-}
-
-static int choose_exact_elimination(void **state)
-{
-    (void)state;
-    return choose_phased(TACIT_PHASES_ELIMINATION);
+    return choose(&(struct family){&phased_site_ops, &phased_hub_ops, &phased_settings,
+                                   tacit_wire_phased_kind(TACIT_PHASED_COMMIT),
+                                   tacit_wire_phased_kind(TACIT_PHASED_REPORT)});
 }
 
 int main(void)

@@ -2,8 +2,8 @@
  * elimination. Plays one run of play in phases and says what was sent and which rewards came;
  * writes the entropy that it used as tapes for the live daemons.
  *
- * usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON RULE CONFIDENCE SD MEAN...
- * RULE: index, elimination. Files: FOLDER/AGENT.noise.
+ * usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON CONFIDENCE SD MEAN...
+ * Files: FOLDER/AGENT.noise.
  * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
 #include "../../src/families/phased/run.h"
 #include "../support/tape.h"
@@ -15,7 +15,7 @@
 
 #define ARMS_MAX 64u
 #define AGENTS_MAX 64u
-#define WORDS_BEFORE_MEANS 9
+#define WORDS_BEFORE_MEANS 8
 
 struct watch {
     const struct phased_sim *sim;
@@ -87,7 +87,7 @@ int main(int count, char **words)
 {
     double means[ARMS_MAX];
     if (count <= WORDS_BEFORE_MEANS || count > WORDS_BEFORE_MEANS + (int)ARMS_MAX) {
-        (void)fprintf(stderr, "usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON RULE "
+        (void)fprintf(stderr, "usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON "
                               "CONFIDENCE SD MEAN...\n");
         return 2;
     }
@@ -95,29 +95,27 @@ int main(int count, char **words)
         means[i - WORDS_BEFORE_MEANS] = strtod(words[i], NULL);
     uint32_t const arms = (uint32_t)(count - WORDS_BEFORE_MEANS);
     uint64_t const horizon = strtoull(words[4], NULL, 10);
-    bool const drops = strcmp(words[6], "elimination") == 0;
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, strtod(words[5], NULL), 0,
                                                      1};
-    struct phased_sim sim = {
-        .common = {.seed = strtoull(words[2], NULL, 10),
-                   .run_count = 1,
-                   .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
-                   .horizon = horizon,
-                   .points = &horizon,
-                   .point_count = 1,
-                   .env = {.kind = TACIT_ENV_GAUSSIAN,
-                           .row_count = 1,
-                           .arm_count = arms,
-                           .means = means,
-                           .sd = strtod(words[8], NULL)}},
-        .schedule = {.rule = drops ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX,
-                     .arm_count = arms,
-                     .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
-                     .horizon = horizon,
-                     .epsilon_per_reward = mechanism.epsilon_per_reward,
-                     .growth = TACIT_PHASES_GROWTH,
-                     .arms_per_round = drops ? 0 : (arms < 4 ? arms : 4),
-                     .confidence = strtod(words[7], NULL)}};
+    struct phased_sim sim = {.common = {.seed = strtoull(words[2], NULL, 10),
+                                        .run_count = 1,
+                                        .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
+                                        .horizon = horizon,
+                                        .points = &horizon,
+                                        .point_count = 1,
+                                        .env = {.kind = TACIT_ENV_GAUSSIAN,
+                                                .row_count = 1,
+                                                .arm_count = arms,
+                                                .means = means,
+                                                .sd = strtod(words[7], NULL)}},
+                             .schedule = {.rule = TACIT_PHASES_INDEX,
+                                          .arm_count = arms,
+                                          .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
+                                          .horizon = horizon,
+                                          .epsilon_per_reward = mechanism.epsilon_per_reward,
+                                          .growth = TACIT_PHASES_GROWTH,
+                                          .arms_per_round = arms < 4 ? arms : 4,
+                                          .confidence = strtod(words[6], NULL)}};
     TACIT_ASSERT(sim.common.agent_count <= AGENTS_MAX);
     TACIT_ASSERT(tacit_mechanism_init(&sim.mechanism, &mechanism) == TACIT_OK);
     write_tapes(words[1], &sim);

@@ -1,4 +1,4 @@
-/* The cores of play in phases against a twin of EXACT-BOUNDS 4 and 5 that sees the same released
+/* The cores of play in phases against a twin of EXACT-BOUNDS 5 that sees the same released
  * sums: it keeps everything in plain tables, computes every bound of every arm after every round,
  * and must make the same plan, name the same leader and stop at the same time. Random settings,
  * with sites missing under a quorum; fixed seeds, no chance. */
@@ -24,18 +24,12 @@ struct twin {
     uint64_t t;
     bool finished, decided;
     uint32_t leader;
-    bool gone[ARMS];   /* elimination */
     bool absent[ARMS]; /* to come, or retired */
     bool retired[ARMS];
     uint32_t looks[ARMS];
     struct tacit_bounds_sum releases[ARMS][LOOKS];
     uint64_t planned[ARMS]; /* new pulls of each arm in the plan that stands; 0: not in it */
 };
-
-static bool twin_eliminates(const struct tacit_phases *schedule)
-{
-    return schedule->rule == TACIT_PHASES_ELIMINATION;
-}
 
 static double twin_delta(const struct tacit_phases *schedule)
 {
@@ -44,9 +38,8 @@ static double twin_delta(const struct tacit_phases *schedule)
 
 static double twin_first_level(const struct tacit_phases *schedule)
 {
-    return schedule->confidence > 0 || twin_eliminates(schedule)
-               ? log(4.0 * schedule->arm_count / twin_delta(schedule))
-               : log(10.0 * schedule->arm_count);
+    return schedule->confidence > 0 ? log(4.0 * schedule->arm_count / twin_delta(schedule))
+                                    : log(10.0 * schedule->arm_count);
 }
 
 /* S_e, from the bottom each time. */
@@ -56,8 +49,7 @@ static uint64_t twin_rung(const struct tacit_phases *schedule, uint32_t e)
     if (e == 0)
         return 0;
     while (tacit_bounds_radius(rung * schedule->agent_count, schedule->agent_count,
-                               schedule->epsilon_per_reward, twin_first_level(schedule)) >
-           (twin_eliminates(schedule) ? 0.25 : 0.5))
+                               schedule->epsilon_per_reward, twin_first_level(schedule)) > 0.5)
         rung++;
     for (uint32_t i = 1; i < e; i++)
         rung = (uint64_t)ceil(schedule->growth * (double)rung - 1e-9);
@@ -109,7 +101,7 @@ static struct interval twin_interval(const struct twin *twin, uint32_t arm)
             total += (double)twin->releases[k][e].pulls;
     double const e = twin->looks[arm];
     double const level =
-        twin->schedule.confidence > 0 || twin_eliminates(&twin->schedule)
+        twin->schedule.confidence > 0
             ? log(2.0 * twin->schedule.arm_count * e * (e + 1) / twin_delta(&twin->schedule))
             : log(fmax(3, total));
     double const epsilon = twin->schedule.epsilon_per_reward;
@@ -155,37 +147,6 @@ static uint32_t twin_challengers(const struct twin *twin, const struct interval 
     return count;
 }
 
-/* 4.3: who is left; the leader is the best of them, and all of them go on. */
-static void twin_eliminate(struct twin *twin, const struct interval *interval)
-{
-    uint32_t const arms = twin->schedule.arm_count;
-    double best = -1;
-    uint32_t left = 0;
-    for (uint32_t arm = 0; arm < arms; arm++)
-        if (!twin->gone[arm] && !twin->absent[arm])
-            best = fmax(best, interval[arm].lower);
-    twin->leader = TACIT_NO_ARM;
-    memset(twin->planned, 0, sizeof twin->planned);
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        if (twin->absent[arm])
-            continue;
-        twin->gone[arm] = twin->gone[arm] || interval[arm].upper < best;
-        if (twin->gone[arm])
-            continue;
-        left++;
-        twin->planned[arm] = twin_next(twin, arm);
-        if (twin->looks[arm] > 0 &&
-            (twin->leader == TACIT_NO_ARM || interval[arm].mean > interval[twin->leader].mean))
-            twin->leader = arm;
-    }
-    if (left == 1 && twin->leader != TACIT_NO_ARM) {
-        twin->decided = twin->finished = true;
-        memset(twin->planned, 0, sizeof twin->planned);
-    } else {
-        twin_issue(twin);
-    }
-}
-
 static void twin_decide(struct twin *twin);
 
 /* What `agents` sites said of each arm of the plan, added up. */
@@ -210,10 +171,6 @@ static void twin_decide(struct twin *twin)
         if (!twin->absent[arm] && twin->looks[arm] > 0 &&
             (twin->leader == TACIT_NO_ARM || interval[arm].mean > interval[twin->leader].mean))
             twin->leader = arm;
-    }
-    if (twin_eliminates(&twin->schedule)) {
-        twin_eliminate(twin, interval);
-        return;
     }
     if (twin->leader == TACIT_NO_ARM) { /* the first rung of all, once more */
         for (uint32_t arm = 0; arm < arms; arm++)
@@ -267,9 +224,6 @@ static bool twin_retire(struct twin *twin, uint32_t arm)
 {
     bool const is_at_play = twin->planned[arm] > 0 || twin->leader == arm;
     twin->absent[arm] = twin->retired[arm] = true;
-    for (uint32_t other = 0; is_at_play && other < ARMS; other++)
-        twin->gone[other] =
-            twin->gone[other] && twin->absent[other]; /* perhaps it went for the sake of this one */
     if (is_at_play)
         twin_give_way(twin);
     return is_at_play;
@@ -284,8 +238,6 @@ static void expect_same(const struct twin *twin, const struct phased_core *hub)
     assert_int_equal(view.decided, twin->decided);
     assert_int_equal(view.leader, twin->leader);
     assert_int_equal(view.slots, twin->t);
-    for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
-        assert_int_equal(view.eliminated[arm] > 0, twin->gone[arm]);
     uint32_t block = 0;
     for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++) {
         if (twin->planned[arm] == 0)
@@ -353,7 +305,7 @@ static struct tacit_phases random_schedule(struct tacit_rng *rng)
                                     .epsilon_per_reward = epsilons[tacit_rng_below(rng, 5)],
                                     .growth = growths[tacit_rng_below(rng, 5)],
                                     .confidence = tacit_rng_below(rng, 2) == 0 ? 0 : 0.9};
-    schedule.rule = tacit_rng_below(rng, 3) == 0 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
+    schedule.rule = TACIT_PHASES_INDEX;
     schedule.arms_per_round = 2 + (uint32_t)tacit_rng_below(rng, schedule.arm_count - 1);
     schedule.horizon = 1 + tacit_rng_below(rng, tacit_rng_below(rng, 3) == 0 ? 500 : 200000);
     return schedule;

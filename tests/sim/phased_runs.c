@@ -19,8 +19,7 @@ static const double rows[AGENTS_MAX * ARMS] = {0.2, 0.5, 0.8, 0.4, 0.6, 0.3, 0.3
                                                0.6, 0.6, 0.7, 0.2, 0.4, 0.5, 0.7, 0.4, 0.5, 0.5};
 static uint64_t points[POINTS];
 
-static struct phased_sim sim_of(enum tacit_phases_rule rule, double epsilon, double confidence,
-                                uint64_t horizon)
+static struct phased_sim sim_of(double epsilon, double confidence, uint64_t horizon)
 {
     struct phased_sim sim = {
         .common = {.seed = 8,
@@ -30,7 +29,7 @@ static struct phased_sim sim_of(enum tacit_phases_rule rule, double epsilon, dou
                    .points = points,
                    .point_count = POINTS,
                    .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {0}, NULL}},
-        .schedule = {.rule = rule,
+        .schedule = {.rule = TACIT_PHASES_INDEX,
                      .arm_count = ARMS,
                      .agent_count = AGENTS_MAX,
                      .horizon = horizon,
@@ -170,14 +169,11 @@ static void compare(const struct phased_sim *sim)
 static void runs_are_those_of_a_loop_around_the_judge(void **state)
 {
     (void)state;
-    for (int rule = TACIT_PHASES_INDEX; rule <= TACIT_PHASES_ELIMINATION; rule++) {
-        for (int confidence = 0; confidence < 2; confidence++) {
-            struct phased_sim sim =
-                sim_of((enum tacit_phases_rule)rule, 1, confidence == 0 ? 0 : 0.95, 20000);
-            compare(&sim);
-            sim = sim_of((enum tacit_phases_rule)rule, INFINITY, confidence == 0 ? 0 : 0.9, 3000);
-            compare(&sim);
-        }
+    for (int confidence = 0; confidence < 2; confidence++) {
+        struct phased_sim sim = sim_of(1, confidence == 0 ? 0 : 0.95, 20000);
+        compare(&sim);
+        sim = sim_of(INFINITY, confidence == 0 ? 0 : 0.9, 3000);
+        compare(&sim);
     }
 }
 
@@ -193,8 +189,7 @@ static void a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit(
     static const struct phased_observer nobody = {.context = NULL};
     (void)state;
     for (int i = 0; i < 6; i++) {
-        struct phased_sim sim = sim_of(i % 2 == 0 ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION,
-                                       i < 4 ? 1 : INFINITY, i < 2 ? 0 : 0.95, 20000);
+        struct phased_sim sim = sim_of(i < 4 ? 1 : INFINITY, i < 2 ? 0 : 0.95, 20000);
         sim.schedule.guard_loss = i == 0 ? 0.1 : 0;
         enum tacit_status status;
         struct phased_run *const direct = phased_run_new(&sim, &status);
@@ -273,20 +268,19 @@ static void a_retired_arm_costs_nothing_any_more_and_is_no_answer(void **state)
 {
     static const double two[] = {0.3, 0.9};
     (void)state;
-    for (int rule = TACIT_PHASES_INDEX; rule <= TACIT_PHASES_ELIMINATION; rule++)
-        for (uint64_t slot = 1; slot < 20000; slot = 3 * slot + 1) {
-            struct phased_sim sim = sim_of((enum tacit_phases_rule)rule, 1, 0, 20000);
-            struct phased_change const change = {.slot = slot, .arm = 1};
-            sim.common.env.means = two;
-            sim.common.env.row_count = 1;
-            sim.common.env.arm_count = sim.schedule.arm_count = 2;
-            sim.schedule.arms_per_round = 2;
-            struct ended const ended = play_with_change(&sim, &change);
-            assert_true(ended.at_end <= ended.at_change * (1 + 1e-12));
-            assert_true(ended.best);
-            assert_int_equal(ended.ranked, 1);
-            assert_int_equal(ended.first, 0);
-        }
+    for (uint64_t slot = 1; slot < 20000; slot = 3 * slot + 1) {
+        struct phased_sim sim = sim_of(1, 0, 20000);
+        struct phased_change const change = {.slot = slot, .arm = 1};
+        sim.common.env.means = two;
+        sim.common.env.row_count = 1;
+        sim.common.env.arm_count = sim.schedule.arm_count = 2;
+        sim.schedule.arms_per_round = 2;
+        struct ended const ended = play_with_change(&sim, &change);
+        assert_true(ended.at_end <= ended.at_change * (1 + 1e-12));
+        assert_true(ended.best);
+        assert_int_equal(ended.ranked, 1);
+        assert_int_equal(ended.first, 0);
+    }
 }
 
 /* What is not there is no loss; once it is there it is found. */
@@ -294,21 +288,20 @@ static void an_added_arm_is_found(void **state)
 {
     static const double three[] = {0.5, 0.4, 0.9};
     (void)state;
-    for (int rule = TACIT_PHASES_INDEX; rule <= TACIT_PHASES_ELIMINATION; rule++)
-        for (uint64_t slot = 10; slot <= 100000; slot *= 10) {
-            struct phased_sim sim = sim_of((enum tacit_phases_rule)rule, 1, 0.95, 200000);
-            struct phased_change const change = {.slot = slot, .arm = 2, .is_added = true};
-            sim.common.env.means = three;
-            sim.common.env.row_count = 1;
-            sim.common.env.arm_count = sim.schedule.arm_count = 3;
-            sim.schedule.first_count = 2;
-            struct ended const ended = play_with_change(&sim, &change);
-            double const most = 0.1 * AGENTS_MAX * (double)slot; /* only 0.5 and 0.4 were there */
-            assert_true(ended.at_change <= most * (1 + 1e-12));
-            assert_true(ended.at_end - ended.at_change < 0.02 * AGENTS_MAX * 200000);
-            assert_true(ended.best);
-            assert_int_equal(ended.first, 2);
-        }
+    for (uint64_t slot = 10; slot <= 100000; slot *= 10) {
+        struct phased_sim sim = sim_of(1, 0.95, 200000);
+        struct phased_change const change = {.slot = slot, .arm = 2, .is_added = true};
+        sim.common.env.means = three;
+        sim.common.env.row_count = 1;
+        sim.common.env.arm_count = sim.schedule.arm_count = 3;
+        sim.schedule.first_count = 2;
+        struct ended const ended = play_with_change(&sim, &change);
+        double const most = 0.1 * AGENTS_MAX * (double)slot; /* only 0.5 and 0.4 were there */
+        assert_true(ended.at_change <= most * (1 + 1e-12));
+        assert_true(ended.at_end - ended.at_change < 0.02 * AGENTS_MAX * 200000);
+        assert_true(ended.best);
+        assert_int_equal(ended.first, 2);
+    }
 }
 
 /* ---- Faults ---- */
@@ -339,11 +332,9 @@ static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon
 static bool play_with_faults(uint32_t seed)
 {
     struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
-    enum tacit_phases_rule const rule =
-        tacit_rng_bernoulli(&rng, 0.5) ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION;
     uint64_t const horizon = 3000 + tacit_rng_below(&rng, 20000);
     double const confidence = tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0;
-    struct phased_sim sim = sim_of(rule, 1, confidence, horizon);
+    struct phased_sim sim = sim_of(1, confidence, horizon);
     struct tacit_sim_faults const faults = faults_of(&rng, horizon);
     sim.common.seed = seed;
     sim.faults = &faults;
@@ -424,9 +415,7 @@ static uint32_t play_with_copies(uint32_t seed, bool has_grants)
 {
     struct tacit_rng rng = tacit_rng_stream(seed, 1, 0, TACIT_PURPOSE_INSTANCE);
     uint64_t const horizon = 2000 + tacit_rng_below(&rng, 8000);
-    struct phased_sim sim =
-        sim_of(tacit_rng_bernoulli(&rng, 0.5) ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION, 1,
-               tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0, horizon);
+    struct phased_sim sim = sim_of(1, tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0, horizon);
     struct tacit_sim_faults faults = faults_of(&rng, horizon);
     static struct ear ear;
     struct phased_observer const observer = {.context = &ear, .sent = listen_to};

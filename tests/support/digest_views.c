@@ -118,7 +118,6 @@ static void digest_phased_judge_view(const struct tacit_phased_judge_view *view,
     digest_bytes(words, sizeof words);
     digest_bytes(view->plan, view->plan_count * sizeof *view->plan);
     digest_bytes(view->releases, arm_count * sizeof *view->releases);
-    digest_bytes(view->eliminated, arm_count * sizeof *view->eliminated);
     digest_bytes(view->standings, arm_count * sizeof *view->standings);
     digest_reals(view->means, arm_count);
     digest_reals(view->uppers, arm_count);

@@ -606,7 +606,6 @@ static void hubs_of_play_in_phases_belong_to_one(void **state)
     OWN(tacit_phased_hub_check, hub, size, config);
     OTHER(tacit_phased_hub_check, hub, size, config, run_id, 4);
     OTHER_PHASES(tacit_phased_hub_check, hub, size, config);
-    OTHER(tacit_phased_hub_check, hub, size, config, schedule.rule, TACIT_PHASES_ELIMINATION);
     OTHER(tacit_phased_hub_check, hub, size, config, schedule.confidence, 0.9);
     OTHER(tacit_phased_hub_check, hub, size, config, schedule.guard_loss, 0.5);
     OTHER_MECHANISMS(tacit_phased_hub_check, hub, size, config, mechanism);

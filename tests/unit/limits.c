@@ -248,7 +248,7 @@ static void states_of_play_in_phases_grow_by_their_columns(void **state)
     assert_int_equal(GROWTH(hub, tacit_phased_hub_size, schedule.arm_count, 10, 11), judge + 11);
     hub.quorum = 1;
     uint32_t const rungs = tacit_phases_climb(&hub.schedule, NULL);
-    assert_int_equal(judge, 8 + 3 * rungs);
+    assert_int_equal(judge, 7 + 3 * rungs);
     size_t const other = GROWTH(hub, judge_size, schedule.agent_count, 10, 12);
     assert_int_equal(GROWTH(hub, tacit_phased_hub_size, schedule.agent_count, 10, 12),
                      2 * 10 + 1 + other);

@@ -13,9 +13,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x3f9db4fe94b740f7)
+#define DIGEST UINT64_C(0x8315cb8e41bf3ad7)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xca10a3aa6f2d7c45)
+#define VERDICTS UINT64_C(0xb35678f3ce256eed)
 
 #define ARMS 3u
 

@@ -23,10 +23,9 @@ struct live_hub {
     struct live_hub_intervals intervals;
     double *lowers; /* K, as uppers; they follow in the same block */
     double *uppers;
-    uint32_t *eliminated; /* K */
-    uint64_t *active;     /* W(K): arms that cannot be told apart from the best */
-    uint64_t *absent;     /* W(K): arms that are to come, or were retired */
-    uint64_t *everybody;  /* who is asked: all, until the end */
+    uint64_t *active;    /* W(K): arms that cannot be told apart from the best */
+    uint64_t *absent;    /* W(K): arms that are to come, or were retired */
+    uint64_t *everybody; /* who is asked: all, until the end */
     char note[NOTE_BYTES];
 };
 
@@ -84,9 +83,9 @@ static const char *hub_too_large(const struct live_hub_config *config)
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct tacit_phases const *const schedule = schedule_of(config);
-    (void)fprintf(
-        out, "run.rule %d\nrun.arms_per_round %u\nrun.growth %.17g\nrun.confidence %.17g\n",
-        (int)schedule->rule, schedule->arms_per_round, schedule->growth, schedule->confidence);
+    (void)fprintf(out,
+                  "run.rule 0\nrun.arms_per_round %u\nrun.growth %.17g\nrun.confidence %.17g\n",
+                  schedule->arms_per_round, schedule->growth, schedule->confidence);
     (void)fprintf(out, "run.guard %u %.17g\nrun.later %u\n", schedule->guard_arm,
                   schedule->guard_loss,
                   tacit_phases_first_count(schedule)); /* which are there by now may change */
@@ -135,7 +134,6 @@ static void hub_free(struct live_hub *hub)
         return;
     free(hub->core);
     free(hub->lowers);
-    free(hub->eliminated);
     free(hub->active);
     free(hub->absent);
     free(hub->everybody);
@@ -147,12 +145,10 @@ static bool allocate(struct live_hub *hub)
 {
     uint32_t const arms = hub->config->arm_count;
     hub->lowers = calloc(2 * (size_t)arms, sizeof *hub->lowers);
-    hub->eliminated = calloc(arms, sizeof *hub->eliminated);
     hub->active = calloc(TACIT_BITS_WORDS(arms), sizeof *hub->active);
     hub->absent = calloc(TACIT_BITS_WORDS(arms), sizeof *hub->absent);
     hub->everybody = calloc(TACIT_BITS_WORDS(hub->config->site_count), sizeof *hub->everybody);
-    if (hub->lowers == NULL || hub->eliminated == NULL || hub->active == NULL ||
-        hub->absent == NULL || hub->everybody == NULL)
+    if (hub->lowers == NULL || hub->active == NULL || hub->absent == NULL || hub->everybody == NULL)
         return false;
     hub->uppers = hub->lowers + arms;
     tacit_bits_fill(hub->everybody, hub->config->site_count);
@@ -184,15 +180,13 @@ static struct tacit_phased_hub_view core_view(const struct live_hub *hub)
     return view;
 }
 
-/* Can the arm not be told apart from the best one? By elimination, those that are left; else those
- * whose interval reaches the best lower bound; once it is decided, the leader. */
+/* Can the arm not be told apart from the best one? Those whose interval reaches the best lower
+ * bound; once it is decided, the leader. */
 static bool is_left(const struct live_hub *hub, const struct tacit_phased_judge_view *judge,
                     double bar, uint32_t arm)
 {
     if (judge->standings[arm] != TACIT_PHASED_PRESENT)
         return false;
-    if (schedule_of(hub->config)->rule == TACIT_PHASES_ELIMINATION)
-        return judge->eliminated[arm] == 0;
     return judge->decided ? arm == judge->leader : hub->uppers[arm] >= bar;
 }
 
@@ -208,7 +202,6 @@ static void note_intervals(struct live_hub *hub)
             tacit_phased_hub_interval(hub->core, arm, confidence);
         hub->lowers[arm] = interval.lower;
         hub->uppers[arm] = interval.upper;
-        hub->eliminated[arm] = (uint32_t)judge.eliminated[arm];
         bool const is_there = judge.standings[arm] == TACIT_PHASED_PRESENT;
         bar = is_there && interval.lower > bar ? interval.lower : bar;
         if (is_there)
@@ -439,7 +432,6 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct tacit_phased_hub_view const core = core_view(hub);
-    bool const drops = schedule_of(hub->config)->rule == TACIT_PHASES_ELIMINATION;
     *view = (struct live_hub_view){
         .judges = true,
         .is_finished = core.judge.finished,
@@ -456,7 +448,6 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .received = core.received,
         .seen = core.seen,
         .means = core.judge.means,
-        .eliminated = drops ? hub->eliminated : NULL,
         .intervals = &hub->intervals,
         .absent = hub->absent,
         .flagged = core.flagged};

@@ -12,7 +12,6 @@ const char *const phased_run_keys[] = {"rule",  "arms_per_round", "growth",  "co
 
 struct run_keys {
     struct phased_keys keys;
-    int rule;
     const struct config_node *lists[3]; /* later, added, retired; or NULL */
 };
 
@@ -21,21 +20,15 @@ enum { LATER, ADDED, RETIRED };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static void read_rule(struct config_reader *reader, const struct config_node *run,
-                      struct run_keys *keys)
+static void read_rule(struct config_reader *reader, const struct config_node *run)
 {
-    static const struct config_choice choices[] = {
-        {"index", TACIT_PHASES_INDEX}, {"elimination", TACIT_PHASES_ELIMINATION}, {NULL, 0}};
-    static const char *const of_index[] = {"arms_per_round", "guard"};
-    keys->rule = TACIT_PHASES_INDEX;
-    config_reader_choice(reader, run, "run.rule", false, choices, &keys->rule);
-    for (int i = 0; i < 2 && keys->rule == TACIT_PHASES_ELIMINATION; i++) {
-        struct config_node const *const node = config_node_member(run, of_index[i]);
-        char name[40];
-        (void)snprintf(name, sizeof name, "run.%s", of_index[i]);
-        if (node != NULL)
-            config_reader_fail(reader, node, name, "belongs to rule: index");
-    }
+    static const struct config_choice choices[] = {{"index", 0}, {"elimination", 1}, {NULL, 0}};
+    int rule = 0;
+    config_reader_choice(reader, run, "run.rule", false, choices, &rule);
+    if (rule == 1)
+        config_reader_fail(reader, config_node_member(run, "rule"), "run.rule",
+                           "elimination is a protocol of its own: 'protocol: elimination' with "
+                           "'run.bounds: exact'; allowed: index");
 }
 
 static void read_lists(struct config_reader *reader, const struct config_node *run,
@@ -67,7 +60,7 @@ void phased_read_run(struct config_reader *reader, const struct config_node *roo
     }
     *keys = (struct run_keys){.keys = {.growth = TACIT_PHASES_GROWTH}};
     coordinator->keys = keys;
-    read_rule(reader, run, keys);
+    read_rule(reader, run);
     phased_read_index(reader, run, "run", &keys->keys);
     read_lists(reader, run, keys);
     if (coordinator->network.kind != TACIT_CONFIG_STAR)
@@ -163,7 +156,6 @@ static enum tacit_status settle(const struct live_hub_config *hub,
     size_t const set = TACIT_BITS_WORDS(hub->arm_count);
     struct run_keys const *const given = file->keys;
     struct phased_keys const *const keys = &given->keys;
-    bool const drops = given->rule == TACIT_PHASES_ELIMINATION;
     uint32_t const usual = hub->arm_count < TACIT_PHASES_ARMS_PER_ROUND
                                ? (hub->arm_count < 2 ? 2 : hub->arm_count)
                                : TACIT_PHASES_ARMS_PER_ROUND;
@@ -172,19 +164,17 @@ static enum tacit_status settle(const struct live_hub_config *hub,
     uint32_t const guard = keys->guard == NULL ? 0 : find_arm(file, keys->guard);
     if (guard == hub->arm_count)
         return refuse(file, "run.guard.arm", "no arm of the list has this name", error);
-    *schedule =
-        (struct tacit_phases){.rule = drops ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX,
-                              .arm_count = hub->arm_count,
-                              .agent_count = hub->site_count,
-                              .horizon = hub->horizon,
-                              .epsilon_per_reward = hub->epsilon,
-                              .growth = keys->growth,
-                              .arms_per_round = drops                      ? 0
-                                                : keys->arms_per_round > 0 ? keys->arms_per_round
-                                                                           : usual,
-                              .confidence = keys->confidence,
-                              .guard_arm = guard,
-                              .guard_loss = keys->guard_loss};
+    *schedule = (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
+                                      .arm_count = hub->arm_count,
+                                      .agent_count = hub->site_count,
+                                      .horizon = hub->horizon,
+                                      .epsilon_per_reward = hub->epsilon,
+                                      .growth = keys->growth,
+                                      .arms_per_round =
+                                          keys->arms_per_round > 0 ? keys->arms_per_round : usual,
+                                      .confidence = keys->confidence,
+                                      .guard_arm = guard,
+                                      .guard_loss = keys->guard_loss};
     enum tacit_status const status =
         settle_changes(file, schedule, made->sets, made->sets + set, made->sets + 2 * set, error);
     if (status != TACIT_OK)

@@ -58,7 +58,6 @@ const char *phased_schedule_refusal(const struct tacit_phases *schedule,
 
 /* ---- The plan ---- */
 
-/* The rest of `schedule` is for the rule; an arm_count of 0: all arms are there. */
 static enum tacit_status settle(struct tacit_experiment *experiment,
                                 const struct tacit_phases *schedule, struct phased_sim *sim,
                                 struct tacit_error *error)
@@ -70,8 +69,6 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
                                .schedule = *schedule,
                                .mechanism = experiment->mechanism,
                                .server_link_cost = experiment->config->server_link_cost};
-    if (sim->schedule.arm_count == 0)
-        sim->schedule.arm_count = experiment->sim.env.arm_count;
     sim->schedule.agent_count = experiment->sim.agent_count;
     sim->schedule.horizon = experiment->sim.horizon;
     sim->schedule.epsilon_per_reward =
@@ -83,15 +80,6 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
     char text[PHASED_REFUSAL_BYTES];
     char const *const key = phased_schedule_refusal(&sim->schedule, text);
     return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
-}
-
-enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment, double growth,
-                                            double confidence, struct phased_sim *sim,
-                                            struct tacit_error *error)
-{
-    struct tacit_phases const schedule = {
-        .rule = TACIT_PHASES_ELIMINATION, .growth = growth, .confidence = confidence};
-    return settle(experiment, &schedule, sim, error);
 }
 
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -142,8 +130,9 @@ void phased_free_plan(void *plan)
 
 /* ---- For `check` ---- */
 
-enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out)
+enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
+    struct phased_sim const *const sim = experiment->plan;
     struct tacit_phases const *const schedule = &sim->schedule;
     uint64_t const first = tacit_phases_first_rung(schedule);
     uint64_t rung = first;
@@ -152,8 +141,7 @@ enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out)
         rung = tacit_bounds_next_rung(rung, schedule->growth);
     double const agents = (double)schedule->agent_count;
     double const sums = agents * releases * schedule->arm_count;
-    bool const drops = schedule->rule == TACIT_PHASES_ELIMINATION;
-    double const rounds = drops ? releases : 1 + (releases - 1) * schedule->arm_count;
+    double const rounds = 1 + (releases - 1) * schedule->arm_count;
     (void)fprintf(out, "At most, in one run of %llu slots:\n",
                   (unsigned long long)schedule->horizon);
     (void)fprintf(out, "  first plan %llu pulls of each arm at each agent: %llu slots\n",
@@ -166,13 +154,7 @@ enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out)
                   rounds * (agents + 1) + 1, rounds * agents, rounds + 1);
     (void)fprintf(out, "  scalars   %.0f\n", sums);
     (void)fprintf(out, "  cost      %.12g\n", rounds * agents * sim->server_link_cost);
-    (void)fprintf(out, "  intervals hold for all arms at all times together with chance %.12g%s\n",
-                  phased_confidence(schedule),
-                  drops && schedule->confidence <= 0 ? "; arms are dropped with delta = 1/T" : "");
+    (void)fprintf(out, "  intervals hold for all arms at all times together with chance %.12g\n",
+                  phased_confidence(schedule));
     return TACIT_OK;
-}
-
-enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out)
-{
-    return phased_print_limits(experiment->plan, out);
 }

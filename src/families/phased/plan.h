@@ -1,5 +1,4 @@
-/* The plan of an experiment with the phased index: what its file says, and what follows. What
- * elimination with exact bounds shares with it: checks and promise. */
+/* The plan of an experiment with the phased index: what its file says, and what follows. */
 #ifndef TACIT_FAMILIES_PHASED_PLAN_H
 #define TACIT_FAMILIES_PHASED_PLAN_H
 #include "run.h"
@@ -79,18 +78,10 @@ uint32_t phased_find_arm(const struct tacit_experiment *experiment, const char *
 const char *phased_schedule_refusal(const struct tacit_phases *schedule,
                                     char text[PHASED_REFUSAL_BYTES]);
 
-/* Fills what runs of elimination with exact bounds need, sets the mechanism and the promise;
- * refuses what the cores would refuse, and a horizon that the first plan does not fit.
- * Errors: TACIT_INVALID with error->text. */
-enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment, double growth,
-                                            double confidence, struct phased_sim *sim,
-                                            struct tacit_error *error);
-
-/* The same for the phased index, of the file's keys: a struct phased_sim. */
+/* Of the family: a struct phased_sim, of the file's keys. */
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 void phased_free_plan(void *plan); /* NULL is allowed */
 
 /* Prints what a run of this schedule says at most. */
-enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out);
 enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out);
 #endif

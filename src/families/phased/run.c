@@ -254,15 +254,13 @@ double phased_confidence(const struct tacit_phases *schedule)
     return schedule->confidence > 0 ? schedule->confidence : CONFIDENCE_SHOWN;
 }
 
-/* Can the arm not be told apart from the best one? By elimination, those that are left; else those
- * whose interval, valid at all times, reaches the best lower bound. */
+/* Can the arm not be told apart from the best one? Its interval, valid at all times, reaches the
+ * best lower bound. */
 static bool is_left(const struct phased_run *run, const struct tacit_phased_judge_view *judge,
                     double bar, uint32_t arm)
 {
     if (judge->standings[arm] != TACIT_PHASED_PRESENT)
         return false;
-    if (run->sim->schedule.rule == TACIT_PHASES_ELIMINATION)
-        return judge->eliminated[arm] == 0;
     return judge->decided ? arm == judge->leader : run->intervals[arm].upper >= bar;
 }
 
@@ -337,8 +335,6 @@ static void write_outcome(struct phased_run *run, const struct tacit_sim_totals 
 {
     struct tacit_phased_judge_view const judge = judge_view(run);
     rank(run, &judge, row);
-    for (uint32_t arm = 0; arm < run->arm_count; arm++)
-        row->eliminated[arm] = (uint32_t)judge.eliminated[arm];
     *outcome = (struct phased_outcome){.totals = *totals,
                                        .agents = run->agent_count,
                                        .rounds = judge.round_count,

@@ -1,6 +1,5 @@
-/* Runs of play in phases in the simulator, by one of its two rules: cores as nodes around a hub.
- * Elimination with exact bounds (families/elim) is played here, too: sites and hub cannot tell the
- * rules apart. */
+/* Runs of the phased index in the simulator: cores as nodes around a hub, or a loop around the
+ * judge alone. */
 #ifndef TACIT_FAMILIES_PHASED_RUN_H
 #define TACIT_FAMILIES_PHASED_RUN_H
 #include "experiment.h"

@@ -367,22 +367,16 @@ static const char *trouble_of(const struct live_site *site,
                  "or an old one, and nothing is released from it";
 }
 
-/* Elimination: the arms of the last plan; the index drops none before its last order. */
+/* The index drops none before its last order. */
 static uint32_t find_active(const struct live_site *site,
                             const struct tacit_phased_agent_view *agent)
 {
-    struct tacit_phases const *const schedule = &phased_core_run(site->core)->schedule;
-    uint32_t const arms = schedule->arm_count;
-    bool const drops = schedule->rule == TACIT_PHASES_ELIMINATION && agent->block_count > 0;
+    uint32_t const arms = phased_core_run(site->core)->schedule.arm_count;
     memset(site->active, 0, TACIT_BITS_WORDS(arms) * sizeof *site->active);
-    if (agent->last && agent->leader != TACIT_NO_ARM) {
+    if (agent->last && agent->leader != TACIT_NO_ARM)
         tacit_bits_add(site->active, agent->leader);
-    } else if (drops) {
-        for (uint32_t i = 0; i < agent->block_count; i++)
-            tacit_bits_add(site->active, agent->blocks[i].arm);
-    } else {
+    else
         tacit_bits_fill(site->active, arms);
-    }
     return tacit_bits_count(site->active, arms);
 }
 

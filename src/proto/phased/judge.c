@@ -1,5 +1,5 @@
-/* Which arms are played next: ladder, intervals, leader, and who challenges it (EXACT-BOUNDS 5) or
- * goes (4). Values of releases enter here and nowhere else at the hub; everything that comes out is
+/* Which arms are played next: ladder, intervals, leader, and who challenges it (EXACT-BOUNDS 5).
+ * Values of releases enter here and nowhere else at the hub; everything that comes out is
  * post-processing. */
 #include <math.h>
 #include <string.h>
@@ -19,8 +19,7 @@ struct tacit_phased_judge {
     uint32_t played; /* while a site waits and at the end: the leader, or the guard's arm */
     bool finished;
     bool decided;
-    /* rungs E | releases K | plan 2 K | means, uppers, lowers, eliminated, standings K each | sums
-     * 3 E K */
+    /* rungs E | releases K | plan 2 K | means, uppers, lowers, standings K each | sums 3 E K */
     uint64_t words[];
 };
 
@@ -36,7 +35,7 @@ static uint64_t *rungs_of(struct tacit_phased_judge *judge)
 
 static uint64_t *column_of(struct tacit_phased_judge *judge, uint32_t column)
 {
-    TACIT_ASSERT(column <= 8);
+    TACIT_ASSERT(column <= 7);
     return judge->words + judge->rung_count + column * (size_t)judge->schedule.arm_count;
 }
 
@@ -65,30 +64,23 @@ static double *lowers_of(struct tacit_phased_judge *judge)
     return (double *)column_of(judge, 5);
 }
 
-/* The round that dropped each arm. */
-static uint64_t *eliminated_of(struct tacit_phased_judge *judge)
+/* enum tacit_phased_standing. */
+static uint64_t *standings_of(struct tacit_phased_judge *judge)
 {
     return column_of(judge, 6);
 }
 
-/* enum tacit_phased_standing. */
-static uint64_t *standings_of(struct tacit_phased_judge *judge)
-{
-    return column_of(judge, 7);
-}
-
-/* Is it there, and not dropped? */
 static bool is_in(struct tacit_phased_judge *judge, uint32_t arm)
 {
     TACIT_ASSERT(arm < judge->schedule.arm_count);
-    return standings_of(judge)[arm] == TACIT_PHASED_PRESENT && eliminated_of(judge)[arm] == 0;
+    return standings_of(judge)[arm] == TACIT_PHASED_PRESENT;
 }
 
 /* N_e, m_e, Y_e of an arm's releases. */
 static struct tacit_bounds_sum *sums_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
     TACIT_ASSERT(arm < judge->schedule.arm_count);
-    return (struct tacit_bounds_sum *)column_of(judge, 8) + arm * (size_t)judge->rung_count;
+    return (struct tacit_bounds_sum *)column_of(judge, 7) + arm * (size_t)judge->rung_count;
 }
 
 static struct tacit_phased_judge *writable(const struct tacit_phased_judge *judge)
@@ -98,15 +90,10 @@ static struct tacit_phased_judge *writable(const struct tacit_phased_judge *judg
 
 /* ---- Schedule ---- */
 
-static bool eliminates(const struct tacit_phases *schedule)
-{
-    return schedule->rule == TACIT_PHASES_ELIMINATION;
-}
-
 /* Are the intervals meant to hold at all times? */
 static bool decides(const struct tacit_phases *schedule)
 {
-    return eliminates(schedule) || schedule->confidence > 0;
+    return schedule->confidence > 0;
 }
 
 static bool is_guarded(const struct tacit_phases *schedule)
@@ -116,12 +103,12 @@ static bool is_guarded(const struct tacit_phases *schedule)
 
 size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
 {
-    if (!tacit_phases_is_valid(schedule))
+    if (!tacit_phases_is_valid(schedule) || schedule->rule != TACIT_PHASES_INDEX)
         return 0;
     size_t const rungs = tacit_phases_climb(schedule, NULL);
     size_t const arms = schedule->arm_count;
     return sizeof(struct tacit_phased_judge) +
-           (rungs + 8 * arms + 3 * rungs * arms) * sizeof(uint64_t);
+           (rungs + 7 * arms + 3 * rungs * arms) * sizeof(uint64_t);
 }
 
 /* ---- Plans ---- */
@@ -185,7 +172,7 @@ static void plan_arm(struct tacit_phased_judge *judge, uint32_t arm)
     judge->plan_count++;
 }
 
-/* 4.3, and 5.2 for the first plan: all arms that are left, their next rung each. */
+/* 5.2, the first plan: all arms that are there. */
 static void plan_all(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->plan_count == 0);
@@ -556,40 +543,6 @@ static void plan_next(struct tacit_phased_judge *judge)
     issue_guarded(judge);
 }
 
-/* 4.3: all at once, strict; the arm with the largest LCB stays. */
-static void eliminate(struct tacit_phased_judge *judge)
-{
-    TACIT_ASSERT(eliminates(&judge->schedule));
-    double best = -INFINITY;
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (is_in(judge, arm) && lowers_of(judge)[arm] > best)
-            best = lowers_of(judge)[arm];
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (is_in(judge, arm) && uppers_of(judge)[arm] < best)
-            eliminated_of(judge)[arm] = judge->round;
-}
-
-/* 4.3 to 4.5, once it is known who is left: the plan, or the end. */
-static void go_on_eliminating(struct tacit_phased_judge *judge)
-{
-    bool const is_known = judge->leader != TACIT_NO_ARM;
-    uint32_t const left = count_in(judge, true) + count_in(judge, false);
-    clear_plan(judge);
-    judge->decided = left == 1 && is_known;
-    if (judge->decided)
-        finish(judge);
-    else
-        plan_all(judge);
-}
-
-static void close_elimination(struct tacit_phased_judge *judge)
-{
-    bound_released(judge);
-    eliminate(judge);
-    judge->leader = judge->played = best_mean(judge);
-    go_on_eliminating(judge);
-}
-
 /* Without a guard all arms have a release after the first round but those that were added since,
  * whose UCB is 1. */
 static bool knows_all(struct tacit_phased_judge *judge)
@@ -647,10 +600,7 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
     }
     keep_releases(judge, agents, sums);
     judge->round_count++;
-    if (eliminates(&judge->schedule))
-        close_elimination(judge);
-    else
-        close_index(judge);
+    close_index(judge);
     TACIT_ASSERT(judge->finished == (judge->plan_count == 0));
     TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
     TACIT_ASSERT(judge->round_count <= judge->round);
@@ -675,11 +625,6 @@ static void begin_anew(struct tacit_phased_judge *judge, uint64_t played)
     judge->round +=
         judge->finished ? 1 : 0; /* the last word had the number after the last plan's */
     judge->finished = judge->decided = false;
-    if (eliminates(&judge->schedule)) {
-        judge->leader = judge->played = best_mean(judge);
-        go_on_eliminating(judge);
-        return;
-    }
     bool const knows_some = best_mean(judge) != TACIT_NO_ARM;
     if (!decides(&judge->schedule) && knows_some && knows_all(judge))
         bound_all(judge); /* the others' intervals stand since their last release */
@@ -698,26 +643,6 @@ enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint3
     return TACIT_OK;
 }
 
-static uint32_t count_present(struct tacit_phased_judge *judge)
-{
-    uint32_t count = 0;
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        count += standings_of(judge)[arm] == TACIT_PHASED_PRESENT ? 1 : 0;
-    return count;
-}
-
-/* Arms that were dropped for the sake of one that is gone are in again: by the intervals that hold
- * at all times those stay out that are surely worse than another one that is there. */
-static void readmit(struct tacit_phased_judge *judge)
-{
-    if (!eliminates(&judge->schedule))
-        return;
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (standings_of(judge)[arm] == TACIT_PHASED_PRESENT)
-            eliminated_of(judge)[arm] = 0;
-    eliminate(judge);
-}
-
 static bool is_planned(struct tacit_phased_judge *judge, uint32_t arm)
 {
     for (uint32_t i = 0; i < judge->plan_count; i++)
@@ -733,13 +658,12 @@ enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, ui
     if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
         is_guard || !has_room(judge))
         return TACIT_INVALID;
-    if (count_present(judge) == 1)
+    if (count_in(judge, true) + count_in(judge, false) == 1)
         return TACIT_INVALID;
     bool const is_at_play = is_planned(judge, arm) || judge->leader == arm || judge->played == arm;
     standings_of(judge)[arm] = TACIT_PHASED_RETIRED;
     if (!is_at_play)
         return TACIT_OK;
-    readmit(judge);
     begin_anew(judge, played);
     return TACIT_OK;
 }
@@ -758,7 +682,6 @@ void tacit_phased_judge_look(const struct tacit_phased_judge *state,
                                              .plan_count = judge->plan_count,
                                              .plan = plan_of(judge),
                                              .releases = releases_of(judge),
-                                             .eliminated = eliminated_of(judge),
                                              .standings = standings_of(judge),
                                              .means = means_of(judge),
                                              .uppers = uppers_of(judge),
@@ -826,7 +749,7 @@ void phased_judge_walk(struct core_walk *walk, struct tacit_phased_judge *judge)
     core_walk_truth(walk, &judge->finished);
     core_walk_truth(walk, &judge->decided);
     walk_plan(walk, judge);
-    core_walk_words(walk, column_of(judge, 3), 5 * (size_t)judge->schedule.arm_count);
+    core_walk_words(walk, column_of(judge, 3), 4 * (size_t)judge->schedule.arm_count);
     walk_releases(walk, judge);
 }
 
@@ -902,23 +825,15 @@ static bool numbers_are_possible(struct tacit_phased_judge *judge)
            (!judge->decided || (judge->finished && decides(&judge->schedule) && has_leader));
 }
 
-/* Somebody is left, the leader among them; the index drops nobody. */
-static bool eliminated_are_possible(struct tacit_phased_judge *judge)
+/* Somebody is there; who is to come has no release. */
+static bool standings_are_possible(struct tacit_phased_judge *judge)
 {
-    uint32_t left = 0;
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        uint64_t const round = eliminated_of(judge)[arm];
-        if (round > judge->round ||
-            (round > 0 && (!eliminates(&judge->schedule) || arm == judge->leader)))
-            return false;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
         if (standings_of(judge)[arm] > TACIT_PHASED_RETIRED ||
             (standings_of(judge)[arm] == TACIT_PHASED_TO_COME &&
-             (arm < tacit_phases_first_count(&judge->schedule) || round > 0 ||
-              releases_of(judge)[arm] > 0)))
+             (arm < tacit_phases_first_count(&judge->schedule) || releases_of(judge)[arm] > 0)))
             return false;
-        left += is_in(judge, arm) ? 1 : 0;
-    }
-    return left > 0;
+    return count_in(judge, true) + count_in(judge, false) > 0;
 }
 
 enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *state, size_t size,
@@ -938,6 +853,6 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
     bool const is_possible =
         phased_flag_is_possible(&judge->finished) && phased_flag_is_possible(&judge->decided) &&
         releases_are_possible(judge) && plan_is_possible(judge) && slots_are_possible(judge) &&
-        numbers_are_possible(judge) && eliminated_are_possible(judge);
+        numbers_are_possible(judge) && standings_are_possible(judge);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
