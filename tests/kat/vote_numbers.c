@@ -43,6 +43,15 @@ static void tails_are_what_they_were(void **state)
     assert_true(fabs(tacit_vote_binomial_tail(3, 0.3, 3) - 0.027) < 1e-16);
 }
 
+/* The footnote to Theorem 2 has I_0.99(500, 500) = 1.47e-302: it is 1, all but 10^-703 of it, and so
+ * the theorem's chance is 0 there. */
+static void beta_of_the_footnote_is_one(void **state)
+{
+    (void)state;
+    assert_true(tacit_vote_binomial_tail(999, 0.99, 500) >= 1 - 1e-12);
+    assert_true(tacit_vote_binomial_tail(999, 0.01, 500) < 1e-300);
+}
+
 static void thresholds_are_what_they_were(void **state)
 {
     (void)state;
@@ -98,6 +107,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tails_are_what_they_were),
+        cmocka_unit_test(beta_of_the_footnote_is_one),
         cmocka_unit_test(thresholds_are_what_they_were),
         cmocka_unit_test(costs_are_what_they_were),
     };
