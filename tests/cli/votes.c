@@ -101,7 +101,8 @@ static void check_prints_the_theorems_and_the_cheapest_votes(void **state)
     assert_non_null(theorem);
     assert_int_equal(sscanf(theorem, "Theorem 2     T = (T_Py + 1.22)/p* = %lf", &samples), 1);
     assert_true(fabs(samples - 64 * (1050 + 1.224)) < 50); /* four digits */
-    /* (1 - delta)(1 - I)^28; a count of mean T_Py + 1.22 is at most T_Py in nearly half of the cases. */
+    /* (1 - delta)(1 - I)^28; a count of mean T_Py + 1.22 is at most T_Py in nearly half of the
+     * cases. */
     double chance = 0;
     char const *const above = strstr(result.out, "with probability above ");
     assert_non_null(above);

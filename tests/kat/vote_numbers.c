@@ -43,8 +43,8 @@ static void tails_are_what_they_were(void **state)
     assert_true(fabs(tacit_vote_binomial_tail(3, 0.3, 3) - 0.027) < 1e-16);
 }
 
-/* The footnote to Theorem 2 has I_0.99(500, 500) = 1.47e-302: it is 1, all but 10^-703 of it, and so
- * the theorem's chance is 0 there. */
+/* The footnote to Theorem 2 has I_0.99(500, 500) = 1.47e-302: it is 1, all but 10^-703 of it, and
+ * so the theorem's chance is 0 there. */
 static void beta_of_the_footnote_is_one(void **state)
 {
     (void)state;
