@@ -6,6 +6,7 @@
 #define TACIT_PHASES_H
 #include "tacit/base.h"
 #include "tacit/bounds.h"
+#include "tacit/core.h"
 
 #define TACIT_PHASES_ARMS_PER_ROUND 4u
 #define TACIT_PHASES_GROWTH 2.0
@@ -51,6 +52,25 @@ uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule);
 /* S_1, S_2, ... up to the first one beyond T; their number, 0 where 64 do not get there. Writes
  * them unless `rungs` is NULL. Requires: room for TACIT_BOUNDS_RELEASES_MAX of them. */
 uint32_t tacit_phases_climb(const struct tacit_phases *schedule, uint64_t *rungs);
+
+/* What the index plays next depends on. */
+struct tacit_phases_choice {
+    uint32_t arm_count;      /* K */
+    uint32_t arms_per_round; /* B */
+    uint32_t leader;
+    const double *uppers; /* K: UCBs */
+    double bound;         /* a challenger's UCB is no less */
+    /* Of an arm's next release; 0: it is not to be played. */
+    uint64_t (*pulls)(const void *state, uint32_t arm);
+    const void *state;
+};
+
+/* Writes the plan in increasing order of arms: the B - 1 challengers with the largest UCBs, lowest
+ * index on ties, and the leader, if there is no challenger or if its next rung is at most the
+ * challengers' together. Returns the number of blocks. Requires: room for B blocks, leader < K.
+ * Cost: O(B K). Source: EXACT-BOUNDS 5.3, 5.5. */
+uint32_t tacit_phases_choose(const struct tacit_phases_choice *choice,
+                             struct tacit_pull_block *plan);
 
 /* delta of the intervals that hold at all times: 1 - confidence, or 1/T (EXACT-BOUNDS 4.2). */
 double tacit_phases_delta(const struct tacit_phases *schedule);

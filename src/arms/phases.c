@@ -110,3 +110,57 @@ bool tacit_phases_is_valid(const struct tacit_phases *schedule)
     double const rewards = (double)schedule->agent_count * ((double)schedule->horizon + noise);
     return rewards * (double)TACIT_STEPS < STEPS_MAX && tacit_phases_climb(schedule, NULL) > 0;
 }
+
+/* ---- The plan of the index ---- */
+
+/* Does `arm` come after `other` in the order of UCBs, lowest index first on ties? */
+static bool comes_after(const double *uppers, uint32_t arm, uint32_t other)
+{
+    return uppers[arm] < uppers[other] || (!(uppers[arm] > uppers[other]) && arm > other);
+}
+
+/* The next challenger after `before` (TACIT_NO_ARM: the first) in that order. */
+static uint32_t next_challenger(const struct tacit_phases_choice *choice, uint32_t before)
+{
+    double const *const uppers = choice->uppers;
+    uint32_t best = TACIT_NO_ARM;
+    for (uint32_t arm = 0; arm < choice->arm_count; arm++) {
+        if (arm == choice->leader || uppers[arm] < choice->bound ||
+            (before != TACIT_NO_ARM && !comes_after(uppers, arm, before)) ||
+            choice->pulls(choice->state, arm) == 0)
+            continue;
+        if (best == TACIT_NO_ARM || comes_after(uppers, best, arm))
+            best = arm;
+    }
+    return best;
+}
+
+/* Keeps the plan in the order of arms. Returns the pulls. */
+static uint64_t put(const struct tacit_phases_choice *choice, struct tacit_pull_block *plan,
+                    uint32_t count, uint32_t arm)
+{
+    uint64_t const pulls = choice->pulls(choice->state, arm);
+    uint32_t place = count;
+    for (; place > 0 && plan[place - 1].arm > arm; place--)
+        plan[place] = plan[place - 1];
+    plan[place].arm = arm; /* member by member: the gap keeps its bytes */
+    plan[place].count = pulls;
+    return pulls;
+}
+
+uint32_t tacit_phases_choose(const struct tacit_phases_choice *choice,
+                             struct tacit_pull_block *plan)
+{
+    TACIT_ASSERT(choice->leader < choice->arm_count);
+    uint64_t const own = choice->pulls(choice->state, choice->leader);
+    uint64_t total = 0;
+    uint32_t count = 0;
+    uint32_t arm = next_challenger(choice, TACIT_NO_ARM);
+    while (arm != TACIT_NO_ARM && count + 1 < choice->arms_per_round) {
+        total += put(choice, plan, count++, arm);
+        arm = next_challenger(choice, arm);
+    }
+    if (own > 0 && (count == 0 || own <= total))
+        (void)put(choice, plan, count++, choice->leader);
+    return count;
+}

@@ -165,37 +165,11 @@ static void open_plan(struct tacit_doubling_agent *agent)
         agent->phase = DOUBLING_PULLING;
 }
 
-/* Does `arm` come after `other` in the order of UCBs, lowest index first on ties? */
-static bool comes_after(const double *uppers, uint32_t arm, uint32_t other)
+static uint64_t next_pulls(const void *state, uint32_t arm)
 {
-    return uppers[arm] < uppers[other] || (!(uppers[arm] > uppers[other]) && arm > other);
-}
-
-/* The next arm after `before` (TACIT_NO_ARM: the first) in that order whose UCB is no less than the
- * leader's. */
-static uint32_t next_challenger(const struct tacit_doubling_agent *agent, const double *uppers,
-                                uint32_t before)
-{
-    TACIT_ASSERT(agent->leader < agent->schedule.arm_count);
-    uint32_t best = TACIT_NO_ARM;
-    for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++) {
-        bool const is_due = arm != agent->leader && uppers[arm] >= uppers[agent->leader] &&
-                            (before == TACIT_NO_ARM || comes_after(uppers, arm, before));
-        if (is_due && (best == TACIT_NO_ARM || comes_after(uppers, best, arm)))
-            best = arm;
-    }
-    return best;
-}
-
-static void sort_plan(struct tacit_doubling_agent *agent)
-{
-    struct tacit_pull_block *const plan = doubling_plan(agent);
-    for (uint32_t i = 1; i < agent->plan_count; i++)
-        for (uint32_t j = i; j > 0 && plan[j].arm < plan[j - 1].arm; j--) {
-            struct tacit_pull_block const block = plan[j];
-            plan[j] = plan[j - 1];
-            plan[j - 1] = block;
-        }
+    struct tacit_doubling_agent *const agent = (struct tacit_doubling_agent *)(uintptr_t)state;
+    uint32_t const own = doubling_own(agent, arm);
+    return own < agent->rung_count ? doubling_pulls(agent, own) : 0;
 }
 
 /* 5.3 to 5.5. */
@@ -203,18 +177,14 @@ static void plan_by_index(struct tacit_doubling_agent *agent, struct tacit_doubl
 {
     double const *const uppers = doubling_uppers(memory, agent->schedule.arm_count);
     bound_all(agent, memory);
-    uint64_t pulls = 0;
-    uint32_t arm = next_challenger(agent, uppers, TACIT_NO_ARM);
-    while (arm != TACIT_NO_ARM && agent->plan_count + 1 < agent->schedule.arms_per_round &&
-           doubling_own(agent, arm) < agent->rung_count) {
-        plan_arm(agent, arm);
-        pulls = doubling_plan_pulls(agent);
-        arm = next_challenger(agent, uppers, arm);
-    }
-    uint32_t const own = doubling_own(agent, agent->leader);
-    if (own < agent->rung_count && (agent->plan_count == 0 || doubling_pulls(agent, own) <= pulls))
-        plan_arm(agent, agent->leader);
-    sort_plan(agent);
+    struct tacit_phases_choice const choice = {.arm_count = agent->schedule.arm_count,
+                                               .arms_per_round = agent->schedule.arms_per_round,
+                                               .leader = agent->leader,
+                                               .uppers = uppers,
+                                               .bound = uppers[agent->leader],
+                                               .pulls = next_pulls,
+                                               .state = agent};
+    agent->plan_count = tacit_phases_choose(&choice, doubling_plan(agent));
     if (agent->plan_count == 0)
         rest(agent);
     else

@@ -172,16 +172,6 @@ static void plan_arm(struct tacit_phased_judge *judge, uint32_t arm)
     judge->plan_count++;
 }
 
-/* 5.2, the first plan: all arms that are there. */
-static void plan_all(struct tacit_phased_judge *judge)
-{
-    TACIT_ASSERT(judge->plan_count == 0);
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (is_in(judge, arm))
-            plan_arm(judge, arm);
-    issue(judge);
-}
-
 static void clear_plan(struct tacit_phased_judge *judge)
 {
     judge->plan_count = 0;
@@ -293,7 +283,7 @@ static uint32_t count_in(struct tacit_phased_judge *judge, bool is_released)
     return count;
 }
 
-/* The first rung of all arms that have none. */
+/* The first rung of all arms that have none; 5.2: at first none has. */
 static void plan_first(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->plan_count == 0);
@@ -329,10 +319,8 @@ enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
         standings_of(judge)[arm] = TACIT_PHASED_TO_COME;
     if (schedule->arm_count == 1)
         finish(judge); /* 5.7: nothing to learn */
-    else if (is_guarded(schedule))
-        plan_first(judge);
     else
-        plan_all(judge);
+        plan_first(judge);
     TACIT_ASSERT(judge->finished == (judge->plan_count == 0));
     return TACIT_OK;
 }
@@ -481,65 +469,33 @@ static void bound_all(struct tacit_phased_judge *judge)
 
 /* ---- Leader and challengers ---- */
 
-/* Does `arm` come after `other` in the order of UCBs, lowest index first on ties? */
-static bool comes_after(struct tacit_phased_judge *judge, uint32_t arm, uint32_t other)
+static uint64_t pulls_of(const void *state, uint32_t arm)
 {
-    double const upper = uppers_of(judge)[arm];
-    double const upper_of_other = uppers_of(judge)[other];
-    return upper < upper_of_other || (!(upper > upper_of_other) && arm > other);
-}
-
-/* The first arm after `before` (TACIT_NO_ARM: of all) in that order whose UCB is at least `bound`,
- * the leader aside. */
-static uint32_t next_challenger(struct tacit_phased_judge *judge, double bound, uint32_t before)
-{
-    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
-    uint32_t best = TACIT_NO_ARM;
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        if (arm == judge->leader || !is_in(judge, arm) || uppers_of(judge)[arm] < bound ||
-            (before != TACIT_NO_ARM && !comes_after(judge, arm, before)))
-            continue;
-        if (best == TACIT_NO_ARM || comes_after(judge, best, arm))
-            best = arm;
-    }
-    return best;
-}
-
-/* By arm; insertion: there are few blocks. */
-static void sort_plan(struct tacit_phased_judge *judge)
-{
-    struct tacit_pull_block *const plan = plan_of(judge);
-    for (uint32_t i = 1; i < judge->plan_count; i++)
-        for (uint32_t j = i; j > 0 && plan[j].arm < plan[j - 1].arm; j--) {
-            struct tacit_pull_block const block = plan[j];
-            plan[j] = plan[j - 1];
-            plan[j - 1] = block;
-        }
+    struct tacit_phased_judge *const judge = writable(state);
+    return is_in(judge, arm) ? next_pulls(judge, arm) : 0;
 }
 
 /* 5.3 to 5.5. */
 static void plan_next(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->plan_count == 0);
-    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
+    uint32_t const leader = judge->leader;
     bool const may_decide = decides(&judge->schedule);
-    double const bound =
-        may_decide ? lowers_of(judge)[judge->leader] : uppers_of(judge)[judge->leader];
-    uint64_t total = 0;
-    uint32_t arm = next_challenger(judge, bound, TACIT_NO_ARM);
-    while (arm != TACIT_NO_ARM && judge->plan_count + 1 < judge->schedule.arms_per_round) {
-        total += next_pulls(judge, arm);
-        plan_arm(judge, arm);
-        arm = next_challenger(judge, bound, arm);
-    }
-    if (may_decide && judge->plan_count == 0) {
+    struct tacit_phases_choice const choice = {.arm_count = judge->schedule.arm_count,
+                                               .arms_per_round = judge->schedule.arms_per_round,
+                                               .leader = leader,
+                                               .uppers = uppers_of(judge),
+                                               .bound = may_decide ? lowers_of(judge)[leader]
+                                                                   : uppers_of(judge)[leader],
+                                               .pulls = pulls_of,
+                                               .state = judge};
+    judge->plan_count = tacit_phases_choose(&choice, plan_of(judge));
+    if (may_decide && judge->plan_count == 1 && plan_of(judge)[0].arm == leader) {
+        clear_plan(judge);
         judge->decided = true; /* 5.4 */
         finish(judge);
         return;
     }
-    if (judge->plan_count == 0 || next_pulls(judge, judge->leader) <= total)
-        plan_arm(judge, judge->leader);
-    sort_plan(judge);
     issue_guarded(judge);
 }
 
