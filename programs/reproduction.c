@@ -112,16 +112,41 @@ static const double *curve_of(const struct reproduction *reproduction, uint32_t 
                : simulation->results.curves + ((size_t)curve * simulation->finished + run) * points;
 }
 
-/* The value of one run at a slot, on the line between the recorded ones around it. */
-static double value_at(const struct tacit_sim *sim, const double *regret, uint64_t slot)
+/* What a run recorded at some slots. */
+struct track {
+    const uint64_t *slots;
+    const double *values;
+    uint32_t count;
+};
+
+/* Of a series, else of a curve. */
+static struct track track_of(const struct reproduction *reproduction, uint32_t index,
+                             const char *name, uint32_t run)
+{
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    struct tacit_sim const *const sim = &experiment->sim;
+    uint32_t const series = find_series(experiment->family, name);
+    if (series == UINT32_MAX)
+        return (struct track){sim->points, curve_of(reproduction, index, name, run),
+                              sim->point_count};
+    const double *const profiles = reproduction->simulations[index].results.profiles;
+    TACIT_ASSERT(profiles != NULL);
+    return (struct track){sim->series_slots,
+                          profiles + (size_t)run * sim->profile_values +
+                              (size_t)series * sim->series_count,
+                          sim->series_count};
+}
+
+/* The value at a slot, on the line between the recorded ones around it. */
+static double value_at(struct track track, uint64_t slot)
 {
     uint32_t after = 0;
-    while (after + 1 < sim->point_count && sim->points[after] < slot)
+    while (after + 1 < track.count && track.slots[after] < slot)
         after++;
-    double const t = (double)sim->points[after];
-    double const t_before = after == 0 ? 0 : (double)sim->points[after - 1];
-    double const before = after == 0 ? 0 : regret[after - 1];
-    return before + (regret[after] - before) * ((double)slot - t_before) / (t - t_before);
+    double const t = (double)track.slots[after];
+    double const t_before = after == 0 ? 0 : (double)track.slots[after - 1];
+    double const before = after == 0 ? 0 : track.values[after - 1];
+    return before + (track.values[after] - before) * ((double)slot - t_before) / (t - t_before);
 }
 
 /* One value a run. slot: 0: at the end. Requires: the experiment has the metric. */
@@ -135,13 +160,13 @@ static double *values_of(struct reproduction *reproduction, uint32_t index, cons
     int const extra = find_extra(name);
     uint32_t const metric = tacit_family_metric(experiment->family, name);
     double *const values = room_for(reproduction, runs, sizeof *values);
-    TACIT_ASSERT(extra < EXTRA_COUNT || metric != UINT32_MAX);
+    TACIT_ASSERT(extra < EXTRA_COUNT || metric != UINT32_MAX || slot > 0);
     for (uint32_t run = 0; run < runs; run++)
         values[run] = extra == EXTRA_EPSILON  ? tacit_experiment_loss(experiment)
                       : extra == EXTRA_NOISE  ? experiment->epsilon_per_reward
                       : extra == EXTRA_AGENTS ? sim->agent_count
                       : slot == 0 ? simulation->results.metrics[(size_t)metric * runs + run]
-                                  : value_at(sim, curve_of(reproduction, index, name, run), slot);
+                                  : value_at(track_of(reproduction, index, name, run), slot);
     return values;
 }
 
@@ -192,12 +217,14 @@ static enum tacit_status check_claim(const struct tacit_claims *claims,
         struct tacit_measure_step const *const step = &claim->measure.steps[i];
         if (step->kind != TACIT_MEASURE_RESULT)
             continue;
+        if (step->slot > 0 && is_series(step->metric))
+            continue;
         status = check_metric(claims, claim->line, "measure", step->metric, error);
         if (status == TACIT_OK && step->slot > 0 &&
             (!is_known_over_time(step->metric) || strcmp(step->metric, "regret_per_agent") == 0)) {
             tacit_claims_error(claims, claim->line, "measure",
                                "'@' belongs to what is recorded over time: regret, and of some "
-                               "protocols reward, updates, links, scalars, bytes",
+                               "protocols reward, updates, links, scalars, bytes, and series",
                                error);
             status = TACIT_INVALID;
         }
@@ -390,7 +417,10 @@ static enum tacit_status check_slot(const struct reproduction *reproduction,
                                     struct tacit_error *error)
 {
     struct tacit_sim const *const sim = &reproduction->experiments[step->experiment].sim;
-    uint64_t const last = sim->points[sim->point_count - 1];
+    bool const is_of_series =
+        find_series(reproduction->experiments[step->experiment].family, step->metric) != UINT32_MAX;
+    uint64_t const last =
+        is_of_series ? sim->series_slots[sim->series_count - 1] : sim->points[sim->point_count - 1];
     char text[200];
     if (step->slot <= last)
         return TACIT_OK;
@@ -422,9 +452,13 @@ static enum tacit_status check_over_time(const struct reproduction *reproduction
                                          const char *key, uint32_t index, const char *name,
                                          struct tacit_error *error)
 {
-    struct tacit_family const *const family = reproduction->experiments[index].family;
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    struct tacit_family const *const family = experiment->family;
+    bool const has_series = experiment->sim.profile_values > 0 && !experiment->sim.instance_per_run;
     char text[300];
-    if (strncmp(name, "regret", 6) == 0 || tacit_family_curve(family, name) != UINT32_MAX)
+    if (strcmp(name, "regret") == 0 || strcmp(name, "regret_per_agent") == 0 ||
+        tacit_family_curve(family, name) != UINT32_MAX ||
+        (has_series && find_series(family, name) != UINT32_MAX))
         return TACIT_OK;
     (void)snprintf(text, sizeof text,
                    "%.60s runs protocol: %s, which does not record '%.60s' over time",
@@ -439,7 +473,7 @@ static enum tacit_status check_steps(const struct reproduction *reproduction,
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < claim->measure.step_count && status == TACIT_OK; i++) {
         struct tacit_measure_step const *const step = &claim->measure.steps[i];
-        if (step->kind == TACIT_MEASURE_RESULT)
+        if (step->kind == TACIT_MEASURE_RESULT && (step->slot == 0 || !is_series(step->metric)))
             status = check_has(reproduction, claim->line, "measure", step->experiment, step->metric,
                                error);
         if (step->kind == TACIT_MEASURE_RESULT && status == TACIT_OK)

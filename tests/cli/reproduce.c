@@ -845,8 +845,13 @@ static void series_are_drawn_and_long_papers_wait(void **state)
                  "  - id: fig2\n    title: Leakage\n    paper_shows: It rises.\n"
                  "    plot: {x: time_by_round, y: leakage_by_round}\n"
                  "    curves: [{experiment: users, label: users}]\n"
-                 "    claims: [{id: c2, where: w, says: s, measure: users.rounds, band: [60, 60],\n"
-                 "      verdict: holds}]\n");
+                 "    claims:\n"
+                 "      - {id: c2, where: w, says: s, measure: users.rounds, band: [60, 60],\n"
+                 "         verdict: holds}\n"
+                 "      - {id: c3, where: w, says: s, band: [1, 1], verdict: holds,\n"
+                 "         measure: users.leakage_by_round@60 / users.leakage_max}\n"
+                 "      - {id: c4, where: w, says: s, band: [0, 1], verdict: holds,\n"
+                 "         measure: users.leakage_by_round@20 / users.leakage_max}\n");
     temp_file_write(bench->paper, "users.yaml",
                     "name: users\nseed: 1\nruns: 20\nhorizon: 300\nagents: 10\n"
                     "environment: {kind: latency}\nnetwork: {kind: star}\n"
@@ -858,6 +863,8 @@ static void series_are_drawn_and_long_papers_wait(void **state)
     result = REPRODUCE(bench, "px-fig2", "--fast", "--out", bench->out);
     expect_code(&result, 0);
     expect_has(result.out, "holds          c2: ");
+    expect_has(result.out, "holds          c3: ");
+    expect_has(result.out, "holds          c4: ");
     temp_path(out, bench->out, "px");
     char *const figure = read_file(out, "fig2.svg");
     expect_well_formed(figure);

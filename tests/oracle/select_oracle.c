@@ -150,6 +150,56 @@ static uint32_t draw_set(struct tacit_rng *rng, uint32_t users, uint32_t m, uint
     return (uint32_t)bits;
 }
 
+/* N1, and the average that Table I rests on. In each of three lists that know nothing of each other
+ * (K - m)/(m + 1) others stand before the least member on average; they may take the place of the
+ * m - 3 members that are no minima: 2.80 (K - m) here, less what two lists share. */
+static void active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many(void **state)
+{
+    (void)state;
+    enum { USERS = 300, M = 60, RUNS = 400 };
+    static double ucb[USERS];
+    static double g[USERS];
+    static double p[USERS];
+    static double weight[USERS];
+    void *const scratch = new_memory(tacit_select_scratch_size(USERS));
+    struct tacit_select_scores const scores = {ucb, g, p, weight};
+    double passive = 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        struct tacit_rng rng = stream(run, 9);
+        struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+        uint64_t bits[TACIT_BITS_WORDS(USERS)] = {0};
+        uint32_t members[M];
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < USERS; k++) {
+            ucb[k] = tacit_rng_uniform(&rng);
+            g[k] = tacit_rng_uniform(&rng);
+            p[k] = tacit_rng_uniform(&rng);
+        }
+        assert_int_equal(tacit_entropy_subset(&entropy, M, USERS, bits), TACIT_OK);
+        for (uint32_t k = 0; k < USERS; k++)
+            if (tacit_bits_has(bits, k))
+                members[count++] = k;
+        uint32_t least[3] = {members[0], members[0], members[0]};
+        double const *const lists[3] = {ucb, g, p};
+        for (uint32_t list = 0; list < 3; list++)
+            for (uint32_t i = 0; i < M; i++)
+                if (lists[list][members[i]] < lists[list][least[list]])
+                    least[list] = members[i];
+        uint64_t const all = tacit_select_neighbour_count(&scores, USERS, members, M, scratch);
+        uint64_t active = 0;
+        for (uint64_t i = 0; i < all; i++) {
+            uint32_t leaves;
+            uint32_t comes;
+            tacit_select_neighbour(&scores, USERS, members, M, i, scratch, &leaves, &comes);
+            active += leaves == least[0] || leaves == least[1] || leaves == least[2] ? 1 : 0;
+        }
+        assert_true(active <= UINT64_C(3) * (USERS - M));
+        passive += (double)(all - active) / (USERS - M) / RUNS;
+    }
+    assert_true(passive > 2.4 && passive < 3);
+    free(scratch);
+}
+
 static void neighbours_are_those_of_R1_and_R2_in_500_graphs(void **state)
 {
     (void)state;
@@ -495,6 +545,7 @@ int main(void)
         cmocka_unit_test(best_set_is_that_of_enumeration_in_3000_cases_with_ties),
         cmocka_unit_test(best_of_many_is_that_of_a_plain_search_over_the_last_member),
         cmocka_unit_test(neighbours_are_those_of_R1_and_R2_in_500_graphs),
+        cmocka_unit_test(active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many),
         cmocka_unit_test(the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs),
         cmocka_unit_test(temperature_exceeds_the_range_of_energies_in_500_cases),
         cmocka_unit_test(scores_and_values_are_those_of_the_formulas_from_the_whole_history),

@@ -50,6 +50,9 @@ const struct tacit_metric select_metrics[] = {
                               0},
     [SELECT_ITERATIONS] = {"iterations", "Iterations", "steps",
                            "how many an annealing took in a round", 0},
+    [SELECT_NEIGHBOURS] = {"neighbours", "Neighbours", "sets",
+                           "of the chosen set in the graph of Sec. IV-A, the mean of the rounds",
+                           0},
     [SELECT_METRIC_COUNT] = {.name = NULL}};
 
 const struct tacit_profile select_series[] = {
@@ -58,6 +61,12 @@ const struct tacit_profile select_series[] = {
                                  true},
     [SELECT_REGRET_GENIE_BY_ROUND] = {"regret_genie_by_round", "expected regret", "reward", NULL,
                                       NULL, true},
+    [SELECT_SHARE_BY_ROUND] = {"share_by_round", "share of the rounds, T_k / t", "share",
+                               "of the rounds in which the first user took part", NULL, true},
+    [SELECT_GENERALIZATION_BY_ROUND] = {"generalization_by_round", "reward of generalisation, g_k",
+                                        "reward",
+                                        "what Eq. (8) gives the first user in the next round", NULL,
+                                        true},
     [SELECT_ACCURACY_BY_ROUND] = {"accuracy_by_round", "accuracy", "share", NULL, NULL, true},
     [SELECT_ACCURACY_MEAN_BY_ROUND] = {"accuracy_mean_by_round", "accuracy, mean", "share",
                                        "of the examinations of the last 10 rounds", NULL, true},

@@ -154,6 +154,16 @@ static void count_bytes(struct select_run *run)
         run->plan->config.user_count * model + run->user_count * update;
 }
 
+/* A set of everybody has none, and where fewer took part than were asked for there is no graph. */
+static void count_neighbours(struct select_run *run)
+{
+    uint32_t const users = run->plan->config.user_count;
+    struct tacit_select_scores const scores = scores_of(run);
+    if (run->user_count == run->plan->config.users_per_round && run->user_count < users)
+        run->metrics[SELECT_NEIGHBOURS] += (double)tacit_select_neighbour_count(
+            &scores, users, run->users, run->user_count, run->scratch);
+}
+
 static enum tacit_status account(struct select_run *run)
 {
     TACIT_ASSERT(run->user_count > 0);
@@ -172,6 +182,7 @@ static enum tacit_status account(struct select_run *run)
     run->metrics[SELECT_PARTICIPATIONS] += run->user_count;
     run->metrics[SELECT_MESSAGES] += 2.0 * run->user_count;
     count_bytes(run);
+    count_neighbours(run);
     return TACIT_OK;
 }
 
@@ -229,6 +240,13 @@ static enum tacit_status record(struct select_run *run, bool is_examined)
     series_of(run, SELECT_TIME_BY_ROUND)[at] = run->metrics[SELECT_LATENCY];
     series_of(run, SELECT_LEAKAGE_BY_ROUND)[at] = largest_leakage(run);
     series_of(run, SELECT_REGRET_GENIE_BY_ROUND)[at] = run->metrics[SELECT_REGRET_GENIE];
+    struct tacit_select_scores const scores = scores_of(run); /* nobody needs the old ones */
+    struct tacit_select_view view;
+    tacit_select_score(run->select, &scores);
+    tacit_select_look(run->select, &view);
+    series_of(run, SELECT_SHARE_BY_ROUND)[at] =
+        view.round_count > 0 ? view.counts[0] / (double)view.round_count : 0;
+    series_of(run, SELECT_GENERALIZATION_BY_ROUND)[at] = scores.generalization[0];
     run->recorded++;
     return is_examined ? training_examine(run->training, accuracy, loss) : TACIT_OK;
 }
@@ -362,6 +380,8 @@ static void finish(struct select_run *run, struct tacit_sim_row *row)
     TACIT_ASSERT(run->metrics[SELECT_ROUNDS] >= 0);
     run->metrics[SELECT_LEAKAGE_MAX] = largest_leakage(run);
     account_for_gap(run);
+    if (run->metrics[SELECT_ROUNDS] > 0)
+        run->metrics[SELECT_NEIGHBOURS] /= run->metrics[SELECT_ROUNDS];
     memcpy(row->metrics, run->metrics, sizeof run->metrics);
     struct tacit_select_view view;
     tacit_select_look(run->select, &view);

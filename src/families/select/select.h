@@ -29,6 +29,7 @@ enum select_metric {
     SELECT_TIME_TO_TARGET,
     SELECT_OPTIMAL_SHARE,
     SELECT_ITERATIONS,
+    SELECT_NEIGHBOURS,
     SELECT_METRIC_COUNT
 };
 extern const struct tacit_metric select_metrics[];
@@ -38,6 +39,8 @@ enum select_series {
     SELECT_TIME_BY_ROUND,
     SELECT_LEAKAGE_BY_ROUND,
     SELECT_REGRET_GENIE_BY_ROUND,
+    SELECT_SHARE_BY_ROUND, /* this and the next: of the first user */
+    SELECT_GENERALIZATION_BY_ROUND,
     SELECT_ACCURACY_BY_ROUND, /* these three: NaN without training */
     SELECT_ACCURACY_MEAN_BY_ROUND,
     SELECT_LOSS_BY_ROUND,
