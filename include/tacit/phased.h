@@ -131,6 +131,7 @@ struct tacit_phased_message {
      * HELLO, GRANT, REFUSAL: commitment. NULL: there are none. */
     const struct tacit_commit *commit;
     bool closed; /* GRANT: this round needs no report any more */
+    bool forgot; /* REFUSAL: this hub knows nothing of what was followed; its state is an old one */
 };
 
 /* Bytes that a deep copy of the message needs. */
@@ -203,7 +204,8 @@ struct tacit_phased_agent_view {
     bool halted;         /* a release was refused, or the hub has seen more than this state knows */
     bool releasing;      /* all rewards are here, and the entropy source failed */
     bool committed;      /* a release is drawn and waits for its grant */
-    bool blocked;        /* the hub has granted another one instead */
+    bool blocked;        /* the hub has granted another one instead, .. */
+    bool forgotten;      /* .. or knows nothing of a grant that it gave */
     const uint8_t *head; /* with grants: the last commitment that was granted; else NULL */
     bool reported;       /* the hub said that it holds the report of this round */
     uint64_t pull_count; /* pulls acknowledged so far, planned and others */
@@ -283,6 +285,7 @@ struct tacit_phased_hub_view {
     const uint64_t *received; /* A: who has reported in the present round */
     const uint32_t *seen;     /* A: last round whose report is held from each agent */
     const uint64_t *flagged;  /* A: with grants: who spoke from two states; else NULL */
+    const uint64_t *ahead;    /* A: the same: who follows a grant that this state never gave */
 };
 
 /* Bytes of a state: O(A K + K log T). Errors: 0 if the configuration is not valid. */
@@ -299,9 +302,11 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *hub, siz
 /* One step. The state is a function of the set of reports accepted: order, repetition and delay do
  * not matter; with a deadline, delay decides which set that is. No entropy is needed. TACIT_FORKED:
  * the sender speaks from two states; it is flagged, nothing else changes (update->persist, and a
- * REFUSAL to a COMMIT). TACIT_ROLLBACK: a word of a term that has not begun here; nothing changed.
- * A START that begins a term asks for the reports of the present round anew. Cost: O(plan) a
- * report, O(A plan) and O(K) bounds at the end of a round. */
+ * REFUSAL to a COMMIT). TACIT_ROLLBACK: a word of a round or a term that has not begun here;
+ * nothing changed; or, with update->persist, one that follows a grant that this state knows nothing
+ * of: the sender is marked as ahead, which blames nobody, and hears a REFUSAL that says so. A START
+ * that begins a term asks for the reports of the present round anew. Cost: O(plan) a report, O(A
+ * plan) and O(K) bounds at the end of a round. */
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update);

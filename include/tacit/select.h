@@ -295,6 +295,7 @@ struct tacit_select_message {
      * commitment = the other one; UPDATE: previous, salt */
     struct tacit_commit commit;
     bool closed; /* GRANT: the round needs no update any more */
+    bool forgot; /* REFUSAL: this hub knows nothing of what was followed; its state is an old one */
     /* REQUEST, PIECE */
     enum tacit_select_vector vector;
     uint32_t first; /* REQUEST: bit i of mask is piece first + i; PIECE: its index */
@@ -368,7 +369,7 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
 enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, size_t size,
                                           const struct tacit_select_site_config *config);
 /* Fills *update, whatever the status. Errors: of RECEIVE TACIT_MALFORMED, TACIT_STRANGER,
- * TACIT_UNEXPECTED, TACIT_FORKED, and nothing changed but that a refusal blocks; TACIT_ENTROPY:
+ * TACIT_UNEXPECTED, and nothing changed; late and repeated answers are TACIT_OK; TACIT_ENTROPY:
  * nothing was drawn, and the training is asked for again. Cost: O(d) at most. */
 enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
                                          const struct tacit_select_event *event,
@@ -393,7 +394,8 @@ struct tacit_select_site_view {
     uint32_t participation;
     uint64_t price_nano; /* of the newest draw */
     uint64_t spent_nano;
-    bool is_blocked;   /* another state of this site got the grant */
+    bool is_blocked;   /* another state of this site got the grant, .. */
+    bool is_forgotten; /* .. or the hub knows nothing of one that it gave */
     bool is_exhausted; /* no participation can be paid any more */
     uint8_t head[TACIT_SHA256_BYTES];
 };
@@ -431,8 +433,10 @@ enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
 /* Errors: TACIT_MALFORMED. */
 enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, size_t size,
                                          const struct tacit_select_hub_config *config);
-/* As of a site. Errors also: TACIT_FORKED: the site shows another update than the one that was
- * granted to it, and is flagged; TACIT_ENTROPY: no set was chosen, a later event tries again. */
+/* As of a site. Errors also: TACIT_FORKED: the site speaks from two states, and is flagged;
+ * TACIT_ROLLBACK: it speaks of a round that has not begun here, and nothing changed; or it follows
+ * a grant that this state knows nothing of: it is marked as ahead, which blames nobody, and hears a
+ * REFUSAL that says so; TACIT_ENTROPY: no set was chosen, a later event tries again. */
 enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
                                         const struct tacit_select_event *event,
                                         const struct tacit_entropy *entropy,
@@ -448,7 +452,8 @@ struct tacit_select_hub_view {
     uint32_t received_count;
     const uint64_t *asked;      /* A */
     const uint64_t *received;   /* A */
-    const uint64_t *flagged;    /* A */
+    const uint64_t *flagged;    /* A: who spoke from two states */
+    const uint64_t *ahead;      /* A: who follows a grant that this state never gave */
     const uint32_t *seen;       /* A */
     const uint64_t *spent_nano; /* A, as reported */
     const float *model;         /* d: of the present round */

@@ -31,13 +31,15 @@ struct tacit_vote_letter {
     uint32_t from; /* site, or TACIT_HUB */
     uint32_t to;   /* site, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
-    uint32_t cell;                          /* draws of the site; 0 in ROW and ANEW */
+    uint32_t cell;                          /* draws of the site, GRANTED and REFUSED: as it said;
+                                               0 in ROW and ANEW */
     uint32_t player;                        /* ROW: whose */
     uint64_t reset;                         /* CAST, ROW, ANEW: resets so far */
     const uint64_t *marks;                  /* CAST, ROW: K bits; else NULL */
     uint8_t commitment[TACIT_SHA256_BYTES]; /* COMMIT, GRANTED: it; HELLO, CAST, REFUSED: the head;
                                                zeros: none was granted yet */
     uint8_t previous[TACIT_SHA256_BYTES];   /* COMMIT: the one before it */
+    bool forgot; /* REFUSED: this hub knows nothing of what was followed; its state is an old one */
 };
 
 /* ---- Site ------------------------------------------------------------------------------------ */
@@ -84,7 +86,8 @@ struct tacit_vote_site_view {
     bool is_decided;   /* one arm is left of the voted set, for good */
     bool is_finished;  /* all pulls of the run are played */
     bool is_committed; /* the newest draw waits for its grant */
-    bool is_blocked;   /* another state of this site was granted; nothing leaves from here */
+    bool is_blocked;   /* another state of this site was granted; nothing leaves from here .. */
+    bool is_forgotten; /* .. or the hub knows nothing of a grant that it gave */
     bool is_spent;     /* no draw is allowed any more: cells_max, the budget, or the ladder's end */
     uint32_t granted;  /* the newest draw that may be used; 0: none */
     uint64_t pull_count;
@@ -110,12 +113,13 @@ enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size
 /* One step. START (after init, a restart, or when the hub is there again) says and asks again what
  * is open. REWARD and EXPLOITED as in tacit/vote.h. RECEIVE: rows and resets go to the board, which
  * is read at once, or after the grant that is waited for; a grant lets the draw be used; a refusal
- * blocks. TIMEOUT: a tick, or something to say again.
+ * blocks, unless it is older than the last draw. Late and repeated answers are TACIT_OK. TIMEOUT: a
+ * tick, or something to say again.
  * Errors: TACIT_STRANGER (not of this run, not from the hub, not to this site), TACIT_MALFORMED (no
- *   such player or arm), TACIT_UNEXPECTED (a grant of what was not asked; a kind that only a hub
- *   takes), TACIT_INVALID (a reward that was not planned); nothing is changed then.
- *   TACIT_ENTROPY: nothing was drawn, or not committed to; a timeout tries again. TACIT_BUDGET: the
- *   draw was refused. Cost: O(K) an epoch's end, O(K/64) a row. */
+ *   such player or arm), TACIT_UNEXPECTED (a kind that only a hub takes), TACIT_INVALID (a reward
+ * that was not planned); nothing is changed then. TACIT_ENTROPY: nothing was drawn, or not
+ * committed to; a timeout tries again. TACIT_BUDGET: the draw was refused. Cost: O(K) an epoch's
+ * end, O(K/64) a row. */
 enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
                                        const struct tacit_vote_site_event *event,
                                        const struct tacit_entropy *entropy,
@@ -161,6 +165,7 @@ struct tacit_vote_hub_view {
     uint32_t voter_count;    /* players with a mark of the present reset that counts */
     const uint64_t *voters;  /* N */
     const uint64_t *flagged; /* N: two states of this site were seen */
+    const uint64_t *ahead;   /* N: it follows a grant that this state never gave */
     const uint32_t *cells;   /* N: newest draw that was granted to each; 0: none */
 };
 
@@ -179,11 +184,13 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
 
 /* One step. A COMMIT is granted if it follows the head of its site, and then is the head: persist
  * comes before the grant leaves. A CAST counts if it names the head or the one before it. A HELLO
- * is answered with the head: granted if it is that, or refused. Errors: TACIT_STRANGER (not of this
- * run, not a site; a vote of one that has none; a commitment or vote of another state than the one
- * that was granted: the site is flagged, and an answer may leave), TACIT_MALFORMED,
- * TACIT_UNEXPECTED. TACIT_ENTROPY: no coin was flipped; soon again. Cost: O(1) a commitment,
- * O(K/64) a vote, O(N K) a reset. */
+ * is answered with the head: granted if it is that, or refused. What was granted before that is
+ * late, or a copy's, and hears a REFUSED. Errors: TACIT_STRANGER (not of this run, not a site; a
+ * vote of one that has none), TACIT_MALFORMED, TACIT_UNEXPECTED; TACIT_FORKED: a commitment or vote
+ * of another state than the one that was granted; the site is flagged, and an answer may leave;
+ * TACIT_ROLLBACK: it follows a grant that this state knows nothing of: it is marked as ahead, which
+ * blames nobody, and hears so; or a vote of a reset that was not: nothing changed. TACIT_ENTROPY:
+ * no coin was flipped; soon again. Cost: O(1) a commitment, O(K/64) a vote, O(N K) a reset. */
 enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
                                       const struct tacit_vote_hub_event *event,
                                       const struct tacit_entropy *entropy,

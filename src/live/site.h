@@ -201,6 +201,11 @@ struct live_site_place {
     const char *const *sites; /* A: names of all; NULL: those of the neighbours alone are known */
 };
 
+/* Why a site is blocked whose coordinator has forgotten a grant. */
+#define LIVE_SITE_FORGOTTEN                                                                        \
+    "blocked: the coordinator knows nothing of a grant that this site had of it: its state is an " \
+    "old one; nothing is released until it grants again"
+
 /* What may be shown: computed from what left noised, or public anyway. Pointers belong to the
  * family and are valid until the next step. */
 struct live_site_view {

@@ -31,7 +31,7 @@ static size_t body_bytes(const struct tacit_phased_message *message)
     case TACIT_PHASED_GRANT:
         return HASH_FIELD + WIRE_FIXED32;
     case TACIT_PHASED_REFUSAL:
-        return HASH_FIELD + wire_field_bytes(0);
+        return HASH_FIELD + wire_field_bytes(0) + WIRE_FIXED32;
     }
     TACIT_ASSERT(false);
     return 0;
@@ -137,6 +137,7 @@ static void fill_refusal(struct encoding *encoding)
     Tacit__V2__PhasedRefusal *const refusal = &encoding->body.refusal;
     tacit__v2__phased_refusal__init(refusal);
     refusal->head = hash_of(encoding->message->commit->commitment);
+    refusal->forgot = encoding->message->forgot ? 1 : 0;
     encoding->head.body_case = TACIT__V2__PHASED_MESSAGE__BODY_PHASED_REFUSAL;
     encoding->head.phased_refusal = refusal;
 }
@@ -250,7 +251,9 @@ static bool take_grant(const Tacit__V2__PhasedGrant *grant, struct parts *parts)
 static bool take_refusal(const Tacit__V2__PhasedRefusal *refusal, struct parts *parts)
 {
     parts->message.kind = TACIT_PHASED_REFUSAL;
-    return refusal->signature.len == 0 && take_hash(refusal->head, parts->commit.commitment, parts);
+    parts->message.forgot = refusal->forgot == 1;
+    return refusal->signature.len == 0 && refusal->forgot <= 1 &&
+           take_hash(refusal->head, parts->commit.commitment, parts);
 }
 
 static bool take_body(const Tacit__V2__PhasedMessage *head, struct parts *parts)

@@ -40,7 +40,7 @@ static size_t body_bytes(const struct tacit_select_message *message, uint32_t ag
     case TACIT_SELECT_GRANT:
         return HASH_FIELD + WIRE_FIXED32;
     case TACIT_SELECT_REFUSAL:
-        return HASH_FIELD;
+        return HASH_FIELD + WIRE_FIXED32;
     case TACIT_SELECT_UPDATE:
         return 3 * HASH_FIELD + WIRE_FIXED32 + 2 * WIRE_FIXED64 + digests_bytes(message);
     }
@@ -103,6 +103,7 @@ static void fill_words(const struct tacit_select_message *message, Tacit__V2__Se
         TACIT_ASSERT(message->kind == TACIT_SELECT_REFUSAL);
         tacit__v2__select_refusal__init(&body->refusal);
         body->refusal.head = hash_of(message->commit.commitment);
+        body->refusal.forgot = message->forgot ? 1 : 0;
         head->body_case = TACIT__V2__SELECT_MESSAGE__BODY_SELECT_REFUSAL;
         head->select_refusal = &body->refusal;
     }
@@ -279,7 +280,9 @@ static bool take_words(const Tacit__V2__SelectMessage *head, struct tacit_select
                take_hash(head->select_grant->commitment, message->commit.commitment);
     case TACIT__V2__SELECT_MESSAGE__BODY_SELECT_REFUSAL:
         message->kind = TACIT_SELECT_REFUSAL;
-        return take_hash(head->select_refusal->head, message->commit.commitment);
+        message->forgot = head->select_refusal->forgot == 1;
+        return head->select_refusal->forgot <= 1 &&
+               take_hash(head->select_refusal->head, message->commit.commitment);
     default: /* an enumeration that a peer fills */
         return false;
     }

@@ -22,7 +22,7 @@ static size_t body_bytes(enum tacit_vote_letter_kind kind, uint32_t arm_count)
     case TACIT_VOTE_CAST:
         return WIRE_FIXED64 + marks + HASH_FIELD;
     case TACIT_VOTE_REFUSED:
-        return HASH_FIELD + wire_field_bytes(0);
+        return HASH_FIELD + wire_field_bytes(0) + WIRE_FIXED32;
     case TACIT_VOTE_ROW:
         return WIRE_FIXED32 + WIRE_FIXED64 + marks;
     case TACIT_VOTE_ANEW:
@@ -104,6 +104,7 @@ static void fill_refused(struct encoding *encoding)
     Tacit__V2__VoteRefused *const refused = &encoding->body.refused;
     tacit__v2__vote_refused__init(refused);
     refused->head = hash_of(encoding->letter->commitment);
+    refused->forgot = encoding->letter->forgot ? 1 : 0;
     encoding->head.body_case = TACIT__V2__VOTE_MESSAGE__BODY_VOTE_REFUSED;
     encoding->head.vote_refused = refused;
 }
@@ -232,7 +233,8 @@ static bool take_grants(const Tacit__V2__VoteMessage *head, struct tacit_vote_le
                !is_nothing(letter->commitment);
     case TACIT__V2__VOTE_MESSAGE__BODY_VOTE_REFUSED:
         letter->kind = TACIT_VOTE_REFUSED;
-        return head->vote_refused->signature.len == 0 &&
+        letter->forgot = head->vote_refused->forgot == 1;
+        return head->vote_refused->signature.len == 0 && head->vote_refused->forgot <= 1 &&
                take_hash(head->vote_refused->head, letter->commitment);
     default:
         return false;

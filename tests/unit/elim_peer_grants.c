@@ -18,7 +18,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x090e2d9fb4deef0f)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x964096a61dce9d96)
+#define VERDICTS UINT64_C(0x1a9e9ebb27e8bc3d)
 
 #define ARMS 3u
 #define PULLS 10u
@@ -478,12 +478,12 @@ static void draw_without_commitment(struct tacit_elim_peer *peer)
 
 static void head_without_epoch(struct tacit_elim_peer *peer)
 {
-    elim_peer_holdings(peer)[0].head.head[3] = 1;
+    elim_peer_holder(peer).heads[0].head[3] = 1;
 }
 
 static void flag_of_nobody(struct tacit_elim_peer *peer)
 {
-    elim_peer_flagged(peer)[0] = 4;
+    elim_peer_holder(peer).flagged[0] = 4;
 }
 
 static void refusal_of_nobody(struct tacit_elim_peer *peer)

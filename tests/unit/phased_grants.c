@@ -13,9 +13,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x8315cb8e41bf3ad7)
+#define DIGEST UINT64_C(0x1949ab82b599a38a)
 /* Verdicts over damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xb35678f3ce256eed)
+#define VERDICTS UINT64_C(0xf3dfca0e08759d82)
 
 #define ARMS 3u
 
@@ -344,8 +344,31 @@ static void answers_that_are_about_something_else_change_nothing(void **state)
     star_free(&star);
 }
 
-/* A copy that is behind asks with a head that was never granted here, or of long ago. */
-static void a_hello_that_shows_another_head_is_refused_and_flagged(void **state)
+/* The hub is put back to before a grant that it gave: its report comes again. */
+static void a_hub_that_is_put_back_flags_nobody(void **state)
+{
+    struct phased_setup const setup = granting_setup(2);
+    struct star star = star_new(&setup);
+    struct phased_core *const old = clone_of(star.hub);
+    (void)state;
+    finish_round(&star);
+    star.a->now_us = star.a->update.deadline_us;
+    assert_int_equal(phased_step(star.a, phased_timeout()), TACIT_OK);
+    assert_int_equal(said(star.a), TACIT_PHASED_REPORT);
+    assert_int_equal(pass(star.a, old), TACIT_ROLLBACK);
+    assert_int_equal(said(old), TACIT_PHASED_REFUSAL);
+    assert_true(old->update.persist && old->update.message.forgot);
+    assert_true(tacit_bits_has(phased_hub_view(old).ahead, 0));
+    assert_false(tacit_bits_has(phased_hub_view(old).flagged, 0));
+    assert_int_equal(phased_hub_view(old).report_count, 0);
+    assert_int_equal(pass(old, star.a), TACIT_OK);
+    assert_true(phased_agent_view(star.a).forgotten);
+    phased_free(old);
+    star_free(&star);
+}
+
+/* What was never granted here was granted by another state of this hub: nobody is blamed. */
+static void a_hello_that_shows_a_head_of_no_grant_marks_the_site_as_ahead(void **state)
 {
     struct phased_setup const setup = granting_setup(2);
     struct star star = star_new(&setup);
@@ -359,9 +382,11 @@ static void a_hello_that_shows_another_head_is_refused_and_flagged(void **state)
     other.commitment[5] ^= 4;
     struct tacit_phased_message lie = *hello;
     lie.commit = &other;
-    assert_int_equal(phased_step(star.hub, phased_receive(&lie)), TACIT_FORKED);
+    assert_int_equal(phased_step(star.hub, phased_receive(&lie)), TACIT_ROLLBACK);
     assert_int_equal(said(star.hub), TACIT_PHASED_REFUSAL);
-    assert_true(tacit_bits_has(phased_hub_view(star.hub).flagged, 0));
+    assert_true(star.hub->update.message.forgot);
+    assert_true(tacit_bits_has(phased_hub_view(star.hub).ahead, 0));
+    assert_false(tacit_bits_has(phased_hub_view(star.hub).flagged, 0));
     free(hello);
     star_free(&star);
 }
@@ -441,7 +466,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_report_that_does_not_open_its_grant_is_kept_apart),
         cmocka_unit_test(a_draw_that_waits_at_T_is_granted_and_reported),
         cmocka_unit_test(answers_that_are_about_something_else_change_nothing),
-        cmocka_unit_test(a_hello_that_shows_another_head_is_refused_and_flagged),
+        cmocka_unit_test(a_hub_that_is_put_back_flags_nobody),
+        cmocka_unit_test(a_hello_that_shows_a_head_of_no_grant_marks_the_site_as_ahead),
         cmocka_unit_test(a_draw_that_waits_at_T_is_asked_for_only_so_often),
         cmocka_unit_test(entropy_that_fails_commits_to_nothing),
         cmocka_unit_test(without_grants_the_words_of_grants_are_not_expected),

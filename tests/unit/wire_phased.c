@@ -58,6 +58,7 @@ static void make(struct sample *sample, uint32_t shape, uint32_t count, uint64_t
     message->seen = kind == TACIT_PHASED_ORDER ? 4 : 0;
     message->last = is_last;
     message->closed = kind == TACIT_PHASED_GRANT;
+    message->forgot = kind == TACIT_PHASED_REFUSAL;
     if (kind == TACIT_PHASED_REPORT || (kind == TACIT_PHASED_ORDER && !is_last))
         message->block_count = count;
     if (kind == TACIT_PHASED_ORDER && !is_last)
@@ -115,6 +116,7 @@ static void expect_equal(const struct tacit_phased_message *a, const struct taci
     assert_int_equal(a->last, b->last);
     assert_int_equal(a->leader, b->leader);
     assert_int_equal(a->closed, b->closed);
+    assert_int_equal(a->forgot, b->forgot);
     assert_int_equal(a->block_count, b->block_count);
     assert_true((a->blocks == NULL) == (b->blocks == NULL));
     assert_true((a->sums == NULL) == (b->sums == NULL));
@@ -430,5 +432,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xaf3bdacf8ed16a7e));
+                      UINT64_C(0x247a7fb831629745));
 }

@@ -100,6 +100,7 @@ static void make(struct sample *sample, uint32_t number)
         message->participation = 7;
         message->price_nano = 987654321;
     }
+    message->forgot = shape->kind == TACIT_SELECT_REFUSAL;
     if (shape->kind == TACIT_SELECT_REQUEST) {
         message->vector = shape->flag ? TACIT_SELECT_STEPS : TACIT_SELECT_MODEL;
         message->first = 32;
@@ -133,6 +134,7 @@ static void expect_equal(const struct tacit_select_message *a, const struct taci
     assert_true(a->price_nano == b->price_nano);
     assert_memory_equal(&a->commit, &b->commit, sizeof a->commit);
     assert_int_equal(a->closed, b->closed);
+    assert_int_equal(a->forgot, b->forgot);
     assert_int_equal(a->vector, b->vector);
     assert_int_equal(a->first, b->first);
     assert_int_equal(a->mask, b->mask);
@@ -437,5 +439,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests_name("unit/wire_select", tests, NULL, NULL),
-                      UINT64_C(0x62f05954da3649fa));
+                      UINT64_C(0x0c0d6bbf4ed67462));
 }

@@ -450,7 +450,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .means = core.judge.means,
         .intervals = &hub->intervals,
         .absent = hub->absent,
-        .flagged = core.flagged};
+        .flagged = core.flagged,
+        .ahead = core.ahead};
 }
 
 const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,

@@ -355,6 +355,8 @@ static const char *trouble_of(const struct live_site *site,
 {
     struct tacit_ledger ledger = *agent->ledger;
     uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    if (agent->forgotten)
+        return LIVE_SITE_FORGOTTEN;
     if (agent->blocked)
         return "blocked: the coordinator has granted another release of this site instead; either "
                "this state is a copy or an old one, and nothing is released from it, or the state "
@@ -394,6 +396,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .pull_count = agent.pull_count,
                                     .is_committed = agent.committed,
                                     .is_blocked = agent.blocked,
+                                    .forgetful = agent.forgotten ? TACIT_WIRE_COORDINATOR : NULL,
                                     .no_estimates =
                                         "the coordinator has the means over all sites, with "
                                         "intervals, and its status shows them",

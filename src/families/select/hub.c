@@ -278,7 +278,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .asked = core.asked,
                                    .received = core.received,
                                    .seen = core.seen,
-                                   .flagged = core.flagged};
+                                   .flagged = core.flagged,
+                                   .ahead = core.ahead};
 }
 
 const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,

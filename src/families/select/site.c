@@ -398,10 +398,13 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                 .active_count = site->announcement->agreement.arm_count,
                                 .is_committed = core.phase == TACIT_SELECT_COMMITTED,
                                 .is_blocked = core.is_blocked,
+                                .forgetful = core.is_forgotten ? TACIT_WIRE_COORDINATOR : NULL,
                                 .draw_number = core.draw_round,
                                 .release_number = core.release_round,
                                 .spent_nano = core.spent_nano};
-    if (core.is_blocked)
+    if (core.is_forgotten)
+        view->trouble = LIVE_SITE_FORGOTTEN;
+    else if (core.is_blocked)
         view->trouble = "blocked: the coordinator has granted another update of this site instead; "
                         "either this state is a copy or an old one, and nothing is released from "
                         "it, or the coordinator does not say what is true";

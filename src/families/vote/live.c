@@ -168,6 +168,8 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
 static const char *trouble_of(const struct live_site *site, const struct tacit_vote_site_view *view)
 {
     struct tacit_ledger ledger = *view->player.ledger;
+    if (view->is_forgotten)
+        return LIVE_SITE_FORGOTTEN;
     if (view->is_blocked)
         return "blocked: the coordinator has granted another draw of this site instead; either "
                "this state is a copy or an old one, and nothing leaves it, or the coordinator "
@@ -201,6 +203,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                         "the coordinator's status shows the votes",
         .is_committed = core.is_committed,
         .is_blocked = core.is_blocked,
+        .forgetful = core.is_forgotten ? TACIT_WIRE_COORDINATOR : NULL,
         .trouble = trouble_of(site, &core),
         .draw_number = player->cell,
         .release_number = core.granted,
@@ -369,7 +372,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .seen = core.cells,
                                    .votes = core.board.counts,
                                    .votes_needed = own->run.votes_needed,
-                                   .flagged = core.flagged};
+                                   .flagged = core.flagged,
+                                   .ahead = core.ahead};
 }
 
 const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,

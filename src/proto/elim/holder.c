@@ -5,40 +5,43 @@
 #include <string.h>
 #include "peer_state.h"
 
-#define HOLDING_WORDS (sizeof(struct elim_peer_holding) / sizeof(uint64_t))
-
-_Static_assert(sizeof(struct elim_peer_holding) % sizeof(uint64_t) == 0, "holdings are words");
+_Static_assert(sizeof(struct elim_peer_epochs) == sizeof(uint64_t), "two epochs are a word");
 
 size_t elim_peer_holding_words(uint32_t neighbour_count)
 {
-    return HOLDING_WORDS * neighbour_count + 4 * TACIT_BITS_WORDS(neighbour_count);
+    return round_holder_words(neighbour_count) + neighbour_count +
+           2 * TACIT_BITS_WORDS(neighbour_count);
 }
 
-struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *state)
+static uint64_t *holdings_of(const struct tacit_elim_peer *state)
 {
     struct tacit_elim_peer *const peer = (struct tacit_elim_peer *)(uintptr_t)state;
     TACIT_ASSERT(peer->config.agent.has_grants);
-    return (struct elim_peer_holding *)(void *)(peer->words + peer->at.holdings);
+    return peer->words + peer->at.holdings;
+}
+
+/* In a later term the first grant that a neighbour shows is taken for its head, as a hub does. */
+struct round_holder elim_peer_holder(const struct tacit_elim_peer *peer)
+{
+    return round_holder_at(holdings_of(peer), peer->config.neighbour_count,
+                           elim_agent_brief(elim_peer_agent(peer)).term > 0);
+}
+
+/* Of the heads, by rank. */
+static struct elim_peer_epochs *epochs_of(const struct tacit_elim_peer *peer)
+{
+    return (struct elim_peer_epochs *)(void *)(holdings_of(peer) +
+                                               round_holder_words(peer->config.neighbour_count));
 }
 
 uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer)
 {
-    return (uint64_t *)(void *)(elim_peer_holdings(peer) + peer->config.neighbour_count);
-}
-
-uint64_t *elim_peer_flagged(const struct tacit_elim_peer *peer)
-{
-    return elim_peer_granted(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
-}
-
-uint64_t *elim_peer_ahead(const struct tacit_elim_peer *peer)
-{
-    return elim_peer_flagged(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
+    return (uint64_t *)(void *)(epochs_of(peer) + peer->config.neighbour_count);
 }
 
 uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer)
 {
-    return elim_peer_ahead(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
+    return elim_peer_granted(peer) + TACIT_BITS_WORDS(peer->config.neighbour_count);
 }
 
 static bool spreads(const struct tacit_elim_peer *peer)
@@ -60,7 +63,7 @@ static bool is_same(const uint8_t *a, const uint8_t *b)
 
 enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank)
 {
-    uint64_t *const flagged = elim_peer_flagged(step->peer);
+    uint64_t *const flagged = elim_peer_holder(step->peer).flagged;
     TACIT_ASSERT(rank < step->peer->config.neighbour_count);
     step->update->persist = step->update->persist || !tacit_bits_has(flagged, rank);
     tacit_bits_add(flagged, rank);
@@ -69,7 +72,7 @@ enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank)
 
 enum tacit_status elim_peer_mark_ahead(struct elim_peer_step *step, uint32_t rank)
 {
-    uint64_t *const ahead = elim_peer_ahead(step->peer);
+    uint64_t *const ahead = elim_peer_holder(step->peer).ahead;
     TACIT_ASSERT(rank < step->peer->config.neighbour_count);
     step->update->persist = step->update->persist || !tacit_bits_has(ahead, rank);
     tacit_bits_add(ahead, rank);
@@ -197,22 +200,19 @@ static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind k
     answer->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
 }
 
-/* Another state of the neighbour had the grant, or this one knows nothing of what it follows: then
- * this state is an old one, or the neighbour does not say what is true. */
-static enum tacit_status refuse(struct elim_peer_step *step, uint32_t rank,
-                                const struct tacit_elim_message *asked, const uint8_t *follows)
+/* What the holder makes of a neighbour's message. Nobody is blamed for being ahead of this state.
+ */
+static enum tacit_status follow(struct elim_peer_step *step, uint32_t rank,
+                                const struct tacit_elim_message *asked,
+                                struct round_verdict verdict)
 {
-    struct tacit_commit_head const *const head = &elim_peer_holdings(step->peer)[rank].head;
-    bool const is_known = tacit_commit_knows(head, follows);
-    say_head(step, TACIT_ELIM_REFUSAL, head, asked);
-    step->update->message.forgot = !is_known;
-    return is_known ? elim_peer_flag(step, rank) : elim_peer_mark_ahead(step, rank);
-}
-
-/* In a later term the first grant that a neighbour shows is taken for its head, as hub.c does. */
-static bool lacks_head(const struct tacit_elim_peer *peer, const struct elim_peer_holding *holding)
-{
-    return elim_agent_brief(elim_peer_agent(peer)).term > 0 && holding->epoch == 0;
+    step->update->persist = step->update->persist || verdict.persist;
+    if (verdict.answer != ROUND_NOTHING) {
+        say_head(step, verdict.answer == ROUND_GRANT ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
+                 &elim_peer_holder(step->peer).heads[rank], asked);
+        step->update->message.forgot = verdict.is_unknown;
+    }
+    return verdict.status == TACIT_ROLLBACK ? TACIT_OK : verdict.status;
 }
 
 enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank,
@@ -221,47 +221,34 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
     struct tacit_elim_peer *const peer = step->peer;
     if (!peer->config.agent.has_grants || hello->commit == NULL || hello->epoch != peer->epoch)
         return TACIT_OK;
-    struct elim_peer_holding const *const holding = &elim_peer_holdings(peer)[rank];
-    uint8_t const *const shown = hello->commit->commitment;
-    bool const is_held = spreads(peer) || holding->epoch > 0; /* else another parent's */
-    if (!is_held || lacks_head(peer, holding) || is_same(shown, holding->head.head) ||
-        is_same(shown, holding->head.before))
-        return TACIT_OK;
-    return refuse(step, rank, hello, shown);
+    if (!spreads(peer) && epochs_of(peer)[rank].epoch == 0)
+        return TACIT_OK; /* another parent's */
+    struct round_holder const holder = elim_peer_holder(peer);
+    return follow(step, rank, hello,
+                  round_holder_greet(&holder, rank, hello->commit->commitment, true));
 }
 
-/* Whatever the epoch here: what counts is what it follows. */
+/* No state draws for an epoch that is behind it. */
 static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
                                    const struct tacit_elim_message *commit)
 {
     TACIT_ASSERT(commit->commit != NULL);
     TACIT_ASSERT(rank < step->peer->config.neighbour_count);
-    struct elim_peer_holding *const holding = &elim_peer_holdings(step->peer)[rank];
-    struct tacit_commit_head head = holding->head;
+    struct round_holder const holder = elim_peer_holder(step->peer);
+    struct elim_peer_epochs *const granted = &epochs_of(step->peer)[rank];
+    struct tacit_commit_head const before = holder.heads[rank];
     if (commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
         return TACIT_MALFORMED;
-    if (lacks_head(step->peer, holding))
-        memcpy(head.head, commit->commit->previous, sizeof head.head);
-    switch (tacit_commit_ask(&head, commit->commit->commitment, commit->commit->previous)) {
-    case TACIT_COMMIT_GRANTED:
-        if (commit->epoch <= holding->epoch)
-            return TACIT_MALFORMED; /* no state draws for an epoch that is behind it */
-        holding->head = head;
-        holding->epoch_before = holding->epoch;
-        holding->epoch = commit->epoch;
-        step->update->persist = true;
-        say_head(step, TACIT_ELIM_GRANT, &head, commit);
-        return TACIT_OK;
-    case TACIT_COMMIT_AGAIN:
-        say_head(step, TACIT_ELIM_GRANT, &head, commit);
-        return TACIT_OK;
-    case TACIT_COMMIT_LATE: /* repeated on its way; or a copy asks, and is to hear of the other */
-        say_head(step, TACIT_ELIM_REFUSAL, &head, commit);
-        return TACIT_OK;
-    case TACIT_COMMIT_REFUSED:
-        return refuse(step, rank, commit, commit->commit->previous);
+    struct round_verdict const verdict = round_holder_ask(&holder, rank, commit->commit);
+    if (verdict.answer == ROUND_GRANT && verdict.persist) {
+        if (commit->epoch <= granted->epoch) {
+            holder.heads[rank] = before;
+            return TACIT_MALFORMED;
+        }
+        granted->epoch_before = granted->epoch;
+        granted->epoch = commit->epoch;
     }
-    return TACIT_MALFORMED;
+    return follow(step, rank, commit, verdict);
 }
 
 enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t rank,
@@ -286,7 +273,7 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
 
 void elim_peer_forget_holdings(struct tacit_elim_peer *peer)
 {
-    memset(elim_peer_holdings(peer), 0,
+    memset(holdings_of(peer), 0,
            elim_peer_holding_words(peer->config.neighbour_count) * sizeof(uint64_t));
 }
 
@@ -302,15 +289,15 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
     uint32_t const rank = elim_peer_rank(peer, origin);
     if (rank == peer->config.neighbour_count)
         return TACIT_OK;
-    struct elim_peer_holding const *const holding = &elim_peer_holdings(peer)[rank];
-    if (!spreads(peer) && origin != data->from && holding->epoch == 0)
+    struct elim_peer_epochs const granted = epochs_of(peer)[rank];
+    if (!spreads(peer) && origin != data->from && granted.epoch == 0)
         return TACIT_OK; /* a neighbour that has another parent */
-    if (data->epoch < holding->epoch_before)
+    if (data->epoch < granted.epoch_before)
         return TACIT_UNEXPECTED; /* too late: that head is gone */
-    struct tacit_commit_head head = holding->head;
-    if (data->epoch == holding->epoch_before)
+    struct tacit_commit_head head = elim_peer_holder(peer).heads[rank];
+    if (data->epoch == granted.epoch_before)
         memcpy(head.head, head.before, sizeof head.head);
-    else if (data->epoch != holding->epoch)
+    else if (data->epoch != granted.epoch)
         return TACIT_ROLLBACK; /* nothing of it was granted here */
     struct tacit_commit_scope const scope = {.domain = peer->config.agent.domain,
                                              .run_id = peer->config.agent.run_id,
@@ -330,15 +317,15 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
 
 /* ---- Checking a state from a disk ---- */
 
-static bool holding_is_possible(const struct elim_peer_holding *holding, bool is_first_term)
+static bool head_is_possible(const struct tacit_commit_head *head,
+                             const struct elim_peer_epochs *granted, bool is_first_term)
 {
     static const uint8_t nothing[TACIT_SHA256_BYTES];
-    return holding->epoch <= TACIT_ELIM_EPOCHS_MAX &&
-           (holding->epoch == 0 ? holding->epoch_before == 0
-                                : holding->epoch_before < holding->epoch) &&
-           (holding->epoch == 0) == is_same(holding->head.head, nothing) &&
-           (!is_first_term ||
-            (holding->epoch_before == 0) == is_same(holding->head.before, nothing));
+    return granted->epoch <= TACIT_ELIM_EPOCHS_MAX &&
+           (granted->epoch == 0 ? granted->epoch_before == 0
+                                : granted->epoch_before < granted->epoch) &&
+           (granted->epoch == 0) == is_same(head->head, nothing) &&
+           (!is_first_term || (granted->epoch_before == 0) == is_same(head->before, nothing));
 }
 
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
@@ -348,15 +335,12 @@ bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
     if (!peer->config.agent.has_grants)
         return peer->commit_epoch == 0 && peer->refuser == 0;
     uint64_t const *const granted = elim_peer_granted(peer);
-    uint64_t const *const flagged = elim_peer_flagged(peer);
-    uint64_t const *const ahead = elim_peer_ahead(peer);
+    struct round_holder const holder = elim_peer_holder(peer);
     if (peer->commit_epoch != agent.draw_epoch || peer->refuser > peer->config.agent.agent_count ||
-        !tacit_bits_within(granted, granted, neighbours) ||
-        !tacit_bits_within(flagged, flagged, neighbours) ||
-        !tacit_bits_within(ahead, ahead, neighbours))
+        !tacit_bits_within(granted, granted, neighbours) || !round_holder_is_possible(&holder))
         return false;
     for (uint32_t rank = 0; rank < neighbours; rank++)
-        if (!holding_is_possible(&elim_peer_holdings(peer)[rank], agent.term == 0))
+        if (!head_is_possible(&holder.heads[rank], &epochs_of(peer)[rank], agent.term == 0))
             return false;
     uint32_t const count = tacit_bits_count(granted, neighbours);
     /* The lowest grants first; the last grant is the end of the waiting. */

@@ -117,9 +117,8 @@ static void begin_term(struct tacit_elim_hub *hub, uint64_t term, struct tacit_e
     if (elim_is_exact(&hub->config.schedule))
         hub->judge.anew_after = hub->judge.round_count;
     if (hub->config.has_grants) {
-        memset(heads_of(hub), 0, agents * sizeof *heads_of(hub));
-        memset(flagged_of(hub), 0, set_bytes);
-        memset(ahead_of(hub), 0, set_bytes);
+        struct round_holder const holder = holder_of(hub);
+        round_holder_forget(&holder);
     }
 }
 
@@ -214,28 +213,6 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
 
 /* ---- Grants ---- */
 
-static enum tacit_status flag(struct tacit_elim_hub *hub, uint32_t agent,
-                              struct tacit_elim_update *update)
-{
-    TACIT_ASSERT(hub->config.has_grants);
-    TACIT_ASSERT(agent < hub->config.agent_count);
-    update->persist = update->persist || !tacit_bits_has(flagged_of(hub), agent);
-    tacit_bits_add(flagged_of(hub), agent);
-    return TACIT_FORKED;
-}
-
-/* Does it follow what this state knows of? Then two states of the agent differ: it is flagged.
- * Else this state is an old one, or the agent does not say what is true. */
-static enum tacit_status judge_fork(struct tacit_elim_hub *hub, uint32_t agent, bool is_known,
-                                    struct tacit_elim_update *update)
-{
-    if (is_known)
-        return flag(hub, agent, update);
-    update->persist = update->persist || !tacit_bits_has(ahead_of(hub), agent);
-    tacit_bits_add(ahead_of(hub), agent);
-    return TACIT_ROLLBACK;
-}
-
 /* kind: GRANT or REFUSAL, of the agent's head. */
 static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind kind,
                       const struct tacit_elim_message *commit, struct tacit_elim_update *update)
@@ -246,7 +223,8 @@ static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind k
     bool const is_open = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch &&
                          !is_excused(hub, commit->from);
     memset(&hub->answer, 0, sizeof hub->answer);
-    memcpy(hub->answer.commitment, heads_of(hub)[commit->from].head, sizeof hub->answer.commitment);
+    memcpy(hub->answer.commitment, holder_of(hub).heads[commit->from].head,
+           sizeof hub->answer.commitment);
     update->send = true;
     update->message = (struct tacit_elim_message){.kind = kind,
                                                   .from = TACIT_HUB,
@@ -258,28 +236,18 @@ static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind k
                                                   .closed = kind == TACIT_ELIM_GRANT && !is_open};
 }
 
-/* Another state of this agent had the grant, or this one knows nothing of what it follows. */
-static enum tacit_status refuse(struct tacit_elim_hub *hub, const struct tacit_elim_message *asked,
-                                const uint8_t *follows, struct tacit_elim_update *update)
+/* What the holder makes of this agent's message. */
+static enum tacit_status follow(struct tacit_elim_hub *hub,
+                                const struct tacit_elim_message *message,
+                                struct round_verdict verdict, struct tacit_elim_update *update)
 {
-    bool const is_known = tacit_commit_knows(&heads_of(hub)[asked->from], follows);
-    send_head(hub, TACIT_ELIM_REFUSAL, asked, update);
-    update->message.forgot = !is_known;
-    return judge_fork(hub, asked->from, is_known, update);
-}
-
-/* In a later term the hub has forgotten what it granted before. The first grant that a site shows
- * is taken for its head: nothing of before is drawn again, so a false one only harms its own. */
-static bool lacks_head(struct tacit_elim_hub *hub, uint32_t agent)
-{
-    static const uint8_t nothing[TACIT_SHA256_BYTES];
-    return hub->term > 0 && memcmp(heads_of(hub)[agent].head, nothing, sizeof nothing) == 0;
-}
-
-static void take_first_head(struct tacit_elim_hub *hub, uint32_t agent, const uint8_t *shown)
-{
-    if (lacks_head(hub, agent))
-        memcpy(heads_of(hub)[agent].head, shown, TACIT_SHA256_BYTES);
+    update->persist = update->persist || verdict.persist;
+    if (verdict.answer != ROUND_NOTHING) {
+        send_head(hub, verdict.answer == ROUND_GRANT ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
+                  message, update);
+        update->message.forgot = verdict.is_unknown;
+    }
+    return verdict.status;
 }
 
 /* Whatever the epoch: what counts is what it follows. */
@@ -298,87 +266,29 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub,
     enum tacit_status const status = elim_hub_note_refused(hub, commit, entropy, update);
     if (status != TACIT_OK || update->send)
         return status; /* it asks again */
-    take_first_head(hub, commit->from, commit->commit->previous);
-    switch (tacit_commit_ask(&heads_of(hub)[commit->from], commit->commit->commitment,
-                             commit->commit->previous)) {
-    case TACIT_COMMIT_GRANTED:
-        update->persist = true;
-        send_head(hub, TACIT_ELIM_GRANT, commit, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_AGAIN:
-        send_head(hub, TACIT_ELIM_GRANT, commit, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_LATE: /* repeated on its way; or a copy asks, and is to hear of the other */
-        send_head(hub, TACIT_ELIM_REFUSAL, commit, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_REFUSED:
-        return refuse(hub, commit, commit->commit->previous, update);
-    }
-    return TACIT_MALFORMED;
+    struct round_holder const holder = holder_of(hub);
+    return follow(hub, commit, round_holder_ask(&holder, commit->from, commit->commit), update);
 }
 
-/* A total of several agents opens nothing: that would take the sink's own sums, which are not for
- * this hub. It names the sink's grant, so that it comes from the state that was granted. */
-static bool names_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
+/* Is it what was granted? A total of several agents opens nothing: that would take the sink's own
+ * sums, which are not for this hub. It names the sink's grant, so that it comes from the state that
+ * was granted. */
+static struct round_verdict open_report(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_message *report)
 {
-    TACIT_ASSERT(report->from < hub->config.agent_count);
-    static const uint8_t nothing[TACIT_SHA256_BYTES];
-    uint8_t const *const head = heads_of(hub)[report->from].head;
-    return report->commit != NULL && memcmp(head, nothing, sizeof nothing) != 0 &&
-           memcmp(report->commit->commitment, head, sizeof nothing) == 0;
-}
-
-/* Is it what was granted? */
-static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
-{
-    if (agents_in(report) > 1)
-        return names_head(hub, report);
+    struct round_holder const holder = holder_of(hub);
     struct tacit_commit_scope const scope = {.domain = hub->config.domain,
                                              .run_id = hub->config.run_id,
                                              .site = report->from,
                                              .epoch = report->epoch,
                                              .is_numbered = hub->config.numbered_commits};
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
-    if (report->commit == NULL)
-        return false;
-    if (!scope.is_numbered)
+    if (report->commit != NULL && agents_in(report) > 1)
+        return round_holder_name(&holder, report->from, report->commit->commitment, true);
+    if (report->commit != NULL && !scope.is_numbered)
         elim_release_digest(report->pulls, report->arms, hub->config.schedule.arm_count,
                             report->sums, report->sum_count, digest);
-    if (lacks_head(hub, report->from)) { /* granted in a term before: it shows so by opening it */
-        uint8_t shown[TACIT_SHA256_BYTES];
-        tacit_commit_hash(&scope, report->commit, digest, sizeof digest, shown);
-        take_first_head(hub, report->from, shown);
-    }
-    return tacit_commit_opens(&heads_of(hub)[report->from], &scope, report->commit->previous,
-                              report->commit->salt, digest, sizeof digest);
-}
-
-/* A report that does not open the head: was nothing granted here in its place? Then it follows the
- * head itself, or what this state knows nothing of. */
-static bool is_unknown_here(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
-{
-    struct tacit_commit_head const *const head = &heads_of(hub)[report->from];
-    if (report->commit == NULL)
-        return false;
-    if (agents_in(report) > 1)
-        return !tacit_commit_knows(head, report->commit->commitment);
-    uint8_t const *const previous = report->commit->previous;
-    return memcmp(previous, head->head, TACIT_SHA256_BYTES) == 0 ||
-           !tacit_commit_knows(head, previous);
-}
-
-/* The site hears so where it may be this state that is old; of two states of its own it has heard
- * when it asked. */
-static enum tacit_status refuse_report(struct tacit_elim_hub *hub,
-                                       const struct tacit_elim_message *report,
-                                       struct tacit_elim_update *update)
-{
-    bool const is_unknown = is_unknown_here(hub, report);
-    if (is_unknown) {
-        send_head(hub, TACIT_ELIM_REFUSAL, report, update);
-        update->message.forgot = true;
-    }
-    return judge_fork(hub, report->from, !is_unknown, update);
+    return round_holder_open(&holder, &scope, report->commit, digest);
 }
 
 /* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited
@@ -406,11 +316,13 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
         elim_hub_send_order(hub, report->from, update); /* it is left out, and hears so */
         return TACIT_OK;
     }
-    enum tacit_status const status = check_report(hub, report);
+    enum tacit_status status = check_report(hub, report);
     if (status != TACIT_OK)
         return status;
-    if (hub->config.has_grants && !opens_head(hub, report))
-        return refuse_report(hub, report, update);
+    if (hub->config.has_grants)
+        status = follow(hub, report, open_report(hub, report), update);
+    if (status != TACIT_OK)
+        return status;
     if (!tacit_bits_has(received_of(hub), report->from))
         return accept_report(hub, report, entropy, update);
     size_t const bytes = report->sum_count * sizeof(union tacit_sum);
@@ -422,20 +334,19 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
-/* Does it follow the present order, and show a head that was never granted here? What is held of it
- * is then its last grant, or the one before, whose successor is on its way; of an agent that is
- * behind a HELLO may be older than that. */
-static bool shows_another_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *hello)
+/* Of an agent that is behind, the head that a HELLO shows may be any of before. */
+static enum tacit_status read_head(struct tacit_elim_hub *hub,
+                                   const struct tacit_elim_message *hello,
+                                   struct tacit_elim_update *update)
 {
     bool const is_read = hub->config.has_grants && weights_of(hub)[hello->from] > 0 &&
-                         hello->commit != NULL && hello->epoch == hub->judge.epoch &&
-                         !lacks_head(hub, hello->from);
+                         hello->commit != NULL && hello->epoch == hub->judge.epoch;
     if (!is_read)
-        return false;
-    struct tacit_commit_head const *const head = &heads_of(hub)[hello->from];
-    uint8_t const *const shown = hello->commit->commitment;
-    return memcmp(shown, head->head, TACIT_SHA256_BYTES) != 0 &&
-           memcmp(shown, head->before, TACIT_SHA256_BYTES) != 0;
+        return TACIT_OK;
+    struct round_holder const holder = holder_of(hub);
+    return follow(hub, hello,
+                  round_holder_greet(&holder, hello->from, hello->commit->commitment, true),
+                  update);
 }
 
 static enum tacit_status on_hello(struct tacit_elim_hub *hub,
@@ -447,9 +358,9 @@ static enum tacit_status on_hello(struct tacit_elim_hub *hub,
         return TACIT_UNEXPECTED;
     if (hello->epoch > hub->judge.epoch)
         return TACIT_ROLLBACK;
-    if (shows_another_head(hub, hello))
-        return refuse(hub, hello, hello->commit->commitment, update);
-    enum tacit_status const status = elim_hub_note_refused(hub, hello, entropy, update);
+    enum tacit_status status = read_head(hub, hello, update);
+    if (status == TACIT_OK)
+        status = elim_hub_note_refused(hub, hello, entropy, update);
     if (status != TACIT_OK || update->send)
         return status;
     if (hello->epoch < hub->judge.epoch || hub->config.answers_all)
@@ -572,8 +483,8 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .is_exact = is_exact,
         .means = judge.means,
         .eliminated = judge.eliminated,
-        .flagged = hub->config.has_grants ? flagged_of(hub) : NULL,
-        .ahead = hub->config.has_grants ? ahead_of(hub) : NULL,
+        .flagged = hub->config.has_grants ? holder_of(hub).flagged : NULL,
+        .ahead = hub->config.has_grants ? holder_of(hub).ahead : NULL,
         .term = hub->term,
         .quorum = elim_hub_quorum(hub),
         .quorum_wanted = hub->quorum,

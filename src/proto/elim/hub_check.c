@@ -153,10 +153,11 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
     if (!changes_are_possible(hub))
         return TACIT_MALFORMED;
     struct elim_judge_parts const judge = judge_of(hub);
-    bool const has_flags =
-        !config->has_grants ||
-        (tacit_bits_within(flagged_of(hub), flagged_of(hub), config->agent_count) &&
-         tacit_bits_within(ahead_of(hub), ahead_of(hub), config->agent_count));
+    bool has_flags = true;
+    if (config->has_grants) {
+        struct round_holder const holder = holder_of(hub);
+        has_flags = round_holder_is_possible(&holder);
+    }
     bool const is_possible = elim_judge_is_possible(&judge) && phase_is_possible(hub) &&
                              reports_are_possible(hub) && has_flags;
     return is_possible ? TACIT_OK : TACIT_MALFORMED;

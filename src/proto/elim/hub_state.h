@@ -3,6 +3,7 @@
  * at what lay on a disk, hub_snapshot.c writes what must not be lost. */
 #ifndef TACIT_ELIM_HUB_STATE_H
 #define TACIT_ELIM_HUB_STATE_H
+#include "../round/holder.h"
 #include "internal.h"
 
 enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
@@ -115,30 +116,16 @@ static inline union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent
 }
 
 /* What was granted to each agent. */
-static inline struct tacit_commit_head *heads_of(struct tacit_elim_hub *hub)
+static inline struct round_holder holder_of(struct tacit_elim_hub *hub)
 {
     TACIT_ASSERT(hub->config.has_grants);
-    return (struct tacit_commit_head *)(void *)row_of(hub, hub->config.agent_count);
+    return round_holder_at((uint64_t *)(void *)row_of(hub, hub->config.agent_count),
+                           hub->config.agent_count, hub->term > 0);
 }
 
-/* Who spoke from two states. */
-static inline uint64_t *flagged_of(struct tacit_elim_hub *hub)
-{
-    return (uint64_t *)(void *)(heads_of(hub) + hub->config.agent_count);
-}
-
-/* Who shows a grant that this state never gave. */
-static inline uint64_t *ahead_of(struct tacit_elim_hub *hub)
-{
-    return flagged_of(hub) + TACIT_BITS_WORDS(hub->config.agent_count);
-}
-
-/* Words of all three. */
 static inline size_t grants_words(const struct tacit_elim_hub_config *config)
 {
-    return config->has_grants ? TACIT_COMMIT_HEAD_WORDS * config->agent_count +
-                                    2 * TACIT_BITS_WORDS(config->agent_count)
-                              : 0;
+    return config->has_grants ? round_holder_words(config->agent_count) : 0;
 }
 
 static inline struct tacit_elim_change *changes_of(struct tacit_elim_hub *hub)

@@ -1,6 +1,7 @@
 /* The state of a peer, shared by peer.c (what drives it) and collect.c (what it says to others). */
 #ifndef TACIT_ELIM_PEER_STATE_H
 #define TACIT_ELIM_PEER_STATE_H
+#include "../round/holder.h"
 #include "internal.h"
 
 /* What a neighbour has made this peer do since the count began. */
@@ -9,9 +10,8 @@ struct elim_peer_work {
     uint32_t rows;
 };
 
-/* With grants: what this peer keeps of a neighbour's releases. */
-struct elim_peer_holding {
-    struct tacit_commit_head head;
+/* With grants: of which epochs a neighbour's head is. */
+struct elim_peer_epochs {
     uint32_t epoch;        /* of the head; 0: nothing was granted */
     uint32_t epoch_before; /* of the one before it */
 };
@@ -64,9 +64,8 @@ struct tacit_elim_peer {
     struct tacit_commit answer; /* scratch: what a message says of a commitment */
     /* agent | judge | own K, report K sums | neighbours, work | arms of the rows in each half, 2
      * W(K) | known, fresh, asked W(A) | members W(A) if given or GATHER | previous known W(A) if
-     * GATHER | with grants: holdings of the neighbours, who granted W(neighbours), flagged
-     * W(neighbours), ahead W(neighbours), agreeing W(neighbours) | with seals: differing
-     * W(A) */
+     * GATHER | with grants: heads, flagged, ahead of the neighbours, their epochs, who granted
+     * W(neighbours), agreeing W(neighbours) | with seals: differing W(A) */
     uint64_t words[];
 };
 
@@ -102,13 +101,13 @@ uint32_t elim_peer_rank(const struct tacit_elim_peer *peer, uint32_t agent);
 
 /* ---- holder.c: requires grants ---- */
 
-struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *peer);
+/* What it keeps of its neighbours, by their rank. */
+struct round_holder elim_peer_holder(const struct tacit_elim_peer *peer);
+/* Who has granted the draw that waits. */
 uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer);
-uint64_t *elim_peer_flagged(const struct tacit_elim_peer *peer);
-uint64_t *elim_peer_ahead(const struct tacit_elim_peer *peer);
 uint64_t *elim_peer_agreeing(const struct tacit_elim_peer *peer);
 
-/* Words of the five. */
+/* Words of all of it. */
 size_t elim_peer_holding_words(uint32_t neighbour_count);
 
 /* The agent's commitment goes to who is to grant it next. Returns false if it has no holders. */
@@ -125,7 +124,8 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
                                       const struct tacit_elim_message *hello);
 
 /* Does a row of DATA of the present epoch open what was granted here? Of an agent that this peer
- * does not hold: TACIT_OK. TACIT_ROLLBACK: nothing of this epoch was granted here. */
+ * does not hold: TACIT_OK. TACIT_ROLLBACK: nothing of this epoch was granted here. Nobody is
+ * flagged or marked for it yet: who brings it may not be whose it is. */
 enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
                                           const struct tacit_elim_message *data, uint32_t origin,
                                           uint32_t rank);

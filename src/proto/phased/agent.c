@@ -37,7 +37,8 @@ struct tacit_phased_agent {
     bool last;            /* the order said that no plan follows */
     bool reported;        /* the hub holds this round's report */
     bool cut;             /* T comes before the end of the plan: nothing is released */
-    bool blocked;         /* the hub has granted another commitment */
+    bool blocked;         /* the hub has granted another commitment, .. */
+    bool forgotten;       /* .. or knows nothing of the one before */
     bool unplaced;        /* no order of this term was taken yet */
     /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
      * pulls K: of the arms; open plan 2 K */
@@ -169,6 +170,7 @@ static void check_invariants(struct tacit_phased_agent *agent)
     TACIT_ASSERT(agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM);
     TACIT_IMPLIES(agent->draw_round > agent->release_round, agent->config.has_grants);
     TACIT_IMPLIES(agent->blocked, agent->config.has_grants);
+    TACIT_IMPLIES(agent->forgotten, agent->blocked);
     TACIT_IMPLIES(agent->phase == PHASE_COMMITTED, agent->draw_round == agent->round);
     TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->config.horizon);
     TACIT_IMPLIES(agent->phase == PHASE_WAITING, agent->pull_count < agent->config.horizon);
@@ -421,7 +423,7 @@ static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
 {
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
     memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
-    agent->blocked = false;
+    agent->blocked = agent->forgotten = false;
     agent->resend.unanswered_count = 0;
     agent->reported = agent->reported || is_closed;
     use_draw(agent);
@@ -457,7 +459,7 @@ static void begin_term(struct tacit_phased_agent *agent, uint64_t term,
     update->persist = true;
     agent->term = term;
     agent->unplaced = true;
-    agent->last = agent->reported = agent->cut = agent->blocked = false;
+    agent->last = agent->reported = agent->cut = agent->blocked = agent->forgotten = false;
     agent->left_count = 0;
     agent->resend.unanswered_count = 0;
     if (!is_granted)
@@ -739,8 +741,10 @@ static enum tacit_status on_refusal(struct tacit_phased_agent *agent,
         return TACIT_OK; /* the answer to a question of a round before, repeated on its way */
     bool const is_other = is_waiting ? !is_commitment(refusal, agent->commit.commitment)
                                      : !is_commitment(refusal, agent->head);
-    update->persist = is_other != agent->blocked;
+    bool const is_forgotten = is_other && refusal->forgot;
+    update->persist = is_other != agent->blocked || is_forgotten != agent->forgotten;
     agent->blocked = is_other;
+    agent->forgotten = is_forgotten;
     return TACIT_OK;
 }
 
@@ -964,6 +968,7 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *stat
     bool const is_possible =
         phased_flag_is_possible(&agent->last) && phased_flag_is_possible(&agent->reported) &&
         phased_flag_is_possible(&agent->cut) && phased_flag_is_possible(&agent->blocked) &&
+        phased_flag_is_possible(&agent->forgotten) && (!agent->forgotten || agent->blocked) &&
         phased_flag_is_possible(&agent->unplaced) && term_is_possible(agent) &&
         history_is_possible(agent) && plan_is_possible(agent) && released_is_possible(agent) &&
         phase_is_possible(agent);
@@ -1020,6 +1025,7 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *state,
         .releasing = agent->phase == PHASE_RELEASING,
         .committed = is_committed,
         .blocked = agent->blocked,
+        .forgotten = agent->forgotten,
         .head = agent->config.has_grants ? agent->head : NULL,
         .reported = agent->reported,
         .pull_count = agent->pull_count,

@@ -3,6 +3,7 @@
  * until the round closes and are whole numbers, so that the order of arrival cannot change a bit.
  */
 #include <string.h>
+#include "../round/holder.h"
 #include "internal.h"
 
 enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
@@ -19,7 +20,7 @@ struct tacit_phased_hub {
     bool spare[7];
     struct tacit_commit answer; /* what GRANT and REFUSAL point to */
     /* judge | received W(A) | seen A | rows A x K: the sums of the plan's blocks | totals K | with
-     * grants: heads A, flagged W(A) */
+     * grants: heads A, flagged W(A), ahead W(A) */
     uint64_t words[];
 };
 
@@ -58,15 +59,11 @@ static int64_t *totals_of(struct tacit_phased_hub *hub)
     return row_of(hub, hub->config.schedule.agent_count);
 }
 
-static struct tacit_commit_head *heads_of(struct tacit_phased_hub *hub)
+static struct round_holder holder_of(struct tacit_phased_hub *hub)
 {
     TACIT_ASSERT(hub->config.has_grants);
-    return (struct tacit_commit_head *)(void *)(totals_of(hub) + hub->config.schedule.arm_count);
-}
-
-static uint64_t *flagged_of(struct tacit_phased_hub *hub)
-{
-    return (uint64_t *)(void *)(heads_of(hub) + hub->config.schedule.agent_count);
+    return round_holder_at((uint64_t *)totals_of(hub) + hub->config.schedule.arm_count,
+                           hub->config.schedule.agent_count, hub->term > 0);
 }
 
 static struct tacit_phased_judge_view judge_view(const struct tacit_phased_hub *hub)
@@ -90,10 +87,9 @@ size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
     if (!config_is_valid(config))
         return 0;
     size_t const agents = config->schedule.agent_count;
-    size_t const words =
-        TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
-        (agents + 1) * config->schedule.arm_count +
-        (config->has_grants ? TACIT_COMMIT_HEAD_WORDS * agents + TACIT_BITS_WORDS(agents) : 0);
+    size_t const words = TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
+                         (agents + 1) * config->schedule.arm_count +
+                         (config->has_grants ? round_holder_words((uint32_t)agents) : 0);
     return sizeof(struct tacit_phased_hub) + tacit_phased_judge_size(&config->schedule) +
            words * sizeof(uint64_t);
 }
@@ -215,8 +211,8 @@ static void begin_term(struct tacit_phased_hub *hub, uint64_t term,
     if (hub->phase != PHASE_NEW)
         await_reports(hub);
     if (hub->config.has_grants) {
-        memset(heads_of(hub), 0, agents * sizeof *heads_of(hub));
-        memset(flagged_of(hub), 0, TACIT_BITS_WORDS(agents) * sizeof(uint64_t));
+        struct round_holder const holder = holder_of(hub);
+        round_holder_forget(&holder);
     }
 }
 
@@ -240,7 +236,9 @@ static enum tacit_status check_report(const struct tacit_phased_hub *hub,
                                       const struct tacit_phased_message *report)
 {
     TACIT_ASSERT(report->from < hub->config.schedule.agent_count);
-    if (hub->phase != PHASE_COLLECTING || report->round > judge->round)
+    if (hub->phase != PHASE_NEW && report->round > judge->round)
+        return TACIT_ROLLBACK;
+    if (hub->phase != PHASE_COLLECTING)
         return TACIT_UNEXPECTED;
     if (report->sums == NULL || report->block_count != judge->plan_count)
         return TACIT_MALFORMED;
@@ -271,16 +269,6 @@ static void accept_report(struct tacit_phased_hub *hub, const struct tacit_phase
 
 /* ---- Grants ---- */
 
-static enum tacit_status flag(struct tacit_phased_hub *hub, uint32_t agent,
-                              struct tacit_phased_update *update)
-{
-    TACIT_ASSERT(hub->config.has_grants);
-    TACIT_ASSERT(agent < hub->config.schedule.agent_count);
-    update->persist = update->persist || !tacit_bits_has(flagged_of(hub), agent);
-    tacit_bits_add(flagged_of(hub), agent);
-    return TACIT_FORKED;
-}
-
 /* kind: GRANT or REFUSAL, of the agent's head. */
 static void send_head(struct tacit_phased_hub *hub, enum tacit_phased_message_kind kind,
                       const struct tacit_phased_message *commit, struct tacit_phased_update *update)
@@ -291,7 +279,8 @@ static void send_head(struct tacit_phased_hub *hub, enum tacit_phased_message_ki
     struct tacit_phased_judge_view const judge = judge_view(hub);
     bool const is_open = hub->phase == PHASE_COLLECTING && commit->round == judge.round;
     memset(&hub->answer, 0, sizeof hub->answer);
-    memcpy(hub->answer.commitment, heads_of(hub)[commit->from].head, sizeof hub->answer.commitment);
+    memcpy(hub->answer.commitment, holder_of(hub).heads[commit->from].head,
+           sizeof hub->answer.commitment);
     update->send = true;
     update->message =
         (struct tacit_phased_message){.kind = kind,
@@ -305,18 +294,18 @@ static void send_head(struct tacit_phased_hub *hub, enum tacit_phased_message_ki
                                       .closed = kind == TACIT_PHASED_GRANT && !is_open};
 }
 
-/* In a later term the hub has forgotten what it granted before. The first grant that a site shows
- * is taken for its head: nothing of before is drawn again, so a false one only harms its own. */
-static bool lacks_head(struct tacit_phased_hub *hub, uint32_t agent)
+/* What the holder makes of this agent's message. */
+static enum tacit_status follow(struct tacit_phased_hub *hub,
+                                const struct tacit_phased_message *message,
+                                struct round_verdict verdict, struct tacit_phased_update *update)
 {
-    static const uint8_t nothing[TACIT_SHA256_BYTES];
-    return hub->term > 0 && memcmp(heads_of(hub)[agent].head, nothing, sizeof nothing) == 0;
-}
-
-static void take_first_head(struct tacit_phased_hub *hub, uint32_t agent, const uint8_t *shown)
-{
-    if (lacks_head(hub, agent))
-        memcpy(heads_of(hub)[agent].head, shown, TACIT_SHA256_BYTES);
+    update->persist = update->persist || verdict.persist;
+    if (verdict.answer != ROUND_NOTHING) {
+        send_head(hub, verdict.answer == ROUND_GRANT ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL,
+                  message, update);
+        update->message.forgot = verdict.is_unknown;
+    }
+    return verdict.status;
 }
 
 /* Whatever the round: what counts is what it follows. */
@@ -328,47 +317,27 @@ static enum tacit_status on_commit(struct tacit_phased_hub *hub,
         return TACIT_UNEXPECTED;
     if (commit->commit == NULL || commit->round == 0 || commit->round > TACIT_PHASED_ROUNDS_MAX)
         return TACIT_MALFORMED;
-    take_first_head(hub, commit->from, commit->commit->previous);
-    switch (tacit_commit_ask(&heads_of(hub)[commit->from], commit->commit->commitment,
-                             commit->commit->previous)) {
-    case TACIT_COMMIT_GRANTED:
-        update->persist = true;
-        send_head(hub, TACIT_PHASED_GRANT, commit, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_AGAIN:
-        send_head(hub, TACIT_PHASED_GRANT, commit, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_LATE: /* repeated on its way; or a copy asks, and is to hear of the other */
-        send_head(hub, TACIT_PHASED_REFUSAL, commit, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_REFUSED:
-        send_head(hub, TACIT_PHASED_REFUSAL, commit, update);
-        return flag(hub, commit->from, update);
-    }
-    return TACIT_MALFORMED;
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    if (commit->round > order_round(&judge))
+        return TACIT_ROLLBACK;
+    struct round_holder const holder = holder_of(hub);
+    return follow(hub, commit, round_holder_ask(&holder, commit->from, commit->commit), update);
 }
 
 /* Is it what was granted? Requires: it fits the order that stands. */
-static bool opens_head(struct tacit_phased_hub *hub, const struct tacit_phased_judge_view *judge,
-                       const struct tacit_phased_message *report)
+static struct round_verdict open_report(struct tacit_phased_hub *hub,
+                                        const struct tacit_phased_judge_view *judge,
+                                        const struct tacit_phased_message *report)
 {
-    TACIT_ASSERT(hub->config.has_grants);
     TACIT_ASSERT(report->block_count == judge->plan_count);
+    struct round_holder const holder = holder_of(hub);
     struct tacit_commit_scope const scope = {.domain = hub->config.domain,
                                              .run_id = hub->config.run_id,
                                              .site = report->from,
                                              .epoch = report->round};
     uint8_t digest[TACIT_SHA256_BYTES];
-    if (report->commit == NULL)
-        return false;
     phased_release_digest(judge->plan, report->sums, report->block_count, digest);
-    if (lacks_head(hub, report->from)) { /* granted in a term before: it shows so by opening it */
-        uint8_t shown[TACIT_SHA256_BYTES];
-        tacit_commit_hash(&scope, report->commit, digest, sizeof digest, shown);
-        take_first_head(hub, report->from, shown);
-    }
-    return tacit_commit_opens(&heads_of(hub)[report->from], &scope, report->commit->previous,
-                              report->commit->salt, digest, sizeof digest);
+    return round_holder_open(&holder, &scope, report->commit, digest);
 }
 
 /* ---- Reports ---- */
@@ -385,11 +354,11 @@ static enum tacit_status on_report(struct tacit_phased_hub *hub,
                    update); /* late or repeated: it lacks the order that stands */
         return TACIT_OK;
     }
-    enum tacit_status const status = check_report(hub, &judge, report);
+    enum tacit_status status = check_report(hub, &judge, report);
+    if (status == TACIT_OK && hub->config.has_grants)
+        status = follow(hub, report, open_report(hub, &judge, report), update);
     if (status != TACIT_OK)
         return status;
-    if (hub->config.has_grants && !opens_head(hub, &judge, report))
-        return flag(hub, report->from, update);
     if (!tacit_bits_has(received_of(hub), report->from)) {
         accept_report(hub, report, update);
         return TACIT_OK;
@@ -401,19 +370,17 @@ static enum tacit_status on_report(struct tacit_phased_hub *hub,
     return TACIT_OK;
 }
 
-/* Does it follow the present order, and show a head that was never granted here? What is held of it
- * is then its last grant, or the one before, whose successor is on its way; of an agent that is
- * behind a HELLO may be older than that. */
-static bool shows_another_head(struct tacit_phased_hub *hub,
-                               const struct tacit_phased_message *hello, uint32_t round)
+/* Of an agent that is behind, the head that a HELLO shows may be any of before. */
+static enum tacit_status read_head(struct tacit_phased_hub *hub,
+                                   const struct tacit_phased_message *hello, uint32_t round,
+                                   struct tacit_phased_update *update)
 {
-    if (!hub->config.has_grants || hello->commit == NULL || hello->round != round ||
-        lacks_head(hub, hello->from))
-        return false;
-    struct tacit_commit_head const *const head = &heads_of(hub)[hello->from];
-    uint8_t const *const shown = hello->commit->commitment;
-    return memcmp(shown, head->head, TACIT_SHA256_BYTES) != 0 &&
-           memcmp(shown, head->before, TACIT_SHA256_BYTES) != 0;
+    if (!hub->config.has_grants || hello->commit == NULL || hello->round != round)
+        return TACIT_OK;
+    struct round_holder const holder = holder_of(hub);
+    return follow(hub, hello,
+                  round_holder_greet(&holder, hello->from, hello->commit->commitment, true),
+                  update);
 }
 
 static enum tacit_status on_hello(struct tacit_phased_hub *hub,
@@ -421,12 +388,13 @@ static enum tacit_status on_hello(struct tacit_phased_hub *hub,
                                   struct tacit_phased_update *update)
 {
     struct tacit_phased_judge_view const judge = judge_view(hub);
-    if (hub->phase == PHASE_NEW || hello->round > order_round(&judge))
+    if (hub->phase == PHASE_NEW)
         return TACIT_UNEXPECTED;
-    if (shows_another_head(hub, hello, order_round(&judge))) {
-        send_head(hub, TACIT_PHASED_REFUSAL, hello, update);
-        return flag(hub, hello->from, update);
-    }
+    if (hello->round > order_round(&judge))
+        return TACIT_ROLLBACK;
+    enum tacit_status const status = read_head(hub, hello, order_round(&judge), update);
+    if (status != TACIT_OK)
+        return status;
     if (hello->round < order_round(&judge) || hub->config.answers_all)
         send_order(hub, hello->from, update);
     return TACIT_OK;
@@ -565,7 +533,8 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
     TACIT_IMPLIES(hub->phase == PHASE_COLLECTING, !judge_view(hub).finished);
     TACIT_IMPLIES(hub->phase == PHASE_FINISHED, judge_view(hub).finished);
     TACIT_IMPLIES(hub->overdue, hub->phase == PHASE_COLLECTING);
-    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED, !update->send);
+    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK,
+                  !update->send);
     return status;
 }
 
@@ -625,9 +594,11 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
         tacit_phased_judge_check(judge_of(hub), judge_size, &config->schedule) != TACIT_OK)
         return TACIT_MALFORMED;
     struct tacit_phased_judge_view const judge = judge_view(hub);
-    if (config->has_grants &&
-        !tacit_bits_within(flagged_of(hub), flagged_of(hub), hub->config.schedule.agent_count))
-        return TACIT_MALFORMED;
+    if (config->has_grants) {
+        struct round_holder const holder = holder_of(hub);
+        if (!round_holder_is_possible(&holder))
+            return TACIT_MALFORMED;
+    }
     return phase_is_possible(hub, &judge) && reports_are_possible(hub, &judge) ? TACIT_OK
                                                                                : TACIT_MALFORMED;
 }
@@ -696,7 +667,8 @@ void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_ph
         .term = hub->term,
         .received = received_of(hub),
         .seen = seen_of(hub),
-        .flagged = hub->config.has_grants ? flagged_of(hub) : NULL};
+        .flagged = hub->config.has_grants ? holder_of(hub).flagged : NULL,
+        .ahead = hub->config.has_grants ? holder_of(hub).ahead : NULL};
 }
 
 struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,

@@ -2,6 +2,7 @@
  * and as it is announced), what is known of each site, and one slot for each site of the round. */
 #include <math.h>
 #include <string.h>
+#include "../round/holder.h"
 #include "piece.h"
 #include "state.h"
 
@@ -61,12 +62,11 @@ struct hub_parts {
     uint64_t *set;
     uint64_t *received;
     uint64_t *heard;
-    uint64_t *flagged;
     uint64_t *spent;       /* A */
     uint64_t *round_spent; /* slots: scratch */
     uint64_t *have;        /* slots x words of the pieces */
     struct slot *slots;
-    struct tacit_commit_head *heads; /* A */
+    struct round_holder holder; /* A */
     uint8_t *model_digests;
     uint8_t *digests; /* slots x pieces */
     void *scratch;
@@ -107,12 +107,13 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.set = take(&at, head, words);
     parts.received = take(&at, head, words);
     parts.heard = take(&at, head, words);
-    parts.flagged = take(&at, head, words);
     parts.spent = take(&at, head, sites * sizeof(uint64_t));
     parts.round_spent = take(&at, head, slots * sizeof(uint64_t));
     parts.have = take(&at, head, slots * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
     parts.slots = take(&at, head, slots * sizeof(struct slot));
-    parts.heads = take(&at, head, sites * sizeof(struct tacit_commit_head));
+    parts.holder =
+        round_holder_at(take(&at, head, round_holder_words(fixed->agent_count) * sizeof(uint64_t)),
+                        fixed->agent_count, false);
     parts.model_digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
     parts.digests = take(&at, head, slots * pieces * TACIT_SHA256_BYTES);
     parts.scratch = take(&at, head, tacit_select_choice_size(fixed->agent_count));
@@ -246,6 +247,8 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
     if (head->phase > HUB_FINISHED || head->round > head->fixed.round_count + 1 ||
         head->rounds_over > head->round || head->asked_count > head->fixed.slot_count ||
         head->received_count > head->asked_count || !slots_are_possible(&parts))
+        return TACIT_MALFORMED;
+    if (!round_holder_is_possible(&parts.holder))
         return TACIT_MALFORMED;
     return tacit_select_check(parts.select, head->select_size, &config->select);
 }
@@ -483,21 +486,49 @@ static void ask_for_pieces(const struct hub_parts *parts, struct slot *slot,
                   update);
 }
 
-static enum tacit_status take_hello(const struct hub_parts *parts,
-                                    const struct tacit_select_message *hello,
-                                    struct tacit_select_update *update)
-{
-    hear_spent(parts, hello->from, hello->spent_nano);
-    say_order(parts, hello->from, update);
-    return TACIT_OK;
-}
-
 static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32_t round)
 {
     TACIT_ASSERT(site < parts->head->fixed.agent_count);
     struct hub_head const *const head = parts->head;
     return head->phase != HUB_OPEN || round != head->round || !tacit_bits_has(parts->set, site) ||
            tacit_bits_has(parts->received, site);
+}
+
+/* What the holder makes of this site's message. */
+static enum tacit_status follow(const struct hub_parts *parts,
+                                const struct tacit_select_message *message,
+                                struct round_verdict verdict, struct tacit_select_update *update)
+{
+    bool const is_grant = verdict.answer == ROUND_GRANT;
+    update->persist = update->persist || verdict.persist;
+    if (verdict.answer != ROUND_NOTHING)
+        memcpy(say(parts, message->from,
+                   (struct tacit_select_message){
+                       .kind = is_grant ? TACIT_SELECT_GRANT : TACIT_SELECT_REFUSAL,
+                       .round = message->round,
+                       .closed = is_grant && needs_no_update(parts, message->from, message->round),
+                       .forgot = verdict.is_unknown},
+                   update)
+                   ->commit.commitment,
+               parts->holder.heads[message->from].head, TACIT_SHA256_BYTES);
+    return verdict.status;
+}
+
+static enum tacit_status take_hello(const struct hub_parts *parts,
+                                    const struct tacit_select_message *hello,
+                                    struct tacit_select_update *update)
+{
+    if (hello->round > parts->head->round)
+        return TACIT_ROLLBACK;
+    if (hello->round == parts->head->round) { /* else the head may be any of before */
+        struct round_verdict const verdict =
+            round_holder_greet(&parts->holder, hello->from, hello->commit.commitment, true);
+        if (verdict.status != TACIT_OK)
+            return follow(parts, hello, verdict, update);
+    }
+    hear_spent(parts, hello->from, hello->spent_nano);
+    say_order(parts, hello->from, update);
+    return TACIT_OK;
 }
 
 /* Nothing more is wanted of this round from the site. */
@@ -514,40 +545,26 @@ static enum tacit_status take_commit(const struct hub_parts *parts,
 {
     TACIT_ASSERT(commit->from < parts->head->fixed.agent_count);
     uint32_t const site = commit->from;
-    struct tacit_select_message answer = {.kind = TACIT_SELECT_GRANT, .round = commit->round};
-    if (commit->round == 0 || commit->round > parts->head->round)
+    if (commit->round == 0)
         return TACIT_UNEXPECTED;
-    enum tacit_commit_answer const said =
-        tacit_commit_ask(&parts->heads[site], commit->commit.commitment, commit->commit.previous);
-    if (said == TACIT_COMMIT_LATE)
-        return TACIT_OK;
-    if (said == TACIT_COMMIT_REFUSED) {
-        answer.kind = TACIT_SELECT_REFUSAL;
-        memcpy(answer.commit.commitment, parts->heads[site].head, TACIT_SHA256_BYTES);
-        update->persist = !tacit_bits_has(parts->flagged, site);
-        tacit_bits_add(parts->flagged, site);
-        (void)say(parts, site, answer, update);
-        return TACIT_FORKED;
-    }
-    memcpy(answer.commit.commitment, commit->commit.commitment, TACIT_SHA256_BYTES);
-    answer.closed = needs_no_update(parts, site, commit->round);
-    if (answer.closed)
+    if (commit->round > parts->head->round)
+        return TACIT_ROLLBACK;
+    struct round_verdict const verdict = round_holder_ask(&parts->holder, site, &commit->commit);
+    if (verdict.answer == ROUND_GRANT && needs_no_update(parts, site, commit->round))
         note_seen(parts, site, commit->round);
-    update->persist = said == TACIT_COMMIT_GRANTED;
-    (void)say(parts, site, answer, update);
-    return TACIT_OK;
+    return follow(parts, commit, verdict, update);
 }
 
-static bool opens(const struct hub_parts *parts, const struct tacit_select_message *message,
-                  uint8_t release[TACIT_SHA256_BYTES])
+static struct round_verdict open_update(const struct hub_parts *parts,
+                                        const struct tacit_select_message *message,
+                                        uint8_t release[TACIT_SHA256_BYTES])
 {
     struct tacit_commit_scope const scope = {.domain = parts->head->fixed.domain,
                                              .run_id = parts->head->fixed.run_id,
                                              .site = message->from,
                                              .epoch = message->round};
     select_release_of(message, release);
-    return tacit_commit_opens(&parts->heads[message->from], &scope, message->commit.previous,
-                              message->commit.salt, release, TACIT_SHA256_BYTES);
+    return round_holder_open(&parts->holder, &scope, &message->commit, release);
 }
 
 /* What is late is counted as spent, and not averaged. */
@@ -559,13 +576,19 @@ static enum tacit_status take_update(const struct hub_parts *parts,
     struct hub_head const *const head = parts->head;
     uint8_t release[TACIT_SHA256_BYTES];
     uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
-    if (message->digest_count != pieces || message->round == 0 || message->round > head->round)
+    if (message->digest_count != pieces || message->round == 0)
         return TACIT_MALFORMED;
-    if (!opens(parts, message, release)) {
-        update->persist = !tacit_bits_has(parts->flagged, message->from);
-        tacit_bits_add(parts->flagged, message->from);
-        return TACIT_FORKED;
+    if (message->round > head->round)
+        return TACIT_ROLLBACK;
+    if (message->round < head->round) { /* its head may have moved on meanwhile */
+        hear_spent(parts, message->from, message->spent_nano);
+        update->persist = true;
+        say_order(parts, message->from, update);
+        return TACIT_OK;
     }
+    struct round_verdict const verdict = open_update(parts, message, release);
+    if (verdict.status != TACIT_OK)
+        return follow(parts, message, verdict, update);
     hear_spent(parts, message->from, message->spent_nano);
     if (needs_no_update(parts, message->from, message->round) ||
         memcmp(message->model, head->model, TACIT_SHA256_BYTES) != 0) {
@@ -772,7 +795,8 @@ void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_sele
                                            .received_count = head->received_count,
                                            .asked = parts.set,
                                            .received = parts.received,
-                                           .flagged = parts.flagged,
+                                           .flagged = parts.holder.flagged,
+                                           .ahead = parts.holder.ahead,
                                            .seen = parts.seen,
                                            .spent_nano = parts.spent,
                                            .model = parts.model,

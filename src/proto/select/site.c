@@ -34,6 +34,8 @@ struct site_head {
     uint32_t blocked;
     uint32_t first; /* the window of pieces that was asked for */
     uint32_t mask;
+    uint32_t forgotten;        /* blocked, for the hub knows nothing of a grant that it gave */
+    uint32_t unanswered_count; /* messages since the hub's last answer */
     uint32_t unused;
     uint64_t price_nano; /* of the newest draw */
     uint64_t spent_nano;
@@ -90,7 +92,9 @@ static bool is_valid(const struct tacit_select_site_config *config)
            config->round_count > 0 && config->round_count <= TACIT_SELECT_ROUNDS_MAX &&
            config->clip > 0 && config->clip <= 1e100 && config->budget.is_exact &&
            config->budget.kind != TACIT_SELECT_GIVEN && select_budget_is_valid(&config->budget) &&
-           config->resend_after_us > 0;
+           config->resend_after_us > 0 &&
+           config->resend_after_us <= TACIT_NEVER / IDLE_RESENDS >>
+               (TACIT_RESEND_DOUBLINGS_MAX + 1);
 }
 
 size_t tacit_select_site_size(const struct tacit_select_site_config *config)
@@ -140,8 +144,9 @@ static bool is_possible(const struct site_head *head)
 {
     struct site_fixed const *const fixed = &head->fixed;
     return head->phase <= TACIT_SELECT_FINISHED && head->round <= fixed->round_count + 1 &&
-           head->last <= 1 && head->blocked <= 1 && head->draw_round <= head->round &&
-           head->release_round <= head->draw_round && head->participation <= head->draw_round &&
+           head->last <= 1 && head->blocked <= 1 && head->forgotten <= head->blocked &&
+           head->draw_round <= head->round && head->release_round <= head->draw_round &&
+           head->participation <= head->draw_round &&
            head->spent_nano <= fixed->prices.total_nano &&
            (head->participation == 0) == (head->draw_round == 0) &&
            (head->phase != TACIT_SELECT_COMMITTED || head->draw_round > head->release_round);
@@ -270,7 +275,8 @@ static void say_again(const struct tacit_select_site *site, struct tacit_select_
 
 static void set_deadline(struct site_head *head, uint64_t now_us)
 {
-    uint64_t const resend = head->fixed.resend_after_us;
+    uint64_t const resend =
+        tacit_resend_pause_us(head->fixed.resend_after_us, head->unanswered_count);
     bool const is_idle = head->phase == TACIT_SELECT_IDLE || head->phase == TACIT_SELECT_TRAINING;
     head->deadline_us = head->phase == TACIT_SELECT_FINISHED
                             ? TACIT_NEVER
@@ -441,10 +447,10 @@ static enum tacit_status take_grant(const struct tacit_select_site *site,
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     if (head->phase != TACIT_SELECT_COMMITTED || grant->round != head->draw_round ||
         memcmp(grant->commit.commitment, head->commit.commitment, TACIT_SHA256_BYTES) != 0)
-        return TACIT_UNEXPECTED;
+        return TACIT_OK; /* late, or repeated */
     memcpy(head->head, head->commit.commitment, sizeof head->head);
     head->release_round = head->draw_round;
-    head->blocked = 0;
+    head->blocked = head->forgotten = 0;
     head->phase = TACIT_SELECT_RELEASED;
     update->persist = true;
     if (!grant->closed) {
@@ -460,12 +466,17 @@ static enum tacit_status take_refusal(struct site_head *head,
                                       const struct tacit_select_message *refusal,
                                       struct tacit_select_update *update)
 {
-    if (head->phase != TACIT_SELECT_COMMITTED || refusal->round != head->draw_round ||
-        memcmp(refusal->commit.commitment, head->commit.commitment, TACIT_SHA256_BYTES) == 0)
-        return TACIT_UNEXPECTED;
-    update->persist = head->blocked == 0;
-    head->blocked = 1;
-    return TACIT_FORKED;
+    bool const is_waiting = head->phase == TACIT_SELECT_COMMITTED;
+    if (refusal->round < head->draw_round || (is_waiting && refusal->round != head->draw_round))
+        return TACIT_OK; /* the answer to a question of a round before, repeated on its way */
+    uint8_t const *const own = is_waiting ? head->commit.commitment : head->head;
+    uint32_t const blocked =
+        memcmp(refusal->commit.commitment, own, TACIT_SHA256_BYTES) == 0 ? 0 : 1;
+    uint32_t const forgotten = refusal->forgot ? blocked : 0;
+    update->persist = head->blocked != blocked || head->forgotten != forgotten;
+    head->blocked = blocked;
+    head->forgotten = forgotten;
+    return TACIT_OK;
 }
 
 /* Only what was granted leaves. */
@@ -552,6 +563,20 @@ static enum tacit_status dispatch(struct tacit_select_site *site,
     return TACIT_INVALID;
 }
 
+/* A pause that silence has made long ends with an answer. */
+static void time_resend(struct site_head *head, uint64_t now_us, bool is_answered, bool restarts,
+                        const struct tacit_select_update *update)
+{
+    bool const ends_pause = is_answered && head->unanswered_count > 1;
+    bool const sends = update->message_count > 0;
+    if (is_answered)
+        head->unanswered_count = 0;
+    if (restarts || sends || ends_pause || head->deadline_us == TACIT_NEVER)
+        set_deadline(head, now_us);
+    if (sends && head->unanswered_count < UINT32_MAX)
+        head->unanswered_count++;
+}
+
 enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
                                          const struct tacit_select_event *event,
                                          const struct tacit_entropy *entropy,
@@ -567,9 +592,10 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
     if (status == TACIT_ENTROPY) {
         update->train = true;
         head->deadline_us = event->now_us + ENTROPY_PAUSE_US;
-    } else if (phase != head->phase || update->message_count > 0 ||
-               head->deadline_us == TACIT_NEVER) {
-        set_deadline(head, event->now_us);
+    } else {
+        bool const is_answered = event->kind == TACIT_SELECT_RECEIVE && status == TACIT_OK &&
+                                 event->message->kind != TACIT_SELECT_REFUSAL;
+        time_resend(head, event->now_us, is_answered, phase != head->phase, update);
     }
     update->deadline_us = head->deadline_us;
     return status;
@@ -590,6 +616,7 @@ void tacit_select_site_look(const struct tacit_select_site *site,
                                             .price_nano = head->price_nano,
                                             .spent_nano = head->spent_nano,
                                             .is_blocked = head->blocked != 0,
+                                            .is_forgotten = head->forgotten != 0,
                                             .is_exhausted = !can_pay(head)};
     memcpy(view->head, head->head, sizeof view->head);
 }

@@ -1,5 +1,6 @@
 /* The hub of private votes: grants draws, keeps the board, says what stands of each player. */
 #include "tacit/vote_hub.h"
+#include "../round/holder.h"
 #include <string.h>
 
 #define COIN_US 1000000u /* a second: how often the coin of DSER4 is flipped */
@@ -12,7 +13,7 @@ struct tacit_vote_hub {
     uint64_t now_us;
     uint64_t coin_us; /* when the coin is flipped next; TACIT_NEVER: there is none */
     uint64_t voter_count;
-    /* voters W(N) | flagged W(N) | cells N halves | heads N | board */
+    /* voters W(N) | cells N halves | heads N, flagged W(N), ahead W(N) | board */
     uint64_t words[];
 };
 
@@ -28,31 +29,27 @@ static uint64_t *voters_of(struct tacit_vote_hub *hub)
     return hub->words;
 }
 
-static uint64_t *flagged_of(struct tacit_vote_hub *hub)
-{
-    return hub->words + set_words(hub);
-}
-
 static uint32_t *cells_of(struct tacit_vote_hub *hub)
 {
-    return (uint32_t *)(void *)(hub->words + 2 * set_words(hub));
+    return (uint32_t *)(void *)(hub->words + set_words(hub));
 }
 
 static size_t words_before_heads(uint64_t player_count)
 {
-    return 2 * TACIT_BITS_WORDS(player_count) + (player_count + 1) / 2;
+    return TACIT_BITS_WORDS(player_count) + (player_count + 1) / 2;
 }
 
-static struct tacit_commit_head *heads_of(struct tacit_vote_hub *hub)
+static struct round_holder holder_of(struct tacit_vote_hub *hub)
 {
-    return (struct tacit_commit_head *)(void *)(hub->words + words_before_heads(hub->player_count));
+    return round_holder_at(hub->words + words_before_heads(hub->player_count),
+                           (uint32_t)hub->player_count, false);
 }
 
 static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
 {
     return (struct tacit_vote_board *)(uintptr_t)(hub->words +
                                                   words_before_heads(hub->player_count) +
-                                                  TACIT_COMMIT_HEAD_WORDS * hub->player_count);
+                                                  round_holder_words((uint32_t)hub->player_count));
 }
 
 size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
@@ -63,7 +60,8 @@ size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
         return 0;
     uint64_t const players = config->board.player_count;
     return sizeof(struct tacit_vote_hub) +
-           (words_before_heads(players) + TACIT_COMMIT_HEAD_WORDS * players) * sizeof(uint64_t) +
+           (words_before_heads(players) + round_holder_words((uint32_t)players)) *
+               sizeof(uint64_t) +
            board;
 }
 
@@ -85,20 +83,27 @@ static void answer(struct tacit_vote_hub *hub, enum tacit_vote_letter_kind kind,
     update->send = true;
     update->letter = letter_of(hub, kind, letter->from);
     update->letter.cell = letter->cell;
-    memcpy(update->letter.commitment, heads_of(hub)[letter->from].head,
+    memcpy(update->letter.commitment, holder_of(hub).heads[letter->from].head,
            sizeof update->letter.commitment);
 }
 
-/* Two states of a site were seen. It stays said. */
-static enum tacit_status flag(struct tacit_vote_hub *hub, uint32_t site,
-                              struct tacit_vote_hub_update *update)
+/* What the holder makes of this site's letter. */
+static enum tacit_status follow(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter,
+                                struct round_verdict verdict, struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(site < hub->player_count);
-    if (!tacit_bits_has(flagged_of(hub), site)) {
-        tacit_bits_add(flagged_of(hub), site);
-        update->persist = true;
+    update->persist = update->persist || verdict.persist;
+    if (verdict.answer != ROUND_NOTHING) {
+        answer(hub, verdict.answer == ROUND_GRANT ? TACIT_VOTE_GRANTED : TACIT_VOTE_REFUSED, letter,
+               update);
+        update->letter.forgot = verdict.is_unknown;
     }
-    return TACIT_STRANGER;
+    return verdict.status;
+}
+
+static bool is_nothing(const uint8_t *hash)
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    return memcmp(hash, nothing, sizeof nothing) == 0;
 }
 
 /* ---- Letters of sites ---- */
@@ -109,48 +114,27 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
 {
     TACIT_ASSERT(letter->cell > 0);
     TACIT_ASSERT(letter->from < hub->player_count);
-    switch (tacit_commit_ask(&heads_of(hub)[letter->from], letter->commitment, letter->previous)) {
-    case TACIT_COMMIT_GRANTED: /* durable before it is said */
+    struct round_holder const holder = holder_of(hub);
+    struct tacit_commit asked = {.salt = {0}};
+    memcpy(asked.commitment, letter->commitment, sizeof asked.commitment);
+    memcpy(asked.previous, letter->previous, sizeof asked.previous);
+    struct round_verdict const verdict = round_holder_ask(&holder, letter->from, &asked);
+    if (verdict.answer == ROUND_GRANT && verdict.persist)
         cells_of(hub)[letter->from] = letter->cell;
-        update->persist = true;
-        answer(hub, TACIT_VOTE_GRANTED, letter, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_AGAIN:
-        answer(hub, TACIT_VOTE_GRANTED, letter, update);
-        return TACIT_OK;
-    case TACIT_COMMIT_LATE:
-        return TACIT_OK;
-    case TACIT_COMMIT_REFUSED:
-        answer(hub, TACIT_VOTE_REFUSED, letter, update);
-        break;
-    }
-    return flag(hub, letter->from, update);
+    return follow(hub, letter, verdict, update);
 }
 
-static bool is_same(const uint8_t *a, const uint8_t *b)
-{
-    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
-}
-
-static bool is_nothing(const uint8_t *hash)
-{
-    static const uint8_t nothing[TACIT_SHA256_BYTES];
-    return is_same(hash, nothing);
-}
-
-/* Nothing is said to whoever is just one grant behind: that may be a letter that comes late. */
+/* A draw may come at any time, so a head that is not the last one may be an older letter's. */
 static enum tacit_status on_hello(struct tacit_vote_hub *hub,
                                   const struct tacit_vote_letter *letter,
                                   struct tacit_vote_hub_update *update)
 {
-    struct tacit_commit_head const *const head = &heads_of(hub)[letter->from];
-    bool const is_head = is_same(letter->commitment, head->head);
-    if (is_head && !is_nothing(head->head))
-        answer(hub, TACIT_VOTE_GRANTED, letter, update);
-    if (is_head || (is_same(letter->commitment, head->before) && !is_nothing(head->before)))
-        return TACIT_OK;
-    answer(hub, TACIT_VOTE_REFUSED, letter, update);
-    return flag(hub, letter->from, update);
+    struct round_holder const holder = holder_of(hub);
+    struct round_verdict verdict =
+        round_holder_greet(&holder, letter->from, letter->commitment, false);
+    if (verdict.answer == ROUND_NOTHING && !is_nothing(letter->commitment))
+        verdict.answer = ROUND_GRANT;
+    return follow(hub, letter, verdict, update);
 }
 
 /* All marks of the players are of the present reset, or count nothing. */
@@ -181,18 +165,19 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub, const struct tacit_
 {
     TACIT_ASSERT(letter->marks != NULL);
     TACIT_ASSERT(letter->from < hub->player_count);
-    struct tacit_commit_head const *const head = &heads_of(hub)[letter->from];
+    struct round_holder const holder = holder_of(hub);
     uint32_t const before = voted_count(hub);
     uint32_t marks_new;
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);
-    if (is_nothing(letter->commitment) || !tacit_vote_board_counts(board_of(hub), letter->from) ||
-        letter->reset > view.reset)
+    if (is_nothing(letter->commitment) || !tacit_vote_board_counts(board_of(hub), letter->from))
         return TACIT_STRANGER;
-    if (!is_same(letter->commitment, head->head) && !is_same(letter->commitment, head->before)) {
-        answer(hub, TACIT_VOTE_REFUSED, letter, update);
-        return flag(hub, letter->from, update);
-    }
+    if (letter->reset > view.reset)
+        return TACIT_ROLLBACK; /* resets are this hub's own */
+    struct round_verdict const verdict =
+        round_holder_name(&holder, letter->from, letter->commitment, false);
+    if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
+        return follow(hub, letter, verdict, update);
     struct tacit_vote_message const vote = {.kind = TACIT_VOTE_MARKS,
                                             .from = letter->from,
                                             .to = TACIT_EVERYONE,
@@ -316,16 +301,16 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
         return TACIT_MALFORMED;
     struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
     uint32_t const players = (uint32_t)hub->player_count;
+    struct round_holder const holder = holder_of(read);
     enum tacit_status const status = tacit_vote_board_check(
         board_of(hub), tacit_vote_board_size(&config->board), &config->board);
     if (status != TACIT_OK)
         return status;
     for (uint32_t player = 0; player < players; player++)
-        if ((cells_of(read)[player] == 0) != is_nothing(heads_of(read)[player].head))
+        if ((cells_of(read)[player] == 0) != is_nothing(holder.heads[player].head))
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
-                             tacit_bits_within(flagged_of(read), flagged_of(read), players) &&
-                             voters_are_right(read);
+                             round_holder_is_possible(&holder) && voters_are_right(read);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -395,7 +380,8 @@ void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub
     struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
     *view = (struct tacit_vote_hub_view){.voter_count = (uint32_t)hub->voter_count,
                                          .voters = voters_of(read),
-                                         .flagged = flagged_of(read),
+                                         .flagged = holder_of(read).flagged,
+                                         .ahead = holder_of(read).ahead,
                                          .cells = cells_of(read)};
     tacit_vote_board_look(board_of(hub), &view->board);
     view->is_decided = hub->reset_after_s == 0 && view->board.voted_count == 1;

@@ -18,14 +18,14 @@ struct tacit_vote_site {
     uint64_t arm_count;
     uint64_t player_bytes;
     uint64_t now_us;
-    uint64_t
-        resend_us; /* what waits for an answer is said again then; TACIT_NEVER: nothing waits */
+    struct tacit_resend resend; /* of what waits for an answer */
     uint64_t pull_count;
     uint64_t granted;
     uint64_t said_reset;
     uint64_t committed;
     uint64_t blocked;
-    uint64_t unheard; /* the vote has left, and has not come back from the hub */
+    uint64_t forgotten; /* .. for the hub knows nothing of a grant that it gave */
+    uint64_t unheard;   /* the vote has left, and has not come back from the hub */
     /* said W | player | board */
     uint64_t words[];
 };
@@ -58,7 +58,8 @@ static bool config_is_valid(const struct tacit_vote_site_config *config)
            config->player.player_count == config->board.player_count &&
            config->player.arm_count == config->board.arm_count && config->horizon >= 1 &&
            config->horizon <= TACIT_HORIZON_MAX && config->cells_max >= 1 &&
-           config->resend_after_us > 0 && config->resend_after_us < TACIT_NEVER / 4;
+           config->resend_after_us > 0 &&
+           config->resend_after_us <= TACIT_NEVER >> TACIT_RESEND_DOUBLINGS_MAX;
 }
 
 size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
@@ -121,13 +122,6 @@ static struct tacit_vote_letter *add_letter(const struct tacit_vote_site *site,
     return letter;
 }
 
-/* What was said waits for an answer. */
-static void await(struct tacit_vote_site *site)
-{
-    TACIT_ASSERT(site->resend_after_us > 0);
-    site->resend_us = site->now_us + site->resend_after_us;
-}
-
 /* "May this draw be used?", or, with none, "Is this the last that was granted?" */
 static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
@@ -138,8 +132,6 @@ static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *upd
            sizeof letter->commitment);
     if (committed)
         memcpy(letter->previous, site->commit.previous, sizeof letter->previous);
-    if (committed || site->blocked != 0)
-        await(site);
 }
 
 /* The vote as it left last. A blocked site says nothing more. */
@@ -152,7 +144,6 @@ static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *up
     letter->reset = site->said_reset;
     letter->marks = said_of(site);
     memcpy(letter->commitment, site->head, sizeof letter->commitment);
-    await(site);
 }
 
 /* Ensures: after a draw, that it is committed to in the same write. */
@@ -171,10 +162,8 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
     enum tacit_status const status =
         tacit_commit_make(&scope, site->head, digest, sizeof digest, keys, &site->commit);
     update->persist = true;
-    if (status != TACIT_OK) {
-        await(site);
+    if (status != TACIT_OK)
         return status;
-    }
     /* Sums never leave, so nothing will be opened: the salt is of no more use to anybody. */
     memset(site->commit.salt, 0, sizeof site->commit.salt);
     site->committed = 1;
@@ -248,8 +237,6 @@ static enum tacit_status on_start(struct tacit_vote_site *site, const struct tac
 {
     enum tacit_status status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
-    if (site->resend_us != TACIT_NEVER)
-        await(site); /* a time of before may be one of another clock */
     if (glance(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
     ask(site, update);
@@ -297,7 +284,8 @@ static enum tacit_status unblock(struct tacit_vote_site *site, const struct taci
     TACIT_ASSERT(site->blocked <= 1);
     if (site->blocked == 0)
         return TACIT_OK;
-    site->blocked = 0;
+    site->blocked = site->forgotten = 0;
+    site->resend.unanswered_count = 0;
     update->persist = true;
     return step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
 }
@@ -313,7 +301,7 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
         return site->committed != 0 ? TACIT_OK : unblock(site, entropy, update);
     if (site->committed == 0 ||
         memcmp(letter->commitment, site->commit.commitment, sizeof site->head) != 0)
-        return TACIT_UNEXPECTED;
+        return TACIT_OK; /* late, or repeated */
     struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
                                              .from = TACIT_HUB,
                                              .to = (uint32_t)site->player_id,
@@ -322,11 +310,10 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
     memcpy(site->head, site->commit.commitment, sizeof site->head);
     memset(&site->commit, 0, sizeof site->commit);
     site->committed = 0;
-    site->blocked = 0;
+    site->blocked = site->forgotten = 0;
     update->granted = (uint32_t)glance(site).cell;
     site->granted = grant.cell;
-    if (site->unheard == 0)
-        site->resend_us = TACIT_NEVER;
+    site->resend.unanswered_count = 0;
     update->persist = true;
     enum tacit_status const status = step_player(
         site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant}, entropy,
@@ -342,17 +329,19 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
                                     struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(letter->kind == TACIT_VOTE_REFUSED);
-    /* A commitment that is refused follows another head than the hub's: else the word is late. */
-    if (memcmp(letter->commitment, site->head, sizeof site->head) == 0 ||
+    /* The answer to what was asked before the last draw; or a commitment that is refused follows
+     * another head than the hub's. */
+    if (letter->cell < glance(site).cell ||
+        memcmp(letter->commitment, site->head, sizeof site->head) == 0 ||
         (site->committed != 0 &&
          memcmp(letter->commitment, site->commit.commitment, sizeof site->head) == 0))
-        return TACIT_UNEXPECTED;
-    if (site->blocked != 0)
         return TACIT_OK;
+    uint64_t const forgotten = letter->forgot ? 1 : 0;
+    update->persist = site->blocked == 0 || site->forgotten != forgotten;
+    if (site->blocked == 0)
+        void_plan(update);
     site->blocked = 1;
-    await(site); /* the word may be late: asked again, the hub says so */
-    update->persist = true;
-    void_plan(update);
+    site->forgotten = forgotten;
     return TACIT_OK;
 }
 
@@ -375,8 +364,7 @@ static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_let
         row->reset < site->said_reset)
         return;
     site->unheard = 0;
-    if (site->committed == 0)
-        site->resend_us = TACIT_NEVER;
+    site->resend.unanswered_count = 0;
     update->persist = true;
 }
 
@@ -433,12 +421,11 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
                                     const struct tacit_entropy *keys,
                                     struct tacit_vote_site_update *update)
 {
-    bool const is_due = site->now_us >= site->resend_us;
+    bool const is_due = site->now_us >= site->resend.due_us;
     enum tacit_status status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}, entropy, update);
     if (!is_due || status != TACIT_OK)
         return status;
-    site->resend_us = TACIT_NEVER;
     if (glance(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
     bool const has_cast = update->letter_count > 0;
@@ -449,10 +436,27 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
     return TACIT_OK;
 }
 
+/* A draw or a vote waits for its answer, or a draw for its salt. */
+static void time_resend(struct tacit_vote_site *site, const struct tacit_vote_site_event *event,
+                        uint32_t unanswered_before, const struct tacit_vote_site_update *update)
+{
+    bool const sends = update->letter_count > 0;
+    bool const is_due = event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= site->resend.due_us;
+    struct tacit_resend_step const made = {
+        .now_us = site->now_us,
+        .unanswered_before = unanswered_before,
+        .is_wanted = glance(site).waiting || site->blocked != 0 || site->unheard != 0,
+        .restarts = event->kind == TACIT_EVENT_START || sends || is_due ||
+                    site->resend.due_us == TACIT_NEVER ||
+                    (glance(site).waiting && site->committed == 0),
+        .sends = sends};
+    tacit_resend_end_step(&site->resend, site->resend_after_us, &made);
+}
+
 static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     struct tacit_vote_private_glance const player = glance(site);
-    update->deadline_us = vote_earlier(player.deadline_us, site->resend_us);
+    update->deadline_us = vote_earlier(player.deadline_us, site->resend.due_us);
     update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.vote_us;
     TACIT_IMPLIES(update->on_tick, update->deadline_us != TACIT_NEVER);
 }
@@ -476,7 +480,7 @@ enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
     site->player_id = config->player.player_id;
     site->arm_count = config->player.arm_count;
     site->player_bytes = tacit_vote_private_size(&config->player);
-    site->resend_us = TACIT_NEVER;
+    site->resend.due_us = TACIT_NEVER;
     enum tacit_status status = tacit_vote_private_init(player_of(site), &config->player);
     if (status == TACIT_OK)
         status = tacit_vote_board_init(board_of(site), &config->board);
@@ -498,9 +502,10 @@ static bool is_of_config(const struct tacit_vote_site *site,
 static bool is_possible(const struct tacit_vote_site *site)
 {
     struct tacit_vote_private_glance const player = glance(site);
-    return site->committed <= 1 && site->blocked <= 1 && site->unheard <= 1 &&
-           site->pull_count <= site->horizon && site->granted <= player.cell &&
-           player.cell <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
+    return site->committed <= 1 && site->blocked <= 1 && site->forgotten <= site->blocked &&
+           site->unheard <= 1 && site->pull_count <= site->horizon &&
+           site->granted <= player.cell && player.cell <= UINT32_MAX &&
+           (site->committed == 0 || player.waiting) &&
            (site->committed == 0 || !is_nothing(site->commit.commitment)) &&
            (site->granted == 0) == is_nothing(site->head);
 }
@@ -531,6 +536,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= site->now_us);
     struct tacit_entropy const *const keys = event->keys == NULL ? entropy : event->keys;
     uint64_t const now_before = site->now_us;
+    uint32_t const unanswered_before = site->resend.unanswered_count;
     enum tacit_status status = TACIT_UNEXPECTED;
     *update = (struct tacit_vote_site_update){.deadline_us = TACIT_NEVER};
     site->now_us = event->now_us;
@@ -558,6 +564,8 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
         status = commit_draw(site, keys, update);
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         site->now_us = now_before;
+    else
+        time_resend(site, event, unanswered_before, update);
     TACIT_IMPLIES(status == TACIT_OK, site->now_us == event->now_us);
     TACIT_ASSERT(site->pull_count <= site->horizon);
     TACIT_ASSERT(site->committed <= 1);
@@ -583,6 +591,7 @@ void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_
                                           .is_finished = site->pull_count == site->horizon,
                                           .is_committed = site->committed != 0,
                                           .is_blocked = site->blocked != 0,
+                                          .is_forgotten = site->forgotten != 0,
                                           .is_spent = is_spent(site),
                                           .granted = (uint32_t)site->granted,
                                           .pull_count = site->pull_count,
