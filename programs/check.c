@@ -27,6 +27,13 @@ static void print_components(const struct tacit_network *network)
         (void)printf("    and %u more\n", network->component_count - COMPONENTS_SHOWN);
 }
 
+static void print_span(const char *name, uint32_t low, uint32_t slack)
+{
+    (void)printf("  %-10s %u", name, low);
+    if (slack > 0)
+        (void)printf(" to %u", low + slack);
+}
+
 static void print_network(const struct tacit_experiment *experiment)
 {
     struct tacit_network const *const network = experiment->network;
@@ -34,8 +41,13 @@ static void print_network(const struct tacit_experiment *experiment)
         return;
     (void)printf("Network (%s)\n", experiment->config->network.word);
     (void)printf("  edges      %llu\n", (unsigned long long)network->graph.edge_count);
-    (void)printf("  diameter   %u\n", network->diameter);
-    (void)printf("  t_delay    %u  (slots of waiting in a round)\n", network->delay);
+    print_span("diameter", network->diameter, network->diameter_slack);
+    (void)putchar('\n');
+    print_span("t_delay", network->delay, network->delay_slack);
+    (void)printf("  (slots of waiting in a round)\n");
+    if (network->visits_left > 0)
+        (void)printf("  exact      not searched for: it takes some %.3g minutes\n",
+                     (double)network->visits_left * TACIT_NETWORK_VISIT_NS / 60e9);
     (void)printf("  components %u\n", network->component_count);
     if (network->has_sinks)
         print_components(network);
@@ -127,8 +139,9 @@ static int check_command(const struct command *command, int word_count, char **w
     struct tacit_experiment experiment;
     struct tacit_error error = {""};
     command_parse(command, &arguments, word_count, words);
-    enum tacit_status const status = tacit_experiment_load(
-        &experiment, arguments.file, arguments.settings, arguments.setting_count, &error);
+    enum tacit_status const status =
+        tacit_experiment_load_for(&experiment, TACIT_EXPERIMENT_CHECK, arguments.file,
+                                  arguments.settings, arguments.setting_count, &error);
     if (status != TACIT_OK) {
         (void)fprintf(stderr, "%s\n",
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);

@@ -367,7 +367,8 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .status = {.unix_path = config->status.unix_path, .port = config->status.port},
         .waiting_after_s = config->waiting_after_s};
     struct tacit_network *network;
-    enum tacit_status status = tacit_network_new(&network, &config->network, error);
+    enum tacit_status status =
+        tacit_network_new(&network, &config->network, TACIT_NETWORK_FULL, error);
     if (status != TACIT_OK) /* a file of edges that is not there is wrong input, too */
         return status == TACIT_IO ? TACIT_INVALID : status;
     status = family->hub_settings(&coordinator.hub, config, network, error);

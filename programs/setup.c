@@ -219,7 +219,7 @@ static enum tacit_status take_coordinator(struct broker_request *request,
     enum tacit_status status = tacit_config_coordinator_load(&coordinator, tacit_family_files(),
                                                              request->coordinator, error);
     if (status == TACIT_OK)
-        status = tacit_network_new(&network, &coordinator->network, error);
+        status = tacit_network_new(&network, &coordinator->network, TACIT_NETWORK_FULL, error);
     if (status != TACIT_OK)
         return status;
     config->federation = coordinator->federation;

@@ -31,8 +31,18 @@ struct tacit_network {
     uint32_t *distance; /* A: hops to the sink */
     uint32_t diameter;  /* of the widest component */
     uint32_t delay;     /* t_delay: slots in which agents wait in each round (READINGS P1.13, 15) */
+    uint32_t diameter_slack; /* by so much either may be larger: 0 where it is known */
+    uint32_t delay_slack;
+    uint64_t visits_left; /* of searches, about, until they are known; 0: they are */
     void *memory;
 };
+
+/* How long to search a graph for its diameter and its sinks: what `tacit check` prints, some ten
+ * seconds, and what runs and daemons wait for, some minutes. */
+#define TACIT_NETWORK_GLANCE ((struct tacit_graph_effort){UINT64_C(500000000), 0})
+#define TACIT_NETWORK_FULL ((struct tacit_graph_effort){UINT64_C(500000000), UINT64_C(60000000000)})
+/* Of one visit; on graphs of a million agents. */
+#define TACIT_NETWORK_VISIT_NS 6u
 
 /* Makes the graphs that the section describes, side by side. The same file and seeds give the same
  * graph, whatever the run.
@@ -42,7 +52,7 @@ struct tacit_network {
  * error->text for a person. */
 enum tacit_status tacit_network_new(struct tacit_network **network,
                                     const struct tacit_config_topology *topology,
-                                    struct tacit_error *error);
+                                    struct tacit_graph_effort effort, struct tacit_error *error);
 void tacit_network_free(struct tacit_network *network);
 
 /* ---- Experiments ----------------------------------------------------------------------------- */
@@ -85,6 +95,7 @@ void tacit_experiment_free(struct tacit_experiment *experiment);
 /* What the experiment is wanted for. */
 enum tacit_experiment_use {
     TACIT_EXPERIMENT_RUNS,    /* as above */
+    TACIT_EXPERIMENT_CHECK,   /* only looked at: of a network what some seconds of searches say */
     TACIT_EXPERIMENT_AT_ONCE, /* runs whose logged rewards are drawn many at once (tacit_env_log):
                                  the same law, not the same numbers */
     TACIT_EXPERIMENT_ROWS     /* the data alone: there is no network and no plan, and nothing is

@@ -163,16 +163,36 @@ struct tacit_reach tacit_graph_distances(const struct tacit_graph *graph, uint32
  * TACIT_AGENTS_MAX. */
 size_t tacit_graph_work_size(uint32_t agent_count);
 
-/* The diameter, exact: the largest distance between two agents that have a path; in a graph of
- * several components the largest of their diameters. Li, Song: d_G (READINGS P1.13, 14).
+/* How much to search, in visits: of an agent or of an edge from one of its ends, 10 ns each or so.
+ * `visits` are spent if they are needed; `more`, if it then looks as if as many were enough. */
+struct tacit_graph_effort {
+    uint64_t visits;
+    uint64_t more;
+};
+
+/* As much as it takes. */
+#define TACIT_GRAPH_EXACT ((struct tacit_graph_effort){UINT64_MAX, UINT64_MAX})
+
+/* What is known of a number: low <= it <= high. */
+struct tacit_graph_span {
+    uint32_t low;
+    uint32_t high;
+    uint64_t visits_left; /* about as many until it is exact; 0: it is */
+};
+
+/* The diameter: the largest distance between two agents that have a path; in a graph of several
+ * components the largest of their diameters. Li, Song: d_G (READINGS P1.13, 14). The same effort
+ * gives the same span.
  * Requires: work has tacit_graph_work_size bytes, aligned to 8 (64 is a little faster).
  *
  * Cost: a few searches on long or branchy graphs (iFUB, Crescenzi et al. 2013, from a centre), and
  * where a rotation of the agents' numbers maps the graph onto itself (ring lattices, tori row by
  * row). At worst n searches, 256 at a time, as on random regular graphs: degree 8 takes 2 ms with
  * 1,000 agents, 25 ms with 10,000, 10 s with 100,000. A small world of 100,000 agents of degree 8
- * takes 1 s when one edge in 100 is rewired, and up to 15 s with more. */
-uint32_t tacit_graph_diameter(const struct tacit_graph *graph, void *work);
+ * takes 1 s when one edge in 100 is rewired, and up to 15 s with more. Beyond the effort the upper
+ * end is what searches so far say of those around them (Takes, Kosters 2011). */
+struct tacit_graph_span tacit_graph_diameter(const struct tacit_graph *graph,
+                                             struct tacit_graph_effort effort, void *work);
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
 
@@ -188,13 +208,16 @@ struct tacit_component {
 /* Alg. 4 of Li, Song (READINGS P1.15): in each component the sink is the agent with the smallest
  * largest distance (eccentricity), the lowest such agent on ties. parent[i] is i's lowest neighbour
  * that is nearer to the sink, TACIT_NO_AGENT for a sink; distance[i] counts the edges between.
- * Result: t_delay, the largest delay (l. 6).
- * Requires: label and component_count from tacit_graph_components; components has component_count
- *   items, parent and distance n words, work tacit_graph_work_size bytes, aligned to 8.
- * Cost: as the diameter, mostly less. */
-uint32_t tacit_graph_sinks(const struct tacit_graph *graph, const uint32_t *label,
-                           uint32_t component_count, struct tacit_component *components,
-                           uint32_t *parent, uint32_t *distance, void *work);
+ * Result: t_delay, the largest delay (l. 6). Beyond the effort, which each component has for
+ * itself, a sink is the best that was found, and t_delay may be less. Requires: label and
+ * component_count from tacit_graph_components; components has component_count items, parent and
+ * distance n words, work tacit_graph_work_size bytes, aligned to 8. Cost: as the diameter, mostly
+ * less. */
+struct tacit_graph_span tacit_graph_sinks(const struct tacit_graph *graph, const uint32_t *label,
+                                          uint32_t component_count,
+                                          struct tacit_component *components, uint32_t *parent,
+                                          uint32_t *distance, struct tacit_graph_effort effort,
+                                          void *work);
 
 /* ---- Gossip ---------------------------------------------------------------------------------- */
 

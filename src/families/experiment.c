@@ -484,6 +484,28 @@ static enum tacit_status check_baselines(const struct tacit_experiment *experime
     return status;
 }
 
+/* What takes longer than anybody waits is refused, unless it is only looked at. */
+static enum tacit_status set_up_network(struct tacit_experiment *experiment,
+                                        struct tacit_error *error)
+{
+    bool const is_glance = experiment->data->use == TACIT_EXPERIMENT_CHECK;
+    enum tacit_status const status =
+        tacit_network_new(&experiment->network, &experiment->config->network,
+                          is_glance ? TACIT_NETWORK_GLANCE : TACIT_NETWORK_FULL, error);
+    struct tacit_network const *const network = experiment->network;
+    if (status != TACIT_OK || is_glance || network == NULL || network->visits_left == 0)
+        return status;
+    char text[300];
+    (void)snprintf(text, sizeof text,
+                   "its diameter is from %u to %u, its t_delay from %u to %u; to know them takes "
+                   "some %.3g hours of searches; allowed: a graph of which they are known sooner, "
+                   "like a smaller one, a ring or a grid",
+                   network->diameter, network->diameter + network->diameter_slack, network->delay,
+                   network->delay + network->delay_slack,
+                   (double)network->visits_left * TACIT_NETWORK_VISIT_NS / 3600e9);
+    return tacit_experiment_refuse(experiment, "network", text, error);
+}
+
 /* ---- Public ---- */
 
 /* Requires: config and data are there. */
@@ -504,7 +526,7 @@ static enum tacit_status set_up(struct tacit_experiment *experiment, struct taci
     if (experiment->data->use == TACIT_EXPERIMENT_ROWS)
         return status;
     if (status == TACIT_OK)
-        status = tacit_network_new(&experiment->network, &config->network, error);
+        status = set_up_network(experiment, error);
     if (status == TACIT_OK)
         status = set_up_global_means(experiment, error);
     if (status == TACIT_OK)

@@ -208,7 +208,8 @@ static void describe_components(struct tacit_network *network)
             .edge_count = network->graph.edge_count};
 }
 
-static enum tacit_status measure(struct tacit_network *network, struct tacit_error *error)
+static enum tacit_status measure(struct tacit_network *network, struct tacit_graph_effort effort,
+                                 struct tacit_error *error)
 {
     uint32_t const n = network->graph.agent_count;
     void *const work = malloc(tacit_graph_work_size(n));
@@ -220,23 +221,30 @@ static enum tacit_status measure(struct tacit_network *network, struct tacit_err
                                      network->component_count * (double)sizeof *network->components,
                                  error);
     }
-    network->diameter = tacit_graph_diameter(&network->graph, work);
+    struct tacit_graph_span const diameter = tacit_graph_diameter(&network->graph, effort, work);
+    struct tacit_graph_span delay = {.low = diameter.low > 1 ? diameter.low - 1 : 0,
+                                     .high = diameter.high > 1 ? diameter.high - 1 : 0};
     if (network->has_sinks) {
-        network->delay =
-            tacit_graph_sinks(&network->graph, network->label, network->component_count,
-                              network->components, network->parent, network->distance, work);
+        delay = tacit_graph_sinks(&network->graph, network->label, network->component_count,
+                                  network->components, network->parent, network->distance, effort,
+                                  work);
     } else {
         for (uint32_t agent = 0; agent < n; agent++)
             network->parent[agent] = TACIT_NO_AGENT;
-        network->delay = network->diameter > 1 ? network->diameter - 1 : 0;
         describe_components(network);
     }
+    network->diameter = diameter.low;
+    network->diameter_slack = diameter.high - diameter.low;
+    network->delay = delay.low;
+    network->delay_slack = delay.high - delay.low;
+    network->visits_left = diameter.visits_left + delay.visits_left;
     free(work);
     return TACIT_OK;
 }
 
 /* Requires: the draft has its edges. */
-static enum tacit_status build(struct tacit_network *network, struct draft *draft)
+static enum tacit_status build(struct tacit_network *network, struct draft *draft,
+                               struct tacit_graph_effort effort)
 {
     uint32_t const n = draft->config->agent_count;
     network->memory = malloc(tacit_graph_size(n, draft->edge_count));
@@ -257,14 +265,14 @@ static enum tacit_status build(struct tacit_network *network, struct draft *draf
     network->component_count =
         tacit_graph_components(&network->graph, network->label, network->parent);
     status = check_pieces(draft, network->label);
-    return status == TACIT_OK ? measure(network, draft->error) : status;
+    return status == TACIT_OK ? measure(network, effort, draft->error) : status;
 }
 
 /* ---- Public ---- */
 
 enum tacit_status tacit_network_new(struct tacit_network **network,
                                     const struct tacit_config_topology *topology,
-                                    struct tacit_error *error)
+                                    struct tacit_graph_effort effort, struct tacit_error *error)
 {
     struct draft draft = {.config = topology, .error = error};
     *network = NULL;
@@ -277,7 +285,7 @@ enum tacit_status tacit_network_new(struct tacit_network **network,
     if (status == TACIT_OK)
         status = generate_all(&draft);
     if (status == TACIT_OK)
-        status = build(made, &draft);
+        status = build(made, &draft, effort);
     draft_free(&draft);
     if (status == TACIT_OK)
         *network = made;

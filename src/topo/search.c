@@ -12,6 +12,9 @@
  * central agents; where the bounds leave many agents undecided, more of them would not help. */
 #define SINGLE_ROUNDS 32u
 
+/* What 256 searches at once cost, in searches. */
+#define BATCH_COST 32u
+
 /* Searches pull when they are at more than one agent in so many. */
 #define PULL_SHARE 4u
 
@@ -28,13 +31,15 @@ size_t tacit_graph_work_size(uint32_t agent_count)
            6 * n * sizeof(uint32_t);
 }
 
-struct search topo_search_init(const struct tacit_graph *graph, void *work)
+struct search topo_search_init(const struct tacit_graph *graph, struct tacit_graph_effort effort,
+                               void *work)
 {
     size_t const n = graph->agent_count;
     struct wave *const waves = work;
     uint64_t *const bits = (uint64_t *)(waves + 3 * n);
     uint32_t *const words = (uint32_t *)(bits + 2 * TACIT_BITS_WORDS(n));
     return (struct search){.graph = graph,
+                           .effort = effort,
                            .seen = waves,
                            .now = waves + n,
                            .next = waves + 2 * n,
@@ -198,6 +203,27 @@ void topo_search_prepare(struct search *search, const uint32_t *label, uint32_t 
         topo_search_forget(search, group);
         know_by_rotation(search, group);
     }
+}
+
+/* ---- Effort ---------------------------------------------------------------------------------- */
+
+/* Visits of one search. */
+static uint64_t volume_of(const struct search *search, struct group group)
+{
+    uint64_t volume = group.count;
+    for (uint32_t i = 0; i < group.count; i++)
+        volume += tacit_graph_degree(search->graph, group.agents[i]);
+    return volume;
+}
+
+/* May it spend these visits now? `left`: how many it looks as if it takes in all. */
+static bool may_spend(struct search *search, uint64_t visits, uint64_t left)
+{
+    struct tacit_graph_effort const effort = search->effort;
+    bool const is_worth =
+        search->spent + visits <= effort.visits || (left <= effort.more && effort.more > 0);
+    search->spent += is_worth ? visits : 0;
+    return is_worth;
 }
 
 /* ---- One search ------------------------------------------------------------------------------ */
@@ -429,15 +455,56 @@ static uint32_t undecided(const struct search *search, struct group group, uint3
     return count;
 }
 
+/* How many are there whose search may still change who is the centre? */
+static uint64_t contender_count(const struct search *search, struct group group, uint32_t bound)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < group.count; i++)
+        count += search->lower[group.agents[i]] == bound && !settled(search, group.agents[i]);
+    return count;
+}
+
+/* May another round begin? */
+static bool may_go_on(struct search *search, struct group group, uint64_t volume, uint64_t round,
+                      uint32_t bound)
+{
+    if (round < SINGLE_ROUNDS)
+        return may_spend(search, 2 * volume, 2 * volume * (SINGLE_ROUNDS - round)) || round == 0;
+    return may_spend(search, BATCH_COST * volume,
+                     (contender_count(search, group, bound) / BATCH + 1) * BATCH_COST * volume);
+}
+
+/* The settled member with the smallest eccentricity. Requires: there is one. */
+static uint32_t best_settled(const struct search *search, struct group group)
+{
+    uint32_t best = TACIT_NO_AGENT;
+    for (uint32_t i = 0; i < group.count; i++)
+        if (settled(search, group.agents[i]) &&
+            (best == TACIT_NO_AGENT || search->lower[group.agents[i]] < search->lower[best]))
+            best = group.agents[i];
+    TACIT_ASSERT(best != TACIT_NO_AGENT);
+    return best;
+}
+
 /* The most promising member is the centre once its bound is exact: nobody else can have less. Until
  * then it searches, and so does somebody farthest from it, who is the witness against it and those
  * around it. */
-uint32_t topo_search_centre(struct search *search, struct group group, uint64_t rounds)
+struct tacit_graph_span topo_search_centre(struct search *search, struct group group,
+                                           uint64_t rounds, uint32_t *centre)
 {
+    uint64_t const volume = volume_of(search, group);
     for (uint64_t round = 0;; round++) {
         uint32_t const agent = most_promising(search, group);
+        uint32_t const bound = search->lower[agent];
+        *centre = agent;
         if (settled(search, agent) || round == rounds)
-            return agent;
+            return (struct tacit_graph_span){bound, bound, 0};
+        if (!may_go_on(search, group, volume, round, bound)) {
+            *centre = best_settled(search, group);
+            uint64_t const batches = contender_count(search, group, bound) / BATCH + 1;
+            return (struct tacit_graph_span){bound, search->lower[*centre],
+                                             batches * BATCH_COST * volume};
+        }
         if (round < SINGLE_ROUNDS) {
             uint32_t const witness = search_from(search, agent);
             topo_search_forget(search, group);
@@ -445,7 +512,7 @@ uint32_t topo_search_centre(struct search *search, struct group group, uint64_t 
             topo_search_forget(search, group);
         } else {
             uint32_t sources[BATCH];
-            uint32_t const count = undecided(search, group, search->lower[agent], sources);
+            uint32_t const count = undecided(search, group, bound, sources);
             search_batch(search, group, sources, count);
         }
     }
@@ -454,10 +521,10 @@ uint32_t topo_search_centre(struct search *search, struct group group, uint64_t 
 /* ---- The diameter ---------------------------------------------------------------------------- */
 
 /* Whoever is no farther from one of the sources than its eccentricity is below `best` has none
- * above `best` itself, and need not search. One search from all sources; each joins in when as many
- * steps are left as it has to spare. */
-static void settle_around(struct search *search, const uint32_t *sources, uint32_t count,
-                          uint32_t best)
+ * above `best` itself. One search from all sources; each joins in when as many steps are left as it
+ * has to spare. Result: how many there are, marked, in the queue. */
+static uint32_t mark_below(struct search *search, const uint32_t *sources, uint32_t count,
+                           uint32_t best)
 {
     const struct tacit_graph *const graph = search->graph;
     uint32_t *const list = search->queue;
@@ -465,11 +532,11 @@ static void settle_around(struct search *search, const uint32_t *sources, uint32
     uint32_t end = 0;
     uint32_t spare = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (best - search->lower[sources[i]] > spare)
+        if (best > search->lower[sources[i]] && best - search->lower[sources[i]] > spare)
             spare = best - search->lower[sources[i]];
     for (;; spare--) {
         for (uint32_t i = 0; i < count; i++)
-            if (best - search->lower[sources[i]] == spare)
+            if (search->lower[sources[i]] + spare == best)
                 end = mark(search, sources[i], list, end);
         if (spare == 0)
             break;
@@ -478,10 +545,54 @@ static void settle_around(struct search *search, const uint32_t *sources, uint32
             for (uint64_t i = graph->first[list[at]]; i < graph->first[list[at] + 1]; i++)
                 end = mark(search, graph->neighbours[i], list, end);
     }
+    return end;
+}
+
+/* They need not search. */
+static void settle_around(struct search *search, const uint32_t *sources, uint32_t count,
+                          uint32_t best)
+{
+    uint32_t const end = mark_below(search, sources, count, best);
     for (uint32_t i = 0; i < end; i++) {
-        tacit_bits_remove(search->marks, list[i]);
-        tacit_bits_add(search->settled, list[i]);
+        tacit_bits_remove(search->marks, search->queue[i]);
+        tacit_bits_add(search->settled, search->queue[i]);
     }
+}
+
+/* Who is neither settled nor so near to the root that pairs of such are. */
+static bool is_waiting(const struct search *search, uint32_t agent, uint32_t best)
+{
+    return !settled(search, agent) && 2 * search->distance[agent] > best;
+}
+
+/* Those who wait, and the largest distance of one from the root. */
+static uint64_t waiting_count(const struct search *search, struct group group, uint32_t best,
+                              uint32_t *farthest)
+{
+    uint64_t count = 0;
+    *farthest = 0;
+    for (uint32_t i = 0; i < group.count; i++) {
+        uint32_t const agent = group.agents[i];
+        if (!is_waiting(search, agent, best))
+            continue;
+        count++;
+        *farthest = search->distance[agent] > *farthest ? search->distance[agent] : *farthest;
+    }
+    return count;
+}
+
+/* Have all who wait an eccentricity of at most `bound`, by what these sources know? */
+static bool covers(struct search *search, struct group group, const uint32_t *sources,
+                   uint32_t count, uint32_t best, uint32_t bound)
+{
+    uint32_t const end = mark_below(search, sources, count, bound);
+    bool is_covered = true;
+    for (uint32_t i = 0; i < group.count && is_covered; i++)
+        is_covered = !is_waiting(search, group.agents[i], best) ||
+                     tacit_bits_has(search->marks, group.agents[i]);
+    for (uint32_t i = 0; i < end; i++)
+        tacit_bits_remove(search->marks, search->queue[i]);
+    return is_covered;
 }
 
 /* Marks an agent, its neighbours, and as many of those around them as its search may settle, but no
@@ -537,27 +648,79 @@ static uint32_t next_sources(struct search *search, struct group group, uint32_t
     return count;
 }
 
+/* The searches of a diameter so far. */
+struct hunt {
+    uint32_t best;
+    uint64_t volume;
+    uint64_t waiting; /* when the first batch began */
+    uint64_t batches;
+    uint32_t sources[BATCH]; /* of the newest */
+    uint32_t source_count;
+};
+
+/* About how many visits until nobody waits, if all batches settle as many as those so far. */
+static uint64_t visits_left(const struct search *search, struct group group,
+                            const struct hunt *hunt)
+{
+    uint32_t farthest;
+    uint64_t const left = waiting_count(search, group, hunt->best, &farthest);
+    uint64_t const done = hunt->waiting > left ? hunt->waiting - left : 0;
+    uint64_t const each = hunt->batches > 0 ? done / hunt->batches : BATCH;
+    return (left / (each > BATCH ? each : BATCH) + 1) * BATCH_COST * hunt->volume;
+}
+
+/* Two who wait are not farther apart than by way of the root, nor than one of them from anybody. */
+static struct tacit_graph_span give_up(struct search *search, struct group group,
+                                       const struct hunt *hunt)
+{
+    uint32_t farthest;
+    (void)waiting_count(search, group, hunt->best, &farthest);
+    uint32_t high = hunt->best;
+    while (high < 2 * farthest &&
+           !covers(search, group, hunt->sources, hunt->source_count, hunt->best, high))
+        high++;
+    return (struct tacit_graph_span){hunt->best, high, visits_left(search, group, hunt)};
+}
+
+static uint32_t largest_bound(const struct search *search, struct group group)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < group.count; i++)
+        if (search->lower[group.agents[i]] > largest)
+            largest = search->lower[group.agents[i]];
+    return largest;
+}
+
 /* iFUB (Crescenzi et al. 2013): seen from a root, agents nearer than i are at most 2i - 2 apart. So
  * let the farthest search first, and stop when what was found is no less than that. Besides, an
  * eccentricity bounds those around it from above (Takes, Kosters 2011). */
-uint32_t topo_search_diameter(struct search *search, struct group group)
+struct tacit_graph_span topo_search_diameter(struct search *search, struct group group)
 {
-    uint32_t const root = topo_search_centre(search, group, SINGLE_ROUNDS);
+    uint32_t root;
+    (void)topo_search_centre(search, group, SINGLE_ROUNDS, &root);
     search_from(search, root);
     memcpy(group.agents, search->queue, group.count * sizeof group.agents[0]);
-    uint32_t best = 0;
-    for (uint32_t i = 0; i < group.count; i++)
-        if (search->lower[group.agents[i]] > best)
-            best = search->lower[group.agents[i]];
+    struct hunt hunt = {.best = largest_bound(search, group), .volume = volume_of(search, group)};
+    struct tacit_graph_span span = {0, 0, 0};
+    uint32_t ignored;
+    hunt.waiting = waiting_count(search, group, hunt.best, &ignored);
     for (;;) {
         uint32_t sources[BATCH];
-        uint32_t const count = next_sources(search, group, best, sources);
+        uint32_t const count = next_sources(search, group, hunt.best, sources);
+        span = (struct tacit_graph_span){hunt.best, hunt.best, 0};
         if (count == 0)
             break;
+        if (!may_spend(search, BATCH_COST * hunt.volume, visits_left(search, group, &hunt))) {
+            span = give_up(search, group, &hunt);
+            break;
+        }
         uint32_t const farthest = search_batch(search, group, sources, count);
-        best = farthest > best ? farthest : best;
-        settle_around(search, sources, count, best);
+        hunt.best = farthest > hunt.best ? farthest : hunt.best;
+        settle_around(search, sources, count, hunt.best);
+        memcpy(hunt.sources, sources, count * sizeof sources[0]);
+        hunt.source_count = count;
+        hunt.batches++;
     }
     topo_search_forget(search, group);
-    return best;
+    return span;
 }

@@ -27,10 +27,13 @@ struct search {
     uint32_t *spare;   /* the queue's partner where two are needed */
     uint32_t *members; /* agents, component by component */
     uint32_t *end;     /* of each component in members */
+    struct tacit_graph_effort effort;
+    uint64_t spent; /* visits in this component */
 };
 
 /* The caller's work memory, divided up; nothing in it is set. */
-struct search topo_search_init(const struct tacit_graph *graph, void *work);
+struct search topo_search_init(const struct tacit_graph *graph, struct tacit_graph_effort effort,
+                               void *work);
 
 /* Sorts the members by component; notes what is known of eccentricities without a search.
  * Cost: O(n). */
@@ -46,11 +49,12 @@ struct tacit_reach topo_search_spread(const struct tacit_graph *graph, uint32_t 
 /* Makes the distances of a group unknown again. */
 void topo_search_forget(struct search *search, struct group group);
 
-/* The member with the smallest eccentricity, the lowest on ties, if `rounds` is TACIT_NEVER; else
- * what the search holds for it after so many rounds, a member near the middle.
- * Cost: two searches a round; after some rounds 256 searches at once. */
-uint32_t topo_search_centre(struct search *search, struct group group, uint64_t rounds);
+/* The member with the smallest eccentricity, the lowest on ties, and that eccentricity, if the
+ * effort is enough; else one that was searched from. `rounds`: not more, for who only needs a
+ * member near the middle. Cost: two searches a round; after some rounds 256 searches at once. */
+struct tacit_graph_span topo_search_centre(struct search *search, struct group group,
+                                           uint64_t rounds, uint32_t *centre);
 
 /* The largest distance between two members. Reorders the group. */
-uint32_t topo_search_diameter(struct search *search, struct group group);
+struct tacit_graph_span topo_search_diameter(struct search *search, struct group group);
 #endif

@@ -2,17 +2,25 @@
  * that collect for their components. */
 #include "search.h"
 
-uint32_t tacit_graph_diameter(const struct tacit_graph *graph, void *work)
+/* The larger of two numbers. */
+static struct tacit_graph_span larger(struct tacit_graph_span a, struct tacit_graph_span b)
 {
-    struct search search = topo_search_init(graph, work);
+    return (struct tacit_graph_span){.low = a.low > b.low ? a.low : b.low,
+                                     .high = a.high > b.high ? a.high : b.high,
+                                     .visits_left = a.visits_left + b.visits_left};
+}
+
+struct tacit_graph_span tacit_graph_diameter(const struct tacit_graph *graph,
+                                             struct tacit_graph_effort effort, void *work)
+{
+    struct search search = topo_search_init(graph, effort, work);
     uint32_t *const label = search.spare;
     uint32_t const component_count = tacit_graph_components(graph, label, search.queue);
     topo_search_prepare(&search, label, component_count);
-    uint32_t diameter = 0;
-    for (uint32_t component = 0; component < component_count; component++) {
-        uint32_t const own = topo_search_diameter(&search, topo_search_group(&search, component));
-        diameter = own > diameter ? own : diameter;
-    }
+    struct tacit_graph_span diameter = {0, 0, 0};
+    for (uint32_t component = 0; component < component_count; component++)
+        diameter =
+            larger(diameter, topo_search_diameter(&search, topo_search_group(&search, component)));
     return diameter;
 }
 
@@ -43,21 +51,23 @@ static struct tacit_component collect_at(const struct tacit_graph *graph, struct
     return component;
 }
 
-uint32_t tacit_graph_sinks(const struct tacit_graph *graph, const uint32_t *label,
-                           uint32_t component_count, struct tacit_component *components,
-                           uint32_t *parent, uint32_t *distance, void *work)
+struct tacit_graph_span tacit_graph_sinks(const struct tacit_graph *graph, const uint32_t *label,
+                                          uint32_t component_count,
+                                          struct tacit_component *components, uint32_t *parent,
+                                          uint32_t *distance, struct tacit_graph_effort effort,
+                                          void *work)
 {
-    struct search search = topo_search_init(graph, work);
+    struct search search = topo_search_init(graph, effort, work);
     topo_search_prepare(&search, label, component_count);
-    uint32_t delay = 0;
+    struct tacit_graph_span delay = {0, 0, 0};
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
         distance[agent] = TACIT_UNREACHED;
     for (uint32_t i = 0; i < component_count; i++) {
         struct group const group = topo_search_group(&search, i);
-        uint32_t const sink = topo_search_centre(&search, group, TACIT_NEVER);
+        uint32_t sink;
+        delay = larger(delay, topo_search_centre(&search, group, TACIT_NEVER, &sink));
         topo_search_spread(graph, sink, distance, search.queue);
         components[i] = collect_at(graph, group, sink, distance);
-        delay = components[i].delay > delay ? components[i].delay : delay;
     }
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
         parent[agent] = parent_of(graph, agent, distance);

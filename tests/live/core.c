@@ -58,7 +58,7 @@ static struct topology *topology_new(enum tacit_elim_collection collection,
         TACIT_OK);
     uint32_t const count = tacit_graph_components(&made->graph, made->label, made->parent);
     (void)tacit_graph_sinks(&made->graph, made->label, count, made->components, made->parent,
-                            made->distance, room);
+                            made->distance, TACIT_GRAPH_EXACT, room);
     made->network = (struct tacit_elim_network){.collection = collection,
                                                 .graph = &made->graph,
                                                 .label = made->label,

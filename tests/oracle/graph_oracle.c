@@ -746,7 +746,7 @@ static void network_make(struct network *network, const struct setting *setting,
     uint32_t const count =
         tacit_graph_components(&network->graph, network->label, network->scratch);
     tacit_graph_sinks(&network->graph, network->label, count, network->components, network->parent,
-                      network->scratch, network->work);
+                      network->scratch, TACIT_GRAPH_EXACT, network->work);
     network->sim = (struct tacit_elim_network){
         .collection = setting->kind == GRAPH_TWIN_SINKS ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD,
         .graph = &network->graph,
@@ -754,7 +754,7 @@ static void network_make(struct network *network, const struct setting *setting,
         .components = network->components,
         .component_count = count,
         .parent = network->parent,
-        .diameter = tacit_graph_diameter(&network->graph, network->work),
+        .diameter = tacit_graph_diameter(&network->graph, TACIT_GRAPH_EXACT, network->work).low,
         .components_alike = setting->average_of_averages,
         .reports_at_once = setting->first_hop_early};
 }

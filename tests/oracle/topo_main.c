@@ -66,7 +66,7 @@ static void print_net(struct net *net)
     uint32_t const n = net->graph.agent_count;
     net_find_sinks(net);
     printf("{\"diameter\": %" PRIu32 ", \"t_delay\": %" PRIu32,
-           tacit_graph_diameter(&net->graph, net->work), net->delay);
+           tacit_graph_diameter(&net->graph, TACIT_GRAPH_EXACT, net->work).low, net->delay);
     print_words("label", net->label, n);
     print_words("parent", net->parent, n);
     print_words("distance", net->distance, n);

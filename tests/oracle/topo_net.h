@@ -85,7 +85,8 @@ static inline struct net net_of_edges(uint32_t agent_count, const struct tacit_e
 static inline void net_find_sinks(struct net *net)
 {
     net->delay = tacit_graph_sinks(&net->graph, net->label, net->component_count, net->components,
-                                   net->parent, net->distance, net->work);
+                                   net->parent, net->distance, TACIT_GRAPH_EXACT, net->work)
+                     .low;
 }
 
 static inline void net_close(struct net *net)

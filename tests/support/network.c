@@ -42,9 +42,9 @@ static struct network *new_network(const struct tacit_graph_spec *specs, uint32_
     void *const work = malloc(tacit_graph_work_size(graph->agent_count));
     assert_non_null(work);
     network->component_count = tacit_graph_components(graph, network->label, queue);
-    network->diameter = tacit_graph_diameter(graph, work);
+    network->diameter = tacit_graph_diameter(graph, TACIT_GRAPH_EXACT, work).low;
     (void)tacit_graph_sinks(graph, network->label, network->component_count, network->components,
-                            network->parent, network->distance, work);
+                            network->parent, network->distance, TACIT_GRAPH_EXACT, work);
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
         tacit_bits_add(&network->members[network->label[agent]], agent);
     free(work);
