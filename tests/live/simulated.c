@@ -76,7 +76,7 @@ static void write_tapes(const char *folder, const struct elim_sim *experiment)
 static void play(struct elim_sim *experiment)
 {
     struct watch watch = {.experiment = experiment};
-    struct elim_observer const observer = {
+    struct elim_observer observer = {
         .context = &watch, .sent = print_message, .pulled = print_rewards};
     double metrics[ELIM_METRIC_COUNT];
     double regret[1];
@@ -89,7 +89,7 @@ static void play(struct elim_sim *experiment)
     for (uint32_t agent = 0; agent < experiment->common.agent_count; agent++)
         watch.rewards[agent] =
             tacit_rng_stream(experiment->common.seed, 0, agent, TACIT_PURPOSE_REWARD);
-    experiment->observer = &observer;
+    experiment->hooks = elim_observe(&observer);
     TACIT_ASSERT(elim_sim_run_one(experiment, 0, &results, &control, &healed) == TACIT_OK);
     TACIT_ASSERT(healed);
 }

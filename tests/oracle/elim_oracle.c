@@ -316,7 +316,7 @@ static void compare_exactly(const struct setting *setting, uint64_t seed)
     bool finished;
     bool healed;
     struct record record = {0};
-    struct elim_observer const observer = {.context = &record, .hub_persisted = record_hub};
+    struct elim_observer observer = {.context = &record, .hub_persisted = record_hub};
     struct tacit_sim_control control = {0};
     struct twin_result naive = {.eliminated_epoch = naive_eliminated};
     fill_means(setting, means, seed);
@@ -325,7 +325,7 @@ static void compare_exactly(const struct setting *setting, uint64_t seed)
     assert_true(twin_run(&config, &naive));
     struct elim_sim sim = sim_setting(setting, means, &setting->horizon);
     sim.common.env.kind = TACIT_ENV_CONSTANT;
-    sim.observer = &observer;
+    sim.hooks = elim_observe(&observer);
     struct tacit_sim_results const results = {
         .metrics = metrics, .regret = &regret, .eliminated = eliminated, .finished = &finished};
     assert_int_equal(elim_sim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);

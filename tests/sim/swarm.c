@@ -219,7 +219,7 @@ static void play(struct world *world, meddle_fn *meddle, char fault[400])
     world->observer.hub_persisted = show_hub_with_bug;
     world->observer.sent = show_order_with_bug;
     world->observer.pulled = count_pulls_of_agent_0;
-    world->sim.observer = &world->observer;
+    world->sim.hooks = elim_observe(&world->observer);
     enum tacit_status const status = elim_sim_run_one(&world->sim, 0, &results, &control, &healed);
     if (status == TACIT_OK)
         elim_checker_finish(checker, &results, 0);
@@ -322,7 +322,7 @@ static void play_unwatched(struct world *world)
                                               .finished = world->finished};
     struct tacit_sim_control control = {0};
     bool healed = false;
-    world->sim.observer = NULL;
+    world->sim.hooks = NULL;
     assert_int_equal(elim_sim_run_one(&world->sim, 0, &results, &control, &healed), TACIT_OK);
     assert_true(healed);
 }

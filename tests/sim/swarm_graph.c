@@ -328,7 +328,7 @@ static void play_as(struct world *world, const struct elim_sim *told, meddle_fn 
         world->observer.stepping = change_event;
     world->observer.seals = all_seals;
     world->observer.sent = show_message;
-    world->sim.observer = &world->observer;
+    world->sim.hooks = elim_observe(&world->observer);
     enum tacit_status const status = elim_sim_run_one(&world->sim, 0, &results, &control, &healed);
     if (status == TACIT_OK && show.liar == TACIT_NO_AGENT)
         elim_checker_finish(checker, &results, 0);
@@ -540,7 +540,7 @@ static void play_unwatched(struct world *world)
     struct tacit_sim_control control = {0};
     bool healed = false;
     world->sim.sends_messages = true;
-    world->sim.observer = NULL;
+    world->sim.hooks = NULL;
     assert_int_equal(elim_sim_run_one(&world->sim, 0, &results, &control, &healed), TACIT_OK);
     assert_true(healed);
 }

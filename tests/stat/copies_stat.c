@@ -262,7 +262,7 @@ static struct audited *audited_new(const struct tacit_graph_spec *spec,
                                      .has_grants = true,
                                      .hub_answers_all = true,
                                      .faults = &audited->faults,
-                                     .observer = &audited->observer};
+                                     .hooks = elim_observe(&audited->observer)};
     assert_int_equal(tacit_mechanism_init(&audited->sim.mechanism, &config), TACIT_OK);
     if (has_liars)
         let_lie(audited);

@@ -3,6 +3,7 @@
 #ifndef TACIT_TESTS_ELIM_SIM_H
 #define TACIT_TESTS_ELIM_SIM_H
 #include "../../src/families/elim/run.h"
+#include "elim_watch.h"
 
 /* Plays all runs on so many threads. Errors: as tacit_sim_run. */
 enum tacit_status elim_sim_run(const struct elim_sim *experiment, uint32_t thread_count,

@@ -87,7 +87,7 @@ static bool is_star(const struct elim_sim *experiment)
 bool elim_flood_serves(const struct elim_sim *experiment)
 {
     struct tacit_elim_network const *const network = experiment->network;
-    if (experiment->faults != NULL || experiment->observer != NULL || experiment->own_tables ||
+    if (experiment->faults != NULL || experiment->hooks != NULL || experiment->own_tables ||
         experiment->sends_messages)
         return false;
     if (is_star(experiment))

@@ -55,7 +55,7 @@ static uint64_t resend_after_us(const struct elim_sim *experiment)
 /* Nothing is copied or lost, and nobody looks on: a commitment is hashed for nobody. */
 static bool commits_by_number(const struct elim_sim *experiment)
 {
-    return experiment->faults == NULL && experiment->observer == NULL;
+    return experiment->faults == NULL && experiment->hooks == NULL;
 }
 
 struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *experiment,
@@ -109,7 +109,7 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
     bool const gathers = network->collection == TACIT_ELIM_GATHER;
     size_t const set = TACIT_BITS_WORDS(experiment->common.agent_count);
     bool const has_seals = !gathers && experiment->has_grants && experiment->faults != NULL &&
-                           experiment->observer != NULL && experiment->observer->seals != NULL;
+                           experiment->hooks != NULL && experiment->hooks->has_seals;
     return (struct tacit_elim_peer_config){
         .agent = elim_run_agent_config(experiment, run_id, agent),
         .collection = network->collection,
@@ -198,19 +198,19 @@ static enum tacit_status make_nodes(struct elim_run *run)
 {
     struct elim_sim const *const experiment = run->experiment;
     struct tacit_elim_network const *const network = experiment->network;
-    struct tacit_sim_nodes_config const config = {.sim = &experiment->common,
-                                                  .ops = &elim_node_ops,
-                                                  .family = run,
-                                                  .graph = network == NULL ? NULL : network->graph,
-                                                  .faults = experiment->faults,
-                                                  .scale = experiment->mechanism.scale,
-                                                  .has_hub = elim_run_has_hub(run),
-                                                  .ends_at_horizon =
-                                                      network != NULL && experiment->faults == NULL,
-                                                  .counts_pulls = counts_pulls(experiment),
-                                                  .reward_purpose = TACIT_PURPOSE_REWARD,
-                                                  .noise_purpose = TACIT_PURPOSE_NOISE,
-                                                  .hub_purpose = TACIT_PURPOSE_SELECTION};
+    struct tacit_sim_nodes_config const config = {
+        .sim = &experiment->common,
+        .ops = experiment->hooks == NULL ? &elim_node_ops : experiment->hooks->ops,
+        .family = run,
+        .graph = network == NULL ? NULL : network->graph,
+        .faults = experiment->faults,
+        .scale = experiment->mechanism.scale,
+        .has_hub = elim_run_has_hub(run),
+        .ends_at_horizon = network != NULL && experiment->faults == NULL,
+        .counts_pulls = counts_pulls(experiment),
+        .reward_purpose = TACIT_PURPOSE_REWARD,
+        .noise_purpose = TACIT_PURPOSE_NOISE,
+        .hub_purpose = TACIT_PURPOSE_SELECTION};
     enum tacit_status status;
     run->nodes = tacit_sim_nodes_new(&config, &status);
     return run->nodes == NULL ? status : TACIT_OK;

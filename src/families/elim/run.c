@@ -37,55 +37,9 @@ static struct tacit_sim_cost message_cost(void *family, const void *message)
     return elim_message_cost(message, run->arm_count, run->agent_count);
 }
 
-/* ---- Those who look on ---- */
-
-static void persisted(void *family, uint32_t node)
-{
-    struct elim_run const *const run = family;
-    struct elim_observer const *const observer = run->experiment->observer;
-    if (observer == NULL)
-        return;
-    if (node == run->agent_count) {
-        if (observer->hub_persisted != NULL)
-            observer->hub_persisted(observer->context, elim_run_hub(run));
-        return;
-    }
-    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
-    if (observer->agent_persisted != NULL)
-        observer->agent_persisted(observer->context, agent, elim_run_agent(run, node));
-    if (observer->peer_persisted != NULL && run->experiment->network != NULL)
-        observer->peer_persisted(observer->context, agent, tacit_sim_nodes_state(run->nodes, node));
-}
-
-static void sent(void *family, const void *message)
-{
-    struct elim_run const *const run = family;
-    struct elim_observer const *const observer = run->experiment->observer;
-    if (observer != NULL && observer->sent != NULL)
-        observer->sent(observer->context, message);
-}
-
-static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
-{
-    struct elim_run const *const run = family;
-    struct elim_observer const *const observer = run->experiment->observer;
-    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
-    if (observer != NULL && observer->pulled != NULL)
-        observer->pulled(observer->context, agent, arm, count);
-}
-
-static void copied(void *family, enum tacit_sim_place to, uint32_t to_index,
-                   enum tacit_sim_place from, uint32_t from_index)
-{
-    struct elim_run const *const run = family;
-    struct elim_observer const *const observer = run->experiment->observer;
-    if (observer != NULL && observer->copied != NULL)
-        observer->copied(observer->context, to, to_index, from, from_index);
-}
-
 /* ---- Steps ---- */
 
-static struct tacit_elim_event elim_event(const struct tacit_sim_event *event)
+struct tacit_elim_event elim_run_event(const struct tacit_sim_event *event)
 {
     struct tacit_elim_event elim = {.kind = event->kind, .now_us = event->now_us};
     if (event->kind == TACIT_EVENT_REWARD)
@@ -97,51 +51,19 @@ static struct tacit_elim_event elim_event(const struct tacit_sim_event *event)
     return elim;
 }
 
-/* The core's step; a refusal changes nothing, and its update asks for nothing but the timer that
- * stands. */
-static void step_core(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
-                      const struct tacit_entropy *entropy)
+/* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
+void elim_run_step(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
+                   const struct tacit_entropy *entropy)
 {
-    struct elim_observer const *const observer = run->experiment->observer;
     struct tacit_entropy const salts = tacit_rng_entropy(&run->drivers[node].salts);
     void *const state = tacit_sim_nodes_state(run->nodes, node);
-    event->keys = observer != NULL && observer->salts != NULL ? observer->salts : &salts;
-    event->seals = observer == NULL ? NULL : observer->seals;
-    if (run->experiment->network == NULL)
+    event->keys = event->keys == NULL ? &salts : event->keys;
+    if (node == run->agent_count)
+        (void)tacit_elim_hub_step(state, event, entropy, &run->update);
+    else if (run->experiment->network == NULL)
         (void)tacit_elim_agent_step(state, event, entropy, &run->update);
     else
         (void)tacit_elim_peer_step(state, elim_run_table(run, node), event, entropy, &run->update);
-}
-
-static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
-                       const struct tacit_entropy *entropy)
-{
-    static const struct elim_observer nobody = {.context = NULL};
-    struct elim_observer const *const observer =
-        run->experiment->observer == NULL ? &nobody : run->experiment->observer;
-    bool const is_star = run->experiment->network == NULL;
-    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
-    if (observer->stepping != NULL)
-        observer->stepping(observer->context, node, event);
-    step_core(run, node, event, entropy);
-    if (observer->meddle != NULL)
-        observer->meddle(observer->context, agent, elim_run_agent(run, node), &run->update);
-    if (!is_star && observer->meddle_peer != NULL)
-        observer->meddle_peer(observer->context, agent, tacit_sim_nodes_state(run->nodes, node),
-                              elim_run_table(run, node), event, &run->update);
-    if (observer->stepped != NULL)
-        observer->stepped(observer->context, node, agent, event, elim_run_agent(run, node),
-                          &run->update);
-}
-
-static void step_hub(struct elim_run *run, const struct tacit_elim_event *event,
-                     const struct tacit_entropy *entropy)
-{
-    struct elim_observer const *const observer = run->experiment->observer;
-    (void)tacit_elim_hub_step(elim_run_hub(run), event, entropy, &run->update);
-    if (observer != NULL && observer->meddle_hub != NULL)
-        observer->meddle_hub(observer->context, elim_run_hub(run), event, &run->update);
-    elim_run_count_hub(run);
 }
 
 /* With grants an old copy is halted, and nothing is planned any more. */
@@ -154,15 +76,8 @@ static void stop_if_halted(struct elim_run *run, uint32_t node, struct tacit_sim
     update->plan_is_void = view.halted;
 }
 
-static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
-                 const struct tacit_entropy *entropy, struct tacit_sim_update *update)
+void elim_run_tell(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
 {
-    struct elim_run *const run = family;
-    struct tacit_elim_event event = elim_event(sim_event);
-    if (node == run->agent_count)
-        step_hub(run, &event, entropy);
-    else
-        step_agent(run, node, &event, entropy);
     run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
     *update = (struct tacit_sim_update){.persist = run->update.persist,
                                         .persist_extra = run->update.persist_table,
@@ -171,8 +86,18 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
                                         .plan = run->update.plan,
                                         .plan_count = run->update.plan_count,
                                         .deadline_us = run->update.deadline_us};
-    if (node != run->agent_count)
+    if (node == run->agent_count)
+        elim_run_count_hub(run);
+    else
         stop_if_halted(run, node, update);
+}
+
+static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+                 const struct tacit_entropy *entropy, struct tacit_sim_update *update)
+{
+    struct tacit_elim_event event = elim_run_event(sim_event);
+    elim_run_step(family, node, &event, entropy);
+    elim_run_tell(family, node, update);
 }
 
 /* An agent that waits plays its best noised arm meanwhile (READINGS P1.11, sound mode). */
@@ -211,11 +136,7 @@ const struct tacit_sim_node_ops elim_node_ops = {.size = size_of_node,
                                                  .message_size = message_size,
                                                  .message_copy = message_copy,
                                                  .message_rank = message_rank,
-                                                 .message_cost = message_cost,
-                                                 .persisted = persisted,
-                                                 .sent = sent,
-                                                 .pulled = pulled,
-                                                 .copied = copied};
+                                                 .message_cost = message_cost};
 
 /* ---- A run ---- */
 

@@ -1,0 +1,98 @@
+/* The simulator's nodes of epoch elimination with somebody around them. */
+#include "elim_watch.h"
+#include "../../src/families/elim/state.h"
+
+static const struct elim_observer *observer_of(const struct elim_run *run)
+{
+    return (const struct elim_observer *)(const void *)
+        run->experiment->hooks; /* its first member */
+}
+
+static void persisted(void *family, uint32_t node)
+{
+    struct elim_run const *const run = family;
+    struct elim_observer const *const observer = observer_of(run);
+    if (node == run->agent_count) {
+        if (observer->hub_persisted != NULL)
+            observer->hub_persisted(observer->context, elim_run_hub(run));
+        return;
+    }
+    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
+    if (observer->agent_persisted != NULL)
+        observer->agent_persisted(observer->context, agent, elim_run_agent(run, node));
+    if (observer->peer_persisted != NULL && run->experiment->network != NULL)
+        observer->peer_persisted(observer->context, agent, tacit_sim_nodes_state(run->nodes, node));
+}
+
+static void sent(void *family, const void *message)
+{
+    struct elim_observer const *const observer = observer_of(family);
+    if (observer->sent != NULL)
+        observer->sent(observer->context, message);
+}
+
+static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
+{
+    struct elim_run const *const run = family;
+    struct elim_observer const *const observer = observer_of(run);
+    if (observer->pulled != NULL)
+        observer->pulled(observer->context, tacit_sim_nodes_agent(run->nodes, node), arm, count);
+}
+
+static void copied(void *family, enum tacit_sim_place to, uint32_t to_index,
+                   enum tacit_sim_place from, uint32_t from_index)
+{
+    struct elim_observer const *const observer = observer_of(family);
+    if (observer->copied != NULL)
+        observer->copied(observer->context, to, to_index, from, from_index);
+}
+
+static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
+                       const struct tacit_entropy *entropy)
+{
+    struct elim_observer const *const observer = observer_of(run);
+    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
+    void *const state = tacit_sim_nodes_state(run->nodes, node);
+    if (observer->stepping != NULL)
+        observer->stepping(observer->context, node, event);
+    event->keys = observer->salts;
+    event->seals = observer->seals;
+    elim_run_step(run, node, event, entropy);
+    if (observer->meddle != NULL)
+        observer->meddle(observer->context, agent, elim_run_agent(run, node), &run->update);
+    if (run->experiment->network != NULL && observer->meddle_peer != NULL)
+        observer->meddle_peer(observer->context, agent, state, elim_run_table(run, node), event,
+                              &run->update);
+    if (observer->stepped != NULL)
+        observer->stepped(observer->context, node, agent, event, elim_run_agent(run, node),
+                          &run->update);
+}
+
+static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+                 const struct tacit_entropy *entropy, struct tacit_sim_update *update)
+{
+    struct elim_run *const run = family;
+    struct elim_observer const *const observer = observer_of(run);
+    struct tacit_elim_event event = elim_run_event(sim_event);
+    if (node != run->agent_count) {
+        step_agent(run, node, &event, entropy);
+    } else {
+        elim_run_step(run, node, &event, entropy);
+        if (observer->meddle_hub != NULL)
+            observer->meddle_hub(observer->context, elim_run_hub(run), &event, &run->update);
+    }
+    elim_run_tell(run, node, update);
+}
+
+const struct elim_hooks *elim_observe(struct elim_observer *observer)
+{
+    static struct tacit_sim_node_ops ops;
+    ops = elim_node_ops;
+    ops.step = step;
+    ops.persisted = persisted;
+    ops.sent = sent;
+    ops.pulled = pulled;
+    ops.copied = copied;
+    observer->hooks = (struct elim_hooks){&ops, observer->seals != NULL};
+    return &observer->hooks;
+}
