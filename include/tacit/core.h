@@ -45,6 +45,15 @@ struct tacit_pull_block {
     uint64_t count;
 };
 
+/* ---- What happened in a step: a set of these, for drivers --------------------------------------
+ */
+
+#define TACIT_DREW 1u        /* a release was drawn and charged, and waits for its grant */
+#define TACIT_WAS_ORDERED 2u /* the first order of a state that had none stands */
+#define TACIT_BEGAN_TERM 4u
+#define TACIT_ENDED 8u         /* nothing is learnt any more, for good or until a term begins */
+#define TACIT_CLOSED_ROUND 16u /* a hub: what it knows of the arms is new */
+
 /* ---- Saying again ---------------------------------------------------------------------------- */
 
 #define TACIT_RESEND_DOUBLINGS_MAX 6u

@@ -172,6 +172,7 @@ struct tacit_phased_update {
     struct tacit_phased_message message; /* if send */
     uint32_t plan_count;                 /* > 0: a new plan, which replaces the one before */
     bool plan_is_void; /* what is left of the plan before is not wanted any more */
+    uint32_t happened; /* TACIT_DREW and so on */
     const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
     uint64_t deadline_us;                /* TACIT_NEVER: no timer */
 };

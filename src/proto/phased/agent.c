@@ -410,6 +410,7 @@ static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
         return status;
     if (agent->config.has_grants) {
         set_phase(agent, PHASE_COMMITTED);
+        update->happened |= TACIT_DREW;
         send(agent, TACIT_PHASED_COMMIT, update);
     } else {
         use_draw(agent);
@@ -457,6 +458,7 @@ static void begin_term(struct tacit_phased_agent *agent, uint64_t term,
     TACIT_ASSERT(term > agent->term);
     update->plan_is_void = agent->left_count > 0;
     update->persist = true;
+    update->happened |= TACIT_BEGAN_TERM;
     agent->term = term;
     agent->unplaced = true;
     agent->last = agent->reported = agent->cut = agent->blocked = agent->forgotten = false;
@@ -832,8 +834,12 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     check_invariants(agent);
     *update = (struct tacit_phased_update){.deadline_us = TACIT_NEVER};
     enum phase const before = agent->phase;
+    bool const had_order = agent->round > 0;
+    bool const was_last = agent->last;
     uint32_t const unanswered_before = agent->resend.unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
+    update->happened |= !had_order && agent->round > 0 ? TACIT_WAS_ORDERED : 0;
+    update->happened |= !was_last && agent->last ? TACIT_ENDED : 0;
     check_invariants(agent);
     TACIT_IMPLIES(status != TACIT_OK, !update->send);
     TACIT_IMPLIES(update->send, update->message.from == agent->config.agent_id);

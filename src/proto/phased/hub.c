@@ -523,6 +523,7 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
     if (status == TACIT_OK) {
         struct tacit_phased_judge_view const after = judge_view(hub);
         bool const is_new_round = order_round(&after) != order_round(&before);
+        update->happened |= after.round_count != before.round_count ? TACIT_CLOSED_ROUND : 0;
         hub->now_us = event->now_us;
         if (is_new_round || event->kind == TACIT_EVENT_START)
             set_deadline(hub, is_new_round);

@@ -1,0 +1,617 @@
+/* Play in phases over a hub that grants, as the daemons drive it (live/protocol.h). */
+#include "live.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../live/bus/letter.h"
+#include "../../live/protocol.h"
+#include "run.h"
+#include "settings.h"
+#include "tacit/wire_phased.h"
+
+#define NOBODY UINT32_MAX
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
+                                uint32_t to, void **message)
+{
+    struct tacit_phased_message *made;
+    enum tacit_status const status =
+        tacit_wire_phased_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made);
+    if (status == TACIT_OK)
+        *message = made;
+    return status;
+}
+
+static size_t bytes_of(const struct live_shape *shape, const void *message)
+{
+    (void)shape;
+    return tacit_wire_phased_bytes(message);
+}
+
+static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
+{
+    (void)shape;
+    return tacit_wire_phased_encode(message, bytes);
+}
+
+static struct live_label label(const void *message)
+{
+    struct tacit_phased_message const *const said = message;
+    return (struct live_label){.from = said->from,
+                               .message = {.to = said->to,
+                                           .kind = tacit_wire_phased_kind(said->kind),
+                                           .epoch = said->round,
+                                           .is_retained = said->to == TACIT_EVERYONE}};
+}
+
+static const struct live_codec codec = {decode, bytes_of, encode, label};
+
+/* Would all that is said in a run of so many arms fit into the payloads of the bus? */
+static bool fits(uint32_t arm_count)
+{
+    static const struct tacit_commit commit;
+    struct tacit_phased_message const report = {
+        .kind = TACIT_PHASED_REPORT, .block_count = arm_count, .commit = &commit};
+    struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
+                                               .block_count = arm_count};
+    return tacit_wire_phased_bytes(&report) <= LIVE_LETTER_BYTES_MAX &&
+           tacit_wire_phased_bytes(&order) <= LIVE_LETTER_BYTES_MAX;
+}
+
+/* ---- A site ---------------------------------------------------------------------------------- */
+
+struct phased_site {
+    struct tacit_wire_phased_run run;
+    struct tacit_phased_agent_config core;
+    uint64_t *active;      /* K: of the last order */
+    bool is_beyond_policy; /* a plan was refused that is beyond it */
+};
+
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct phased_site *const own = site->own;
+    struct tacit_phases const *const schedule = &own->run.schedule;
+    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
+    if (status == TACIT_OK)
+        status = tacit_wire_phased_run_decode(site->announcement, &own->run);
+    if (status != TACIT_OK)
+        return status;
+    own->core =
+        (struct tacit_phased_agent_config){.run_id = own->run.run_id,
+                                           .agent_id = own->run.agent,
+                                           .agent_count = schedule->agent_count,
+                                           .arm_count = schedule->arm_count,
+                                           .horizon = schedule->horizon,
+                                           .mechanism = site->mechanism,
+                                           .budget_nano = tacit_nano_of(site->config.budget),
+                                           .resend_after_us = site->config.resend_after_us,
+                                           .round_max = site->config.rounds_max,
+                                           .has_grants = true};
+    memcpy(own->core.domain, site->domain, sizeof own->core.domain);
+    own->active =
+        live_room_take(&site->room, TACIT_BITS_WORDS(schedule->arm_count), sizeof *own->active);
+    return own->active == NULL ? TACIT_MEMORY : TACIT_OK;
+}
+
+static size_t site_size(const struct live_site *site)
+{
+    struct phased_site const *const own = site->own;
+    return fits(own->core.arm_count) ? tacit_phased_agent_size(&own->core) : 0;
+}
+
+static const char *site_objection(const struct live_site *site)
+{
+    struct phased_site const *const own = site->own;
+    if (own->run.epsilon_nano > tacit_mechanism_cost_nano(&site->mechanism))
+        return "the run reckons with a larger epsilon per reward than policy.epsilon";
+    return site_size(site) == 0 ? "the run does not fit into the messages of this network" : NULL;
+}
+
+static void site_init(struct live_site *site)
+{
+    struct phased_site const *const own = site->own;
+    enum tacit_status const status = tacit_phased_agent_init(site->state, &own->core);
+    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
+}
+
+static enum tacit_status site_check(const struct live_site *site)
+{
+    struct phased_site const *const own = site->own;
+    return tacit_phased_agent_check(site->state, site->state_size, &own->core);
+}
+
+static struct tacit_phased_agent_view agent_view(const struct live_site *site)
+{
+    struct tacit_phased_agent_view view;
+    tacit_phased_agent_look(site->state, &view);
+    return view;
+}
+
+/* A word to this site alone says which report the hub holds last, or that none is wanted: that row
+ * of the outbox is done, and all before it. */
+static void note_answer(struct live_site *site, const struct tacit_phased_message *message,
+                        struct live_site_update *update)
+{
+    struct tacit_phased_agent_view const view = agent_view(site);
+    bool const is_settled = message->kind == TACIT_PHASED_GRANT && message->closed &&
+                            view.release_round == message->round;
+    bool const is_told = message->kind == TACIT_PHASED_ORDER && message->to != TACIT_EVERYONE;
+    uint32_t const round = is_settled ? message->round : is_told ? message->seen : 0;
+    if (round > 0 && round <= view.release_round) /* of this term */
+        live_site_settle(site, view.release_number - (view.release_round - round), update);
+}
+
+/* After the last order all that is left of T is planned to the leader, and no sum is added up: what
+ * is played then are pulls of that plan.
+ *
+ * The ledger has the release when it is drawn, in the same write as the commitment: as it will
+ * leave once it is granted. When it leaves it is held against that row. With a first order, in a
+ * state that is new, the hub is asked at once whether it has seen more of this site than that: then
+ * the state was lost, and nothing may be released from this one. */
+static enum tacit_status step_agent(struct live_site *site, const struct tacit_phased_event *event,
+                                    const struct tacit_entropy *entropy,
+                                    struct live_site_update *update)
+{
+    struct tacit_phased_update made;
+    enum tacit_status const status = tacit_phased_agent_step(site->state, event, entropy, &made);
+    struct tacit_phased_agent_view const view = agent_view(site);
+    struct live_site_release release = {
+        .number = view.draw_number, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    update->persist = update->persist || made.persist;
+    if ((made.happened & TACIT_DREW) != 0) {
+        struct tacit_phased_message const report = tacit_phased_agent_draw(site->state);
+        live_site_keep(site, &report, &release, update);
+    }
+    release.number = view.release_number;
+    if (made.send && made.message.kind == TACIT_PHASED_REPORT)
+        live_site_reveal(site, &made.message, &release, update);
+    else if (made.send)
+        live_site_send(site, &made.message);
+    update->drops_open = update->drops_open || (made.happened & TACIT_BEGAN_TERM) != 0;
+    if (made.plan_count > 0 || made.plan_is_void ||
+        (made.happened & (TACIT_BEGAN_TERM | TACIT_ENDED)) != 0)
+        live_site_plan(site, made.plan, view.last ? 0 : made.plan_count, update);
+    site->deadline_us = made.deadline_us;
+    if ((made.happened & TACIT_WAS_ORDERED) != 0) {
+        struct tacit_phased_event const start = {
+            .now_us = event->now_us, .kind = TACIT_EVENT_START, .keys = event->keys};
+        (void)step_agent(site, &start, entropy, update);
+    }
+    return status;
+}
+
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   void *message, const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct phased_site *const own = site->own;
+    struct tacit_phased_agent_view const view = agent_view(site);
+    struct tacit_phased_message *const said = message;
+    struct tacit_phased_event made = {
+        .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
+    uint64_t const left = own->core.horizon - view.pull_count;
+    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
+    if (made.kind == TACIT_EVENT_REWARD)
+        made.as.reward = live_event_reward(site, event);
+    if (made.kind == TACIT_EVENT_EXPLOITED)
+        made.as.exploited_count = event->as.exploited_count;
+    if (made.kind == TACIT_EVENT_EXPLOITED && view.last && !view.finished &&
+        view.leader != TACIT_NO_ARM) {
+        made.kind = TACIT_EVENT_REWARD;
+        made.as.reward = (struct tacit_reward){
+            .arm = view.leader,
+            .count = event->as.exploited_count < left ? event->as.exploited_count : left};
+    }
+    if (said == NULL)
+        return step_agent(site, &made, entropy, update);
+    said->term = view.term; /* as its envelope said */
+    made.as.message = said;
+    enum tacit_status const status = step_agent(site, &made, entropy, update);
+    if (status == TACIT_REFUSED && said->kind == TACIT_PHASED_ORDER)
+        own->is_beyond_policy = said->round > own->core.round_max;
+    if (status == TACIT_OK || status == TACIT_REFUSED) /* refused: more rounds than allowed */
+        note_answer(site, said, update);
+    return status;
+}
+
+/* Why it is halted or blocked. */
+static const char *trouble_of(const struct live_site *site,
+                              const struct tacit_phased_agent_view *agent)
+{
+    struct tacit_ledger ledger = *agent->ledger;
+    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    if (agent->forgotten)
+        return LIVE_SITE_FORGOTTEN;
+    if (agent->blocked)
+        return "blocked: the coordinator has granted another release of this site instead; either "
+               "this state is a copy or an old one, and nothing is released from it, or the state "
+               "of the coordinator is old, or it does not say what is true";
+    if (!agent->halted)
+        return NULL;
+    return tacit_ledger_spend(&ledger, agent->draw_number + 1, cost_nano) != TACIT_OK
+               ? "halted: the next release would cost more than policy.budget"
+               : "halted: others have seen more of this site than this state knows; it is a copy "
+                 "or an old one, and nothing is released from it";
+}
+
+/* The index drops none before its last order. */
+static uint32_t find_active(const struct live_site *site,
+                            const struct tacit_phased_agent_view *agent)
+{
+    struct phased_site const *const own = site->own;
+    uint32_t const arms = own->run.schedule.arm_count;
+    memset(own->active, 0, TACIT_BITS_WORDS(arms) * sizeof *own->active);
+    if (agent->last && agent->leader != TACIT_NO_ARM)
+        tacit_bits_add(own->active, agent->leader);
+    else
+        tacit_bits_fill(own->active, arms);
+    return tacit_bits_count(own->active, arms);
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct phased_site const *const own = site->own;
+    struct tacit_phased_agent_view const agent = agent_view(site);
+    uint32_t const active_count = find_active(site, &agent);
+    *view = (struct live_site_view){.epoch = agent.round,
+                                    .is_waiting = agent.waiting || agent.releasing,
+                                    .is_decided = agent.last,
+                                    .is_finished = agent.finished,
+                                    .is_halted = agent.halted,
+                                    .active = own->active,
+                                    .active_count = active_count,
+                                    .pull_count = agent.pull_count,
+                                    .is_committed = agent.committed,
+                                    .is_blocked = agent.blocked,
+                                    .forgetful = agent.forgotten ? TACIT_WIRE_COORDINATOR : NULL,
+                                    .no_estimates =
+                                        "the coordinator has the means over all sites, with "
+                                        "intervals, and its status shows them",
+                                    .is_beyond_policy = own->is_beyond_policy && !agent.last,
+                                    .trouble = trouble_of(site, &agent),
+                                    .draw_number = agent.draw_number,
+                                    .release_number = agent.release_number,
+                                    .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+}
+
+/* The arm to play while it waits; all others after it, in their order. */
+static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t other)
+{
+    return arm != other && arm == agent_view(site).exploit_arm;
+}
+
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
+{
+    struct tacit_mechanism mechanism;
+    (void)site;
+    if (live_site_mechanism(config, &mechanism) == TACIT_OK)
+        promise->mechanism = tacit_promise_mechanism_of(&mechanism, TACIT_LEAVING_SUMS);
+}
+
+const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
+                                              .family = TACIT_WIRE_PHASED_FAMILY,
+                                              .version = TACIT_WIRE_PHASED_VERSION,
+                                              .has_terms = true,
+                                              .keeps_digest = true,
+                                              .events = LIVE_SITE_PLAN_EVENTS,
+                                              .codec = &codec,
+                                              .own_size = sizeof(struct phased_site),
+                                              .configure = site_configure,
+                                              .objection = site_objection,
+                                              .size = site_size,
+                                              .init = site_init,
+                                              .check = site_check,
+                                              .step = site_step,
+                                              .look = site_look,
+                                              .prefers = site_prefers,
+                                              .promise = site_promise};
+
+/* ---- The hub --------------------------------------------------------------------------------- */
+
+struct phased_hub {
+    struct tacit_phased_hub_config core;
+    struct live_hub_intervals intervals;
+    double *lowers;      /* K */
+    double *uppers;      /* K */
+    uint64_t *active;    /* W(K): arms that cannot be told apart from the best */
+    uint64_t *absent;    /* W(K): arms that are to come, or were retired */
+    uint64_t *everybody; /* who is asked: all, until the end */
+};
+
+static const struct tacit_phases *schedule_of(const struct live_hub_config *config)
+{
+    struct phased_hub_settings const *const settings = config->settings;
+    TACIT_ASSERT(settings != NULL);
+    return &settings->schedule;
+}
+
+static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+{
+    if (bytes != NULL)
+        tacit_wire_phased_parameters_encode(schedule_of(config), bytes);
+    return TACIT_WIRE_PHASED_PARAMETERS_BYTES;
+}
+
+static const char *hub_too_large(const struct live_hub_config *config)
+{
+    return fits(config->arm_count) ? NULL : "arms";
+}
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct tacit_phases const *const schedule = schedule_of(config);
+    (void)fprintf(out,
+                  "run.rule 0\nrun.arms_per_round %u\nrun.growth %.17g\nrun.confidence %.17g\n",
+                  schedule->arms_per_round, schedule->growth, schedule->confidence);
+    (void)fprintf(out, "run.guard %u %.17g\nrun.later %u\n", schedule->guard_arm,
+                  schedule->guard_loss,
+                  tacit_phases_first_count(schedule)); /* which are there by now may change */
+}
+
+static enum tacit_status hub_configure(struct live_hub *hub)
+{
+    struct live_hub_config const *const config = hub->config;
+    struct phased_hub *const own = hub->own;
+    uint32_t const arms = config->arm_count;
+    size_t const words = TACIT_BITS_WORDS(arms);
+    own->core = (struct tacit_phased_hub_config){.run_id = config->run_id,
+                                                 .schedule = *schedule_of(config),
+                                                 .mechanism = live_hub_mechanism(config),
+                                                 .quorum = config->quorum,
+                                                 .round_timeout_us =
+                                                     (uint64_t)config->deadline_s * 1000000u,
+                                                 .answers_all = true,
+                                                 .has_grants = true};
+    memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
+    own->lowers = live_room_take(&hub->room, arms, sizeof *own->lowers);
+    own->uppers = live_room_take(&hub->room, arms, sizeof *own->uppers);
+    own->active = live_room_take(&hub->room, words, sizeof *own->active);
+    own->absent = live_room_take(&hub->room, words, sizeof *own->absent);
+    own->everybody =
+        live_room_take(&hub->room, TACIT_BITS_WORDS(config->site_count), sizeof *own->everybody);
+    if (own->lowers == NULL || own->uppers == NULL || own->active == NULL || own->absent == NULL ||
+        own->everybody == NULL)
+        return TACIT_MEMORY;
+    tacit_bits_fill(own->everybody, config->site_count);
+    return TACIT_OK;
+}
+
+static size_t hub_size(const struct live_hub *hub)
+{
+    struct phased_hub const *const own = hub->own;
+    return tacit_phased_hub_size(&own->core);
+}
+
+static enum tacit_status hub_init(struct live_hub *hub)
+{
+    struct phased_hub const *const own = hub->own;
+    return tacit_phased_hub_init(hub->state, &own->core);
+}
+
+static enum tacit_status hub_check(const struct live_hub *hub)
+{
+    struct phased_hub const *const own = hub->own;
+    return tacit_phased_hub_check(hub->state, hub->state_size, &own->core);
+}
+
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    return tacit_phased_hub_snapshot(hub->state, bytes, room);
+}
+
+static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
+{
+    struct phased_hub const *const own = hub->own;
+    return tacit_phased_hub_restore(hub->state, &own->core, bytes, size);
+}
+
+static struct tacit_phased_hub_view core_view(const struct live_hub *hub)
+{
+    struct tacit_phased_hub_view view;
+    tacit_phased_hub_look(hub->state, &view);
+    return view;
+}
+
+/* Can the arm not be told apart from the best one? Those whose interval reaches the best lower
+ * bound; once it is decided, the leader. */
+static bool is_left(const struct live_hub *hub, const struct tacit_phased_judge_view *judge,
+                    double bar, uint32_t arm)
+{
+    struct phased_hub const *const own = hub->own;
+    if (judge->standings[arm] != TACIT_PHASED_PRESENT)
+        return false;
+    return judge->decided ? arm == judge->leader : own->uppers[arm] >= bar;
+}
+
+/* Once a round: what may be said of the arms from now on. */
+static void note_intervals(struct live_hub *hub)
+{
+    struct phased_hub *const own = hub->own;
+    struct tacit_phased_judge_view const judge = core_view(hub).judge;
+    double const confidence = phased_confidence(schedule_of(hub->config));
+    uint32_t const arms = hub->config->arm_count;
+    double bar = 0;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        struct tacit_bounds_interval const interval =
+            tacit_phased_hub_interval(hub->state, arm, confidence);
+        own->lowers[arm] = interval.lower;
+        own->uppers[arm] = interval.upper;
+        bool const is_there = judge.standings[arm] == TACIT_PHASED_PRESENT;
+        bar = is_there && interval.lower > bar ? interval.lower : bar;
+        if (is_there)
+            tacit_bits_remove(own->absent, arm);
+        else
+            tacit_bits_add(own->absent, arm);
+    }
+    memset(own->active, 0, TACIT_BITS_WORDS(arms) * sizeof *own->active);
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (is_left(hub, &judge, bar, arm))
+            tacit_bits_add(own->active, arm);
+    own->intervals = (struct live_hub_intervals){.confidence = confidence,
+                                                 .lowers = own->lowers,
+                                                 .uppers = own->uppers,
+                                                 .leader = judge.leader};
+}
+
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
+                                   struct live_hub_update *update);
+
+/* The order to everyone that ends a round does not say whose reports were counted, and whose report
+ * ended it has had no other answer. The hub tells it what it would tell it if it asked; first, so
+ * that it hears of the next order and that it was counted in one message. */
+static void say_order(struct live_hub *hub, const struct tacit_phased_message *order,
+                      uint32_t last_reporter, uint64_t now_us, struct live_hub_update *update)
+{
+    struct tacit_phased_message const question = {.kind = TACIT_PHASED_HELLO,
+                                                  .from = last_reporter,
+                                                  .to = TACIT_HUB,
+                                                  .run_id = hub->config->run_id,
+                                                  .term = core_view(hub).term,
+                                                  .round = order->round};
+    struct tacit_phased_event const event = {
+        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
+    size_t const first = hub->out.count;
+    uint64_t pulls = 0;
+    for (uint32_t i = 0; i < order->block_count; i++)
+        pulls += order->blocks[i].count;
+    live_hub_note(hub, update, "round %u%s, %u arms, %llu pulls", order->round,
+                  order->last ? ", the last" : "", order->block_count, (unsigned long long)pulls);
+    if (!live_hub_send(hub, order) || last_reporter == NOBODY)
+        return;
+    (void)step_core(hub, &event, update);
+    live_messages_put_last(&hub->out, first);
+}
+
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
+                                   struct live_hub_update *update)
+{
+    struct tacit_phased_update made;
+    enum tacit_status const status = tacit_phased_hub_step(hub->state, event, &made);
+    bool const ends_round = event->kind == TACIT_EVENT_RECEIVE;
+    update->persist = update->persist || made.persist;
+    update->deadline_us = made.deadline_us;
+    if ((made.happened & TACIT_CLOSED_ROUND) != 0)
+        note_intervals(hub);
+    if (made.send && made.message.to == TACIT_EVERYONE)
+        say_order(hub, &made.message, ends_round ? event->as.message->from : NOBODY, event->now_us,
+                  update);
+    else if (made.send)
+        (void)live_hub_send(hub, &made.message);
+    return status;
+}
+
+/* ---- Arms that come and go ---- */
+
+/* set: NULL: nobody. */
+static bool is_named(const uint64_t *set, uint32_t arm)
+{
+    return set != NULL && tacit_bits_has(set, arm);
+}
+
+/* One of those that the file has and the judge has not yet. False: there is none. */
+static bool change_one(struct live_hub *hub, uint64_t now_us, struct tacit_phased_update *made,
+                       struct live_hub_update *update)
+{
+    struct phased_hub_settings const *const settings = hub->config->settings;
+    for (uint32_t arm = 0; arm < hub->config->arm_count; arm++) {
+        uint64_t const standing = core_view(hub).judge.standings[arm];
+        bool const comes = standing == TACIT_PHASED_TO_COME && is_named(settings->added, arm);
+        bool const goes = standing == TACIT_PHASED_PRESENT && is_named(settings->retired, arm);
+        enum tacit_status const status =
+            comes  ? tacit_phased_hub_add(hub->state, arm, now_us, made)
+            : goes ? tacit_phased_hub_retire(hub->state, arm, now_us, made)
+                   : TACIT_UNEXPECTED;
+        if (status != TACIT_OK)
+            continue; /* the last arm of a run stays until another one is there */
+        live_hub_note(hub, update, "arm %s is %s", hub->config->arm_names[arm],
+                      comes ? "added" : "retired");
+        return true;
+    }
+    return false;
+}
+
+/* What the operator has written since the last start. */
+static void change_arms(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
+{
+    struct tacit_phased_update made;
+    while (change_one(hub, now_us, &made, update)) {
+        update->persist = true;
+        update->deadline_us = made.deadline_us;
+        note_intervals(hub);
+        if (made.send)
+            (void)live_hub_send(hub, &made.message);
+    }
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct tacit_phased_message *const said = message;
+    struct tacit_phased_event made = {.now_us = event->now_us,
+                                      .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                                            : TACIT_EVENT_TIMEOUT};
+    (void)entropy; /* it draws nothing */
+    if (event->kind == LIVE_HUB_START && event->term > 0)
+        made.as.term = event->term - 1; /* the core counts from 0 */
+    if (said != NULL) {
+        said->term = core_view(hub).term; /* as its envelope said */
+        made.kind = TACIT_EVENT_RECEIVE;
+        made.as.message = said;
+    }
+    enum tacit_status const status = step_core(hub, &made, update);
+    if (event->kind == LIVE_HUB_START)
+        change_arms(hub, event->now_us, update);
+    return status;
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct phased_hub const *const own = hub->own;
+    struct tacit_phased_hub_view const core = core_view(hub);
+    *view = (struct live_hub_view){
+        .judges = true,
+        .is_finished = core.judge.finished,
+        .is_overdue = core.overdue,
+        .epoch = core.judge.finished ? core.judge.round + 1 : core.judge.round,
+        .round_count = core.judge.round_count,
+        .pulls = core.judge.slots,
+        .active = own->active,
+        .active_count = tacit_bits_count(own->active, hub->config->arm_count),
+        .report_count = core.report_count,
+        .missing_count = core.reports_missing,
+        .covered_count = core.report_count,
+        .asked = own->everybody,
+        .received = core.received,
+        .seen = core.seen,
+        .means = core.judge.means,
+        .intervals = &own->intervals,
+        .absent = own->absent,
+        .flagged = core.flagged,
+        .ahead = core.ahead};
+}
+
+const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
+                                            .family = TACIT_WIRE_PHASED_FAMILY,
+                                            .version = TACIT_WIRE_PHASED_VERSION,
+                                            .has_terms = true,
+                                            .is_rebuilt = true,
+                                            .codec = &codec,
+                                            .own_size = sizeof(struct phased_hub),
+                                            .epsilon_nano = live_hub_epsilon_nano,
+                                            .parameters = hub_parameters,
+                                            .too_large = hub_too_large,
+                                            .describe = hub_describe,
+                                            .configure = hub_configure,
+                                            .size = hub_size,
+                                            .init = hub_init,
+                                            .check = hub_check,
+                                            .begin = note_intervals,
+                                            .snapshot = hub_snapshot,
+                                            .restore = hub_restore,
+                                            .step = hub_step,
+                                            .look = hub_look};
