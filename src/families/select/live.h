@@ -7,12 +7,6 @@
 #include "tacit/family.h"
 #include "tacit/wire_select.h"
 
-/* Why a state has one run only. */
-#define SELECT_ONE_RUN                                                                             \
-    "a training learns from the same data in each round, so a second run would spend on them "     \
-    "anew, which the budget of one run does not count; it needs other data and a state directory " \
-    "of its own"
-
 extern const struct live_site_ops select_site_ops;
 extern const struct live_hub_ops select_hub_ops;
 
@@ -45,8 +39,4 @@ enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
                                           const struct tacit_network *network,
                                           struct tacit_error *error);
 void select_hub_settings_free(struct live_hub_config *hub);
-
-/* What commitments of this run are bound to. */
-void select_domain(const char *federation, const uint8_t agreement[TACIT_WIRE_DIGEST_BYTES],
-                   uint8_t domain[TACIT_SHA256_BYTES]);
 #endif

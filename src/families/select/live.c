@@ -1,0 +1,474 @@
+/* A training federation as the daemons drive it (live/protocol.h). */
+#include "live.h"
+#include "../../live/bus/letter.h"
+#include "../../live/protocol.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_BYTES 8192u
+
+/* Why a state has one run only. */
+#define ONE_RUN                                                                                    \
+    "a training learns from the same data in each round, so a second run would spend on them "     \
+    "anew, which the budget of one run does not count; it needs other data and a state directory " \
+    "of its own"
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
+                                uint32_t to, void **message)
+{
+    struct tacit_select_message *made;
+    enum tacit_status const status =
+        tacit_wire_select_decode(bytes, size, shape->agent_count, to, &made);
+    if (status == TACIT_OK)
+        *message = made;
+    return status;
+}
+
+static size_t bytes_of(const struct live_shape *shape, const void *message)
+{
+    return tacit_wire_select_bytes(message, shape->agent_count);
+}
+
+static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
+{
+    return tacit_wire_select_encode(message, shape->agent_count, bytes);
+}
+
+static struct live_label label(const void *message)
+{
+    struct tacit_select_message const *const said = message;
+    return (struct live_label){.from = said->from,
+                               .message = {.to = said->to,
+                                           .kind = (uint32_t)said->kind,
+                                           .epoch = said->round,
+                                           .is_retained = said->to == TACIT_EVERYONE}};
+}
+
+static const struct live_codec codec = {decode, bytes_of, encode, label};
+
+/* ---- A site ---------------------------------------------------------------------------------- */
+
+struct select_site {
+    struct tacit_wire_select_run run;
+    struct tacit_select_site_config core;
+    struct live_file files[2];
+    struct live_file model;
+    char json[JSON_BYTES];
+};
+
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct select_site *const own = site->own;
+    struct select_site_settings const *const settings = site->config.settings;
+    enum tacit_status const status = tacit_wire_select_run_decode(site->announcement, &own->run);
+    if (status != TACIT_OK)
+        return status;
+    own->core = (struct tacit_select_site_config){.run_id = own->run.run_id,
+                                                  .agent = own->run.agent,
+                                                  .agent_count = own->run.agent_count,
+                                                  .dimension = own->run.dimension,
+                                                  .round_count = own->run.round_count,
+                                                  .clip = own->run.clip,
+                                                  .budget = {.kind = TACIT_SELECT_GEOMETRIC,
+                                                             .is_exact = true,
+                                                             .total = site->config.budget,
+                                                             .eta = settings->eta},
+                                                  .resend_after_us = site->config.resend_after_us};
+    memcpy(own->core.domain, site->domain, sizeof own->core.domain);
+    return TACIT_OK;
+}
+
+/* What the run wants against this site's own file. */
+static const char *site_objection(const struct live_site *site)
+{
+    struct live_site_config const *const config = &site->config;
+    struct select_site_settings const *const settings = config->settings;
+    struct tacit_wire_select_run const *const run = &((const struct select_site *)site->own)->run;
+    if (run->dimension != settings->dimension)
+        return "the run's model has another number of parameters than policy.parameters";
+    if (run->round_count > config->rounds_max)
+        return "the run has more rounds than policy.rounds_max";
+    if ((double)run->epsilon_nano > config->budget * (double)TACIT_NANO * (1 + 1e-12))
+        return "the run reckons with a larger budget than policy.budget";
+    return NULL;
+}
+
+static size_t site_size(const struct live_site *site)
+{
+    struct select_site const *const own = site->own;
+    return tacit_select_site_size(&own->core);
+}
+
+static void site_init(struct live_site *site)
+{
+    struct select_site const *const own = site->own;
+    enum tacit_status const status = tacit_select_site_init(site->state, &own->core);
+    TACIT_ASSERT(status == TACIT_OK);
+}
+
+static enum tacit_status site_check(const struct live_site *site)
+{
+    struct select_site const *const own = site->own;
+    enum tacit_status const status =
+        tacit_select_site_check(site->state, site->state_size, &own->core);
+    return status == TACIT_OK && site_objection(site) != NULL ? TACIT_MALFORMED : status;
+}
+
+static struct tacit_select_site_view site_view(const struct live_site *site)
+{
+    struct tacit_select_site_view view;
+    tacit_select_site_look(site->state, &view);
+    return view;
+}
+
+/* SELECT.md 1: all that the command is told. */
+static void set_task(struct live_site *site, uint64_t now_us, struct live_site_update *update)
+{
+    struct select_site *const own = site->own;
+    struct select_site_settings const *const settings = site->config.settings;
+    struct tacit_select_site_view const view = site_view(site);
+    int const written =
+        snprintf(own->json, sizeof own->json,
+                 "{\"round\": %u, \"parameters\": %u, \"layers\": [%s], \"batches\": %u, "
+                 "\"deadline_s\": %u}\n",
+                 view.round, own->run.dimension, settings->layers == NULL ? "" : settings->layers,
+                 own->run.batches, own->run.deadline_s);
+    TACIT_ASSERT(written > 0 && (size_t)written < sizeof own->json);
+    own->files[0] = (struct live_file){"round.json", own->json, (size_t)written};
+    own->files[1] = (struct live_file){"model.f32", view.model, own->run.dimension * sizeof(float)};
+    update->has_task = true;
+    update->task =
+        (struct live_task){.number = view.round,
+                           .files = own->files,
+                           .file_count = 2,
+                           .result = "update.f32",
+                           .result_size = own->run.dimension * sizeof(float),
+                           .deadline_us = now_us + (uint64_t)own->run.deadline_s * 1000000u};
+}
+
+/* Outbox = ledger: the bytes that open the release are kept as they go out; they name each piece of
+ * it by its digest, and the pieces are in the state. */
+static enum tacit_status step_core(struct live_site *site, const struct tacit_select_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct select_site *const own = site->own;
+    struct tacit_select_update made;
+    enum tacit_status const status = tacit_select_site_step(site->state, event, entropy, &made);
+    update->persist = made.persist;
+    if (made.drawn) {
+        struct tacit_select_message const opened = tacit_select_site_release(site->state);
+        live_site_keep(site, &opened,
+                       &(struct live_site_release){.number = opened.round,
+                                                   .epsilon_nano = opened.price_nano,
+                                                   .numbers = own->run.dimension},
+                       update);
+    }
+    update->acknowledged = made.settled;
+    for (uint32_t i = 0; i < made.message_count; i++)
+        if (made.messages[i].kind == TACIT_SELECT_UPDATE)
+            live_site_reveal(
+                site, &made.messages[i],
+                &(struct live_site_release){.number = made.messages[i].round,
+                                            .epsilon_nano = made.messages[i].price_nano,
+                                            .numbers = own->run.dimension},
+                update);
+        else
+            live_site_send(site, &made.messages[i]);
+    if (made.stop)
+        update->has_task = true; /* number 0: void */
+    if (made.train)
+        set_task(site, event->now_us, update);
+    if (made.has_model) {
+        own->model = (struct live_file){"model.f32", site_view(site).model,
+                                        own->run.dimension * sizeof(float)};
+        update->file = &own->model;
+    }
+    site->deadline_us = made.deadline_us;
+    return status;
+}
+
+/* The command's numbers, as they are: what is not finite shows as an update of zeros only. */
+static enum tacit_status take_task(struct live_site *site, const struct live_site_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    uint32_t const numbers = ((const struct select_site *)site->own)->run.dimension;
+    double *difference = NULL;
+    if (event->as.task.is_done) {
+        TACIT_ASSERT(event->as.task.size == numbers * sizeof(float));
+        difference = malloc(numbers * sizeof *difference);
+        if (difference == NULL)
+            return TACIT_MEMORY;
+    }
+    for (uint32_t i = 0; difference != NULL && i < numbers; i++) {
+        float value;
+        memcpy(&value, event->as.task.bytes + i * sizeof value, sizeof value);
+        difference[i] = (double)value;
+    }
+    struct tacit_select_event const made = {.kind = TACIT_SELECT_TRAINED,
+                                            .now_us = event->now_us,
+                                            .keys = event->keys,
+                                            .round = (uint32_t)event->as.task.number,
+                                            .difference = difference};
+    enum tacit_status const status = step_core(site, &made, entropy, update);
+    free(difference);
+    return status;
+}
+
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   void *message, const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct tacit_select_event made = {.now_us = event->now_us, .keys = event->keys};
+    if (event->kind == LIVE_SITE_REWARD || event->kind == LIVE_SITE_EXPLOITED)
+        return TACIT_OK; /* nothing here learns from decisions */
+    if (event->kind == LIVE_SITE_TASK)
+        return take_task(site, event, entropy, update);
+    made.kind = event->kind == LIVE_SITE_START       ? TACIT_SELECT_START
+                : event->kind == LIVE_SITE_CONNECTED ? TACIT_SELECT_AGAIN
+                : event->kind == LIVE_SITE_TIMEOUT   ? TACIT_SELECT_TIMEOUT
+                                                     : TACIT_SELECT_RECEIVE;
+    made.message = message;
+    return step_core(site, &made, entropy, update);
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct tacit_select_site_view const core = site_view(site);
+    bool const is_over = core.phase == TACIT_SELECT_FINISHED;
+    *view =
+        (struct live_site_view){.epoch = core.round,
+                                .is_waiting = true,
+                                .no_estimates = "a model is trained here: the arms are sites, and "
+                                                "have no means",
+                                .is_finished = is_over,
+                                .is_halted = core.is_exhausted && !is_over,
+                                .active_count = site->shape.arm_count,
+                                .is_committed = core.phase == TACIT_SELECT_COMMITTED,
+                                .is_blocked = core.is_blocked,
+                                .forgetful = core.is_forgotten ? TACIT_WIRE_COORDINATOR : NULL,
+                                .draw_number = core.draw_round,
+                                .release_number = core.release_round,
+                                .spent_nano = core.spent_nano};
+    if (core.is_forgotten)
+        view->trouble = LIVE_SITE_FORGOTTEN;
+    else if (core.is_blocked)
+        view->trouble = "blocked: the coordinator has granted another update of this site instead; "
+                        "either this state is a copy or an old one, and nothing is released from "
+                        "it, or the coordinator does not say what is true";
+    else if (view->is_halted)
+        view->trouble = "halted: policy.budget has no room for another update";
+}
+
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
+{
+    (void)site;
+    promise->mechanism =
+        (struct tacit_promise_mechanism){.noise = TACIT_NOISE_LAPLACE,
+                                         .of = TACIT_PROTECTED_DATA_SET,
+                                         .leaving = TACIT_LEAVING_UPDATES,
+                                         .epsilon_nano = tacit_nano_up(config->budget)};
+}
+
+static const struct live_command_config *site_command(const struct live_site_config *config)
+{
+    struct select_site_settings const *const settings = config->settings;
+    TACIT_ASSERT(settings != NULL);
+    return &settings->command;
+}
+
+const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
+                                              .one_run = ONE_RUN,
+                                              .family = TACIT_WIRE_SELECT_FAMILY,
+                                              .version = TACIT_WIRE_SELECT_VERSION,
+                                              .epsilon_of = "update",
+                                              .events =
+                                                  LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_TASK,
+                                              .codec = &codec,
+                                              .own_size = sizeof(struct select_site),
+                                              .configure = site_configure,
+                                              .objection = site_objection,
+                                              .size = site_size,
+                                              .init = site_init,
+                                              .check = site_check,
+                                              .step = site_step,
+                                              .look = site_look,
+                                              .command = site_command,
+                                              .promise = site_promise};
+
+/* ---- The hub --------------------------------------------------------------------------------- */
+
+struct select_hub {
+    struct tacit_select_hub_config core;
+    struct live_file model;
+    uint32_t noted_round;
+};
+
+static const struct select_hub_settings *settings_of(const struct live_hub_config *config)
+{
+    TACIT_ASSERT(config->settings != NULL);
+    return config->settings;
+}
+
+static uint64_t hub_epsilon_nano(const struct live_hub_config *config)
+{
+    return (uint64_t)floor(config->epsilon * (double)TACIT_NANO);
+}
+
+static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+{
+    struct select_hub_settings const *const settings = settings_of(config);
+    struct tacit_wire_select_run const run = {.run_id = config->run_id,
+                                              .agent_count = config->site_count,
+                                              .round_count = settings->core.round_count,
+                                              .epsilon_nano = hub_epsilon_nano(config),
+                                              .dimension = settings->core.dimension,
+                                              .batches = settings->batches,
+                                              .deadline_s = config->deadline_s,
+                                              .clip = settings->core.clip};
+    if (bytes != NULL)
+        tacit_wire_select_parameters_encode(&run, bytes);
+    return TACIT_WIRE_SELECT_PARAMETERS_BYTES;
+}
+
+static const char *hub_too_large(const struct live_hub_config *config)
+{
+    uint32_t const dimension = settings_of(config)->core.dimension;
+    struct tacit_select_message const order = {
+        .kind = TACIT_SELECT_ORDER,
+        .digest_count = tacit_select_piece_count(dimension, TACIT_SELECT_MODEL)};
+    return tacit_wire_select_bytes(&order, config->site_count) > LIVE_LETTER_BYTES_MAX ? "sites"
+                                                                                       : NULL;
+}
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct select_hub_settings const *const settings = settings_of(config);
+    struct tacit_select_config const *const select = &settings->core.select;
+    (void)fprintf(out,
+                  "run.parameters %u\nrun.clip %.17g\nrun.batches %u\nrun.selector "
+                  "%d\nrun.users_per_round %u\n",
+                  settings->core.dimension, settings->core.clip, settings->batches,
+                  (int)settings->core.selector, select->users_per_round);
+    (void)fprintf(out,
+                  "run.alpha %.17g\nrun.beta %.17g\nrun.gamma %.17g\nrun.zeta %.17g\nrun.eta "
+                  "%.17g\nrun.latency_min_ms %.17g\n",
+                  select->alpha, select->beta, select->gamma, select->zeta, select->budget.eta,
+                  select->latency_min);
+    for (uint32_t site = 0; settings->sizes != NULL && site < config->site_count; site++)
+        (void)fprintf(out, "run.sizes %llu\n", (unsigned long long)settings->sizes[site]);
+    for (uint32_t i = 0; settings->initial != NULL && i < settings->core.dimension; i++)
+        (void)fprintf(out, "run.initial %a\n", (double)settings->initial[i]);
+}
+
+static enum tacit_status hub_configure(struct live_hub *hub)
+{
+    struct select_hub *const own = hub->own;
+    own->core = settings_of(hub->config)->core;
+    memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
+    return TACIT_OK;
+}
+
+static size_t hub_size(const struct live_hub *hub)
+{
+    struct select_hub const *const own = hub->own;
+    return tacit_select_hub_size(&own->core);
+}
+
+static enum tacit_status hub_init(struct live_hub *hub)
+{
+    struct select_hub const *const own = hub->own;
+    struct select_hub_settings const *const settings = settings_of(hub->config);
+    return tacit_select_hub_init(hub->state, &own->core, settings->sizes, settings->initial);
+}
+
+static enum tacit_status hub_check(const struct live_hub *hub)
+{
+    struct select_hub const *const own = hub->own;
+    return tacit_select_hub_check(hub->state, hub->state_size, &own->core);
+}
+
+static void note_round(struct live_hub *hub, const struct tacit_select_hub_view *view,
+                       struct live_hub_update *update)
+{
+    struct select_hub *const own = hub->own;
+    if (view->round == own->noted_round || view->round == 0)
+        return;
+    own->noted_round = view->round;
+    if (view->is_finished)
+        live_hub_note(hub, update, "the run is over after %u rounds%s", view->round_count,
+                      view->is_exhausted ? ": no site has budget left" : "");
+    else
+        live_hub_note(hub, update, "round %u: %u sites train", view->round, view->asked_count);
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct select_hub *const own = hub->own;
+    struct tacit_select_event const made = {
+        .now_us = event->now_us,
+        .kind = event->kind == LIVE_HUB_START     ? TACIT_SELECT_START
+                : event->kind == LIVE_HUB_RECEIVE ? TACIT_SELECT_RECEIVE
+                                                  : TACIT_SELECT_TIMEOUT,
+        .message = message};
+    struct tacit_select_update done;
+    struct tacit_select_hub_view view;
+    enum tacit_status const status = tacit_select_hub_step(hub->state, &made, entropy, &done);
+    tacit_select_hub_look(hub->state, &view);
+    update->persist = done.persist;
+    update->deadline_us = done.deadline_us;
+    for (uint32_t i = 0; i < done.message_count; i++)
+        (void)live_hub_send(hub, &done.messages[i]);
+    if (done.has_model) {
+        own->model =
+            (struct live_file){"model.f32", view.model, own->core.dimension * sizeof(float)};
+        update->file = &own->model;
+    }
+    note_round(hub, &view, update);
+    return status;
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct tacit_select_hub_view core;
+    tacit_select_hub_look(hub->state, &core);
+    *view = (struct live_hub_view){.judges = true,
+                                   .is_finished = core.is_finished,
+                                   .is_overdue = !core.is_open && !core.is_finished,
+                                   .epoch = core.round,
+                                   .round_count = core.round_count,
+                                   .active_count = hub->config->arm_count,
+                                   .report_count = core.received_count,
+                                   .missing_count = core.asked_count - core.received_count,
+                                   .covered_count = core.received_count,
+                                   .asked = core.asked,
+                                   .received = core.received,
+                                   .seen = core.seen,
+                                   .flagged = core.flagged,
+                                   .ahead = core.ahead};
+}
+
+const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
+                                            .one_run = ONE_RUN,
+                                            .family = TACIT_WIRE_SELECT_FAMILY,
+                                            .version = TACIT_WIRE_SELECT_VERSION,
+                                            .codec = &codec,
+                                            .own_size = sizeof(struct select_hub),
+                                            .epsilon_nano = hub_epsilon_nano,
+                                            .parameters = hub_parameters,
+                                            .too_large = hub_too_large,
+                                            .describe = hub_describe,
+                                            .configure = hub_configure,
+                                            .size = hub_size,
+                                            .init = hub_init,
+                                            .check = hub_check,
+                                            .step = hub_step,
+                                            .look = hub_look};
