@@ -195,9 +195,12 @@ struct tacit_glm_event {
 struct tacit_glm_update {
     bool persist;
     bool send;
-    bool decided;       /* OFFER: arm and probability are set */
-    uint32_t arm;       /* lowest index within 1e-9 of the best score */
-    double probability; /* with which this arm was chosen */
+    bool decided;      /* OFFER: arm and probability are set */
+    uint32_t happened; /* of a hub: TACIT_ENDED (an update did not converge), TACIT_CLOSED_ROUND
+                          (one is done), or .. */
+#define TACIT_GLM_WENT_WITHOUT 64u /* some did not answer in time: it goes on, or is given up */
+    uint32_t arm;                  /* lowest index within 1e-9 of the best score */
+    double probability;            /* with which this arm was chosen */
     uint64_t deadline_us;
     struct tacit_glm_message message; /* if send */
 };

@@ -781,13 +781,31 @@ static void check_invariants(const struct tacit_glm_hub *hub)
     TACIT_IMPLIES(hub->phase == PHASE_SUMMING, hub->round >= 1);
 }
 
+static bool is_busy(enum phase phase)
+{
+    return phase == PHASE_FREEZING || phase == PHASE_SUMMING;
+}
+
+/* What a step has brought, from what was before. */
+static uint32_t what_happened(const struct tacit_glm_hub *hub, const struct tacit_glm_hub *before)
+{
+    bool const is_smaller = is_busy(before->phase) && is_busy(hub->phase) &&
+                            hub->participant_count < before->participant_count;
+    uint32_t happened = hub->sync != before->sync ? TACIT_CLOSED_ROUND : 0;
+    if (hub->phase == PHASE_HALTED && before->phase != PHASE_HALTED)
+        happened |= TACIT_ENDED;
+    if (is_smaller || hub->abandoned_count != before->abandoned_count)
+        happened |= TACIT_GLM_WENT_WITHOUT;
+    return happened;
+}
+
 enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tacit_glm_event *event,
                                      struct tacit_glm_update *update)
 {
     TACIT_ASSERT(event->now_us >= hub->now_us);
     check_invariants(hub);
     memset(update, 0, sizeof *update);
-    uint64_t const before_us = hub->now_us;
+    struct tacit_glm_hub const before = *hub; /* without its numbers */
     hub->now_us = event->now_us;
     enum tacit_status status = TACIT_OK;
     switch (event->kind) {
@@ -807,7 +825,8 @@ enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tac
         break;
     }
     if (status != TACIT_OK && hub->phase != PHASE_HALTED)
-        hub->now_us = before_us;
+        hub->now_us = before.now_us;
+    update->happened = what_happened(hub, &before);
     TACIT_IMPLIES(status == TACIT_OK, hub->now_us == event->now_us);
     TACIT_IMPLIES(hub->phase == PHASE_HALTED, hub->now_us == event->now_us);
     TACIT_IMPLIES(status != TACIT_OK, !update->send);
@@ -848,8 +867,7 @@ void tacit_glm_hub_look(const struct tacit_glm_hub *state, struct tacit_glm_hub_
 {
     struct tacit_glm_hub *const hub = (struct tacit_glm_hub *)(uintptr_t)state;
     *view = (struct tacit_glm_hub_view){.sync = hub->sync,
-                                        .busy = hub->phase == PHASE_FREEZING ||
-                                                hub->phase == PHASE_SUMMING,
+                                        .busy = is_busy(hub->phase),
                                         .backs_off = hub->phase == PHASE_BACKOFF,
                                         .halted = hub->phase == PHASE_HALTED,
                                         .attempt = hub->attempt,

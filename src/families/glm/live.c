@@ -1,0 +1,513 @@
+/* Generalised linear bandits as the daemons drive them (live/protocol.h). What a site keeps with a
+ * decision is the number of the model, the probability and the chosen context; where the run
+ * explores, all contexts too, for those who evaluate the log later. Nothing of it leaves the site.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../live/bus/letter.h"
+#include "../../live/protocol.h"
+#include "live.h"
+
+#define NOTE_END_BYTES 64u /* of a note, kept for what follows names */
+#define RESEND_US 2000000u
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
+                                uint32_t to, void **message)
+{
+    struct tacit_glm_message *made;
+    enum tacit_status const status =
+        tacit_wire_glm_decode(bytes, size, shape->dimension, shape->agent_count, to, &made);
+    if (status == TACIT_OK)
+        *message = made;
+    return status;
+}
+
+static size_t bytes_of(const struct live_shape *shape, const void *message)
+{
+    return tacit_wire_glm_bytes(message, shape->dimension, shape->agent_count);
+}
+
+static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
+{
+    return tacit_wire_glm_encode(message, shape->dimension, shape->agent_count, bytes);
+}
+
+/* The newest model is for whoever comes later, too. */
+static struct live_label label(const void *message)
+{
+    struct tacit_glm_message const *const said = message;
+    return (struct live_label){
+        .from = said->from,
+        .message = {.to = said->to,
+                    .kind = tacit_wire_glm_kind(said->kind),
+                    .epoch = said->sync,
+                    .is_retained = said->kind == TACIT_GLM_COMMIT && said->to == TACIT_EVERYONE}};
+}
+
+static const struct live_codec codec = {decode, bytes_of, encode, label};
+
+/* ---- A site ---------------------------------------------------------------------------------- */
+
+/* What is kept, before the contexts. */
+struct kept {
+    uint64_t model;
+    double probability;
+    uint32_t dimension;
+    uint32_t arm_count; /* of the contexts that follow the chosen one; 0: they are not kept */
+};
+
+struct glm_site {
+    struct tacit_wire_glm_run *run;
+    struct tacit_glm_client_config core;
+    uint8_t *kept;
+    struct live_model shown;
+};
+
+static size_t kept_bytes_max(uint32_t dimension, uint32_t arm_count)
+{
+    return sizeof(struct kept) + (1 + (size_t)arm_count) * dimension * sizeof(double);
+}
+
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct glm_site *const own = site->own;
+    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
+    enum tacit_status const status =
+        tacit_wire_glm_run_decode_with(site->announcement, &own->run, &allocator);
+    if (status != TACIT_OK)
+        return status;
+    uint32_t const d = own->run->model.dimension;
+    own->core = (struct tacit_glm_client_config){.model = own->run->model,
+                                                 .client_id = own->run->client_id,
+                                                 .resend_after_us = site->config.resend_after_us};
+    own->kept = live_room_take(&site->room, 1, kept_bytes_max(d, site->config.arm_count));
+    site->shape.dimension = d;
+    return own->kept == NULL ? TACIT_MEMORY : TACIT_OK;
+}
+
+static bool has_features(const struct tacit_wire_glm_run *run, const struct glm_policy *policy)
+{
+    if (policy == NULL || policy->features == NULL)
+        return true;
+    if (policy->dimension != run->model.dimension)
+        return false;
+    for (uint32_t i = 0; i < run->model.dimension; i++)
+        if (strcmp(policy->features[i], run->features[i]) != 0)
+            return false;
+    return true;
+}
+
+static const char *site_objection(const struct live_site *site)
+{
+    struct glm_site const *const own = site->own;
+    return has_features(own->run, site->config.settings)
+               ? NULL
+               : "the features of the run are not those of policy.features, in that order";
+}
+
+static size_t site_size(const struct live_site *site)
+{
+    struct glm_site const *const own = site->own;
+    return tacit_glm_client_size(&own->core);
+}
+
+static void site_init(struct live_site *site)
+{
+    struct glm_site const *const own = site->own;
+    enum tacit_status const status = tacit_glm_client_init(site->state, &own->core);
+    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
+}
+
+static enum tacit_status site_check(const struct live_site *site)
+{
+    struct glm_site const *const own = site->own;
+    return tacit_glm_client_check(site->state, site->state_size, &own->core);
+}
+
+static struct tacit_glm_client_view client_view(const struct live_site *site)
+{
+    struct tacit_glm_client_view view;
+    tacit_glm_client_look(site->state, &view);
+    return view;
+}
+
+/* The chosen context, and the others where the log is to be of use for evaluation. */
+static void keep(struct live_site *site, const struct tacit_offer *offer,
+                 const struct tacit_glm_update *made, struct live_site_update *update)
+{
+    struct glm_site const *const own = site->own;
+    uint32_t const d = offer->dimension;
+    bool const keeps_all = own->run->model.explore > 0;
+    struct kept const head = {.model = client_view(site).sync,
+                              .probability = made->probability,
+                              .dimension = d,
+                              .arm_count = keeps_all ? offer->arm_count : 0};
+    uint8_t *next = own->kept;
+    memcpy(next, &head, sizeof head);
+    next += sizeof head;
+    memcpy(next, offer->contexts + (size_t)made->arm * d, d * sizeof(double));
+    next += d * sizeof(double);
+    if (keeps_all) {
+        memcpy(next, offer->contexts, (size_t)offer->arm_count * d * sizeof(double));
+        next += (size_t)offer->arm_count * d * sizeof(double);
+    }
+    update->has_choice = true;
+    update->choice = made->arm;
+    update->kept = own->kept;
+    update->kept_size = (size_t)(next - own->kept);
+}
+
+static bool site_tell(const uint8_t *kept, size_t size, struct live_choice *choice)
+{
+    struct kept head;
+    if (kept == NULL || size < sizeof head)
+        return false;
+    memcpy(&head, kept, sizeof head);
+    if (head.dimension == 0 || head.dimension > TACIT_LINALG_DIMENSION_MAX ||
+        head.arm_count > TACIT_ARMS_MAX || size != kept_bytes_max(head.dimension, head.arm_count))
+        return false;
+    *choice = (struct live_choice){head.model, head.probability};
+    return true;
+}
+
+/* The context that was kept with the decision. A reward that comes when T samples are held, or of a
+ * run that is over, is learnt by nobody. */
+static bool take_reward(const struct live_site *site, const struct live_site_event *event,
+                        double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_event *made)
+{
+    struct live_site_config const *const config = &site->config;
+    uint32_t const d = site->shape.dimension;
+    double const value = event->as.reward.value;
+    struct live_choice choice;
+    uint32_t dimension;
+    if (!site_tell(event->as.reward.kept, event->as.reward.kept_size, &choice))
+        return false;
+    memcpy(&dimension, event->as.reward.kept + offsetof(struct kept, dimension), sizeof dimension);
+    if (dimension != d)
+        return false;
+    memcpy(context, event->as.reward.kept + sizeof(struct kept), d * sizeof(double));
+    made->as.reward = (struct tacit_glm_reward){context,
+                                                value < config->lo   ? config->lo
+                                                : value > config->hi ? config->hi
+                                                                     : value,
+                                                0, 0};
+    return true;
+}
+
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   void *message, const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct tacit_glm_event made = {
+        .now_us = event->now_us, .kind = live_event_kind(event), .path = tacit_linalg_fastest()};
+    struct tacit_glm_update done;
+    double context[TACIT_LINALG_VECTOR_MAX];
+    if (made.kind == TACIT_EVENT_EXPLOITED)
+        return TACIT_OK; /* it has no plan, so nothing is beside it */
+    if (made.kind == TACIT_EVENT_OFFER && event->as.offer.arm_count != site->config.arm_count)
+        return TACIT_INVALID;
+    if (made.kind == TACIT_EVENT_OFFER)
+        made.as.offer = event->as.offer;
+    else if (made.kind == TACIT_EVENT_RECEIVE)
+        made.as.message = message;
+    else if (made.kind == TACIT_EVENT_REWARD && !take_reward(site, event, context, &made))
+        return TACIT_INVALID;
+    enum tacit_status const status = tacit_glm_client_step(site->state, &made, entropy, &done);
+    update->persist = done.persist;
+    site->deadline_us = done.deadline_us;
+    if (done.send)
+        live_site_send(site, &done.message);
+    if (status == TACIT_OK && made.kind == TACIT_EVENT_OFFER && done.decided)
+        keep(site, &event->as.offer, &done, update);
+    return status;
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct glm_site *const own = site->own;
+    struct tacit_glm_client_view const core = client_view(site);
+    struct tacit_glm_model const *const model = &own->run->model;
+    own->shown = (struct live_model){.number = core.sync,
+                                     .observation_count =
+                                         core.model_count + core.sample_count - core.included_count,
+                                     .dimension = model->dimension,
+                                     .names = own->run->features,
+                                     .coefficients = core.estimate,
+                                     .inverse = core.inverse,
+                                     .radius = core.alpha};
+    *view =
+        (struct live_site_view){.epoch = core.sync,
+                                .is_waiting = core.triggered || core.frozen,
+                                .is_finished = core.sample_count >= model->horizon,
+                                .active_count = site->config.arm_count,
+                                .no_estimates = "what an arm is worth depends on its contexts: see "
+                                                "model",
+                                .pull_count = core.sample_count,
+                                .model = &own->shown};
+}
+
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
+{
+    (void)site;
+    (void)config;
+    promise->mechanism.of = TACIT_PROTECTED_INTERACTION;
+    promise->mechanism.leaving = TACIT_LEAVING_GRADIENTS;
+}
+
+const struct live_site_ops glm_site_ops = {.word = TACIT_WIRE_GLM_WORD,
+                                           .family = TACIT_WIRE_GLM_FAMILY,
+                                           .version = TACIT_WIRE_GLM_VERSION,
+                                           .events = LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
+                                           .codec = &codec,
+                                           .own_size = sizeof(struct glm_site),
+                                           .configure = site_configure,
+                                           .objection = site_objection,
+                                           .size = site_size,
+                                           .init = site_init,
+                                           .check = site_check,
+                                           .step = site_step,
+                                           .tell = site_tell,
+                                           .look = site_look,
+                                           .promise = site_promise};
+
+/* ---- The hub --------------------------------------------------------------------------------- */
+
+struct glm_hub {
+    struct tacit_glm_hub_config core;
+    uint32_t *seen;  /* the last update that was heard of from each site */
+    uint64_t *arms;  /* all of them */
+    double *inverse; /* of the model's matrix */
+    struct live_model shown;
+};
+
+static const char *const *features_of(const struct live_hub_config *config)
+{
+    struct glm_hub_settings const *const settings = config->settings;
+    return settings->features;
+}
+
+static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+{
+    struct tacit_glm_model const model = glm_live_model(config);
+    if (bytes != NULL)
+        tacit_wire_glm_parameters_encode(&model, features_of(config), bytes);
+    return tacit_wire_glm_parameters_bytes(&model, features_of(config));
+}
+
+static const char *hub_too_large(const struct live_hub_config *config)
+{
+    struct tacit_glm_model const model = glm_live_model(config);
+    return tacit_wire_glm_bytes_max(model.dimension, model.client_count) > LIVE_LETTER_BYTES_MAX
+               ? "run.features"
+               : NULL;
+}
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct tacit_glm_model const model = glm_live_model(config);
+    (void)fprintf(
+        out,
+        "run.variant %d\nrun.exploration %d\nrun.link %d\nrun.threshold %.17g\nrun.lambda %.17g\n"
+        "run.delta %.17g\nrun.norm %.17g\nrun.noise %.17g\nrun.alpha %.17g\n"
+        "run.suboptimality %.17g\nrun.explore %.17g\n",
+        (int)model.variant, (int)model.exploration, (int)model.link, model.threshold, model.lambda,
+        model.delta, model.norm_bound, model.noise_bound, model.alpha, model.suboptimality,
+        model.explore);
+    for (uint32_t i = 0; i < model.dimension; i++)
+        (void)fprintf(out, "run.features %s\n", features_of(config)[i]);
+}
+
+static enum tacit_status hub_configure(struct live_hub *hub)
+{
+    struct live_hub_config const *const config = hub->config;
+    struct glm_hub *const own = hub->own;
+    uint64_t const deadline_us = (uint64_t)config->deadline_s * 1000000u;
+    own->core = (struct tacit_glm_hub_config){.model = glm_live_model(config),
+                                              .quorum = config->quorum,
+                                              .resend_after_us = RESEND_US,
+                                              .deadline_us = deadline_us,
+                                              .backoff_us = deadline_us};
+    uint32_t const d = hub->shape.dimension = own->core.model.dimension;
+    own->seen = live_room_take(&hub->room, config->site_count, sizeof *own->seen);
+    own->arms = live_room_take(&hub->room, TACIT_BITS_WORDS(config->arm_count), sizeof *own->arms);
+    own->inverse = live_room_take(&hub->room, TACIT_LINALG_MATRIX(d), sizeof *own->inverse);
+    if (own->seen == NULL || own->arms == NULL || own->inverse == NULL)
+        return TACIT_MEMORY;
+    tacit_bits_fill(own->arms, config->arm_count);
+    return TACIT_OK;
+}
+
+static size_t hub_size(const struct live_hub *hub)
+{
+    struct glm_hub const *const own = hub->own;
+    return tacit_glm_hub_size(&own->core);
+}
+
+static enum tacit_status hub_init(struct live_hub *hub)
+{
+    struct glm_hub const *const own = hub->own;
+    return tacit_glm_hub_init(hub->state, &own->core);
+}
+
+static enum tacit_status hub_check(const struct live_hub *hub)
+{
+    struct glm_hub const *const own = hub->own;
+    return tacit_glm_hub_check(hub->state, hub->state_size, &own->core);
+}
+
+static struct tacit_glm_hub_view core_view(const struct live_hub *hub)
+{
+    struct tacit_glm_hub_view view;
+    tacit_glm_hub_look(hub->state, &view);
+    return view;
+}
+
+/* What may be said of the coefficients from this update on. */
+static void note_model(struct live_hub *hub)
+{
+    struct glm_hub *const own = hub->own;
+    struct tacit_glm_hub_view const view = core_view(hub);
+    uint32_t const d = own->core.model.dimension;
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    bool const is_positive =
+        tacit_linalg_cholesky(TACIT_LINALG_PORTABLE, d, view.matrix, 0, factor, reciprocal);
+    TACIT_ASSERT(is_positive);
+    tacit_linalg_invert(d, factor, reciprocal, own->inverse);
+    own->shown =
+        (struct live_model){.number = view.sync,
+                            .observation_count = view.model_count,
+                            .dimension = d,
+                            .names = features_of(hub->config),
+                            .coefficients = view.theta,
+                            .inverse = own->inverse,
+                            .radius = tacit_glm_radius(&own->core.model, view.model_count)};
+}
+
+/* The names of the sites that are not in `there`; of many, the first ones. */
+static void name_others(const struct live_hub *hub, const uint64_t *there, struct tacit_text *text)
+{
+    uint32_t const sites = hub->config->site_count;
+    uint32_t left = sites - tacit_bits_count(there, sites);
+    bool is_first = true;
+    for (uint32_t site = 0; site < sites && left > 0; site++) {
+        const char *const name = hub->config->sites[site];
+        if (tacit_bits_has(there, site))
+            continue;
+        tacit_text_add(text, is_first ? "" : ", ");
+        if (text->size + strlen(name) + NOTE_END_BYTES > LIVE_NOTE_BYTES) {
+            tacit_text_add_u64(text, left);
+            tacit_text_add(text, " more");
+            return;
+        }
+        tacit_text_add(text, name);
+        is_first = false;
+        left--;
+    }
+}
+
+/* Who did not answer in time, and what follows from it. */
+static void note_silent(struct live_hub *hub, const struct tacit_glm_hub_view *after)
+{
+    struct tacit_text text = tacit_text_init(hub->note, LIVE_NOTE_BYTES);
+    uint32_t const answers = tacit_bits_count(after->answered, hub->config->site_count);
+    uint32_t const quorum = hub->config->quorum > 0 ? hub->config->quorum : hub->config->site_count;
+    bool const is_enough = answers >= quorum;
+    tacit_text_add(&text, !after->backs_off ? "an update goes on without those who are silent: "
+                          : is_enough ? "an update was abandoned, for nobody who answered has a "
+                                        "reward; silent: "
+                                      : "an update was abandoned below the quorum; silent: ");
+    name_others(hub, after->backs_off ? after->answered : after->participants, &text);
+    if (!after->backs_off)
+        return;
+    tacit_text_add(&text, "; the next one begins in ");
+    tacit_text_add_u64(&text, hub->config->deadline_s);
+    tacit_text_add(&text, " s");
+}
+
+static void note_progress(struct live_hub *hub, uint32_t happened, struct live_hub_update *update)
+{
+    struct tacit_glm_hub_view const view = core_view(hub);
+    if (happened == 0)
+        return;
+    update->note = hub->note;
+    if ((happened & TACIT_ENDED) != 0)
+        live_hub_note(hub, update, "halted: an update did not converge");
+    else if ((happened & TACIT_CLOSED_ROUND) != 0)
+        live_hub_note(hub, update, "update %u: %llu rewards, %u rounds", view.sync,
+                      (unsigned long long)view.model_count, view.round);
+    else
+        note_silent(hub, &view);
+    note_model(hub);
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct glm_hub *const own = hub->own;
+    struct tacit_glm_message const *const said = message;
+    struct tacit_glm_event made = {.now_us = event->now_us,
+                                   .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                           : said == NULL                ? TACIT_EVENT_TIMEOUT
+                                                                         : TACIT_EVENT_RECEIVE,
+                                   .path = tacit_linalg_fastest()};
+    struct tacit_glm_update done;
+    (void)entropy; /* it draws nothing */
+    if (said != NULL)
+        made.as.message = said;
+    enum tacit_status const status = tacit_glm_hub_step(hub->state, &made, &done);
+    update->persist = done.persist;
+    update->deadline_us = done.deadline_us;
+    if (done.send)
+        (void)live_hub_send(hub, &done.message);
+    note_progress(hub, done.happened, update);
+    if (status == TACIT_OK && said != NULL && said->sync > own->seen[said->from])
+        own->seen[said->from] = said->sync;
+    return status;
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct glm_hub const *const own = hub->own;
+    struct tacit_glm_hub_view const core = core_view(hub);
+    uint32_t const sites = hub->config->site_count;
+    uint32_t const answered = tacit_bits_count(core.answered, sites);
+    uint32_t const asked = tacit_bits_count(core.participants, sites);
+    *view =
+        (struct live_hub_view){.judges = true,
+                               .is_overdue = core.backs_off,
+                               .epoch = core.sync,
+                               .round_count = (uint32_t)core.update_count,
+                               .pulls = core.model_count,
+                               .active = own->arms,
+                               .active_count = hub->config->arm_count,
+                               .report_count = answered,
+                               .missing_count = core.busy || core.backs_off ? asked - answered : 0,
+                               .covered_count = answered,
+                               .asked = core.participants,
+                               .received = core.answered,
+                               .seen = own->seen,
+                               .model = &own->shown};
+}
+
+const struct live_hub_ops glm_hub_ops = {.word = TACIT_WIRE_GLM_WORD,
+                                         .family = TACIT_WIRE_GLM_FAMILY,
+                                         .version = TACIT_WIRE_GLM_VERSION,
+                                         .codec = &codec,
+                                         .own_size = sizeof(struct glm_hub),
+                                         .parameters = hub_parameters,
+                                         .too_large = hub_too_large,
+                                         .describe = hub_describe,
+                                         .configure = hub_configure,
+                                         .size = hub_size,
+                                         .init = hub_init,
+                                         .check = hub_check,
+                                         .begin = note_model,
+                                         .step = hub_step,
+                                         .look = hub_look};
