@@ -135,6 +135,7 @@ struct tacit_gossip_update {
     struct tacit_gossip_message message; /* if send */
     uint32_t plan_count;                 /* > 0: a new plan: K first pulls, later one pull */
     const struct tacit_pull_block *plan; /* valid until the next step */
+    uint32_t happened;                   /* TACIT_DREW: with this reward; TACIT_ENDED */
     uint64_t deadline_us;                /* TACIT_NEVER: no timer */
 };
 
@@ -180,6 +181,7 @@ struct tacit_gossip_agent_view {
     const double *theta;     /* K; sound mode: [lo, hi] mapped to [0, 1] */
     const double *mean;      /* K: X~, noised */
     uint64_t life_number;
+    uint64_t draw_count; /* rewards that were taken in, by all lives */
 };
 
 /* Bytes of a state. Errors: 0 if the configuration is not valid. */

@@ -230,18 +230,23 @@ void live_site_reveal(struct live_site *site, const void *message,
     keep(release, bytes, size, update);
 }
 
+uint8_t *live_site_write(struct live_site *site, const struct live_site_release *release,
+                         size_t size, struct live_site_update *update)
+{
+    free(site->release);
+    site->release = malloc(size);
+    keep(release, site->release, size, update);
+    return site->release;
+}
+
 void live_site_keep(struct live_site *site, const void *message,
                     const struct live_site_release *release, struct live_site_update *update)
 {
     struct live_codec const *const codec = site->ops->codec;
-    size_t const size = codec->bytes(&site->shape, message);
-    free(site->release);
-    site->release = malloc(size);
-    if (site->release != NULL && codec->encode(&site->shape, message, site->release) != TACIT_OK) {
-        free(site->release);
-        site->release = NULL;
-    }
-    keep(release, site->release, size, update);
+    uint8_t *const bytes =
+        live_site_write(site, release, codec->bytes(&site->shape, message), update);
+    if (bytes != NULL && codec->encode(&site->shape, message, bytes) != TACIT_OK)
+        update->release.bytes = NULL;
 }
 
 void live_site_settle(struct live_site *site, uint64_t number, struct live_site_update *update)

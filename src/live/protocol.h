@@ -65,6 +65,11 @@ void live_site_reveal(struct live_site *site, const void *message,
 void live_site_keep(struct live_site *site, const void *message,
                     const struct live_site_release *release, struct live_site_update *update);
 
+/* The same, for a row that is no message: room for its bytes, which the caller fills. NULL: memory;
+ * the daemon stops. */
+uint8_t *live_site_write(struct live_site *site, const struct live_site_release *release,
+                         size_t size, struct live_site_update *update);
+
 /* This release has arrived, or is not wanted, and all before it. */
 void live_site_settle(struct live_site *site, uint64_t number, struct live_site_update *update);
 

@@ -243,6 +243,8 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
 {
     struct live_codec const *const codec = hub->ops->codec;
     void *message;
+    if (hub->ops->only_kind != 0 && event->message_kind != hub->ops->only_kind)
+        return TACIT_UNEXPECTED;
     enum tacit_status status =
         codec->decode(&hub->shape, event->bytes, event->size, TACIT_HUB, &message);
     if (status != TACIT_OK)

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 #include <math.h>
-#include "../../src/families/gossip/core.h"
 #include "../../src/families/gossip/live.h"
+#include "../../src/live/protocol.h"
+#include "tacit/gossip.h"
+#include "tacit/wire_gossip.h"
 #include "../../src/families/gossip/settings.h"
 #include "../support/network.h"
 #include "tacit/random.h"
@@ -259,23 +261,23 @@ static void world_free(struct world *world)
 
 /* ---- What must hold -------------------------------------------------------------------------- */
 
-static struct gossip_core *core_of(const struct site *site)
+static struct live_site *core_of(const struct site *site)
 {
-    struct gossip_core *core;
-    assert_int_equal(gossip_core_restore(&core, &mechanism, site->disk, site->disk_size), TACIT_OK);
+    struct live_site *core;
+    assert_int_equal(
+        live_site_restore(&gossip_site_ops, &core, &site->config, site->disk, site->disk_size),
+        TACIT_OK);
     return core;
 }
 
-static bool edges_agree(struct gossip_core *const cores[SITES])
+static bool edges_agree(struct live_site *const cores[SITES])
 {
     for (uint32_t a = 0; a < SITES; a++)
         for (uint32_t b = a + 1; b < SITES; b++) {
             uint64_t here;
             uint64_t there;
-            double const *const flow =
-                tacit_gossip_agent_flow(gossip_core_agent(cores[a]), b, &here);
-            double const *const back =
-                tacit_gossip_agent_flow(gossip_core_agent(cores[b]), a, &there);
+            double const *const flow = tacit_gossip_agent_flow(cores[a]->state, b, &here);
+            double const *const back = tacit_gossip_agent_flow(cores[b]->state, a, &there);
             assert_true(flow != NULL && back != NULL && here >= there);
             if (here != there)
                 return false;
@@ -285,13 +287,13 @@ static bool edges_agree(struct gossip_core *const cores[SITES])
     return true;
 }
 
-static void expect_average_kept(struct gossip_core *const cores[SITES])
+static void expect_average_kept(struct live_site *const cores[SITES])
 {
     for (uint32_t arm = 0; arm < ARMS; arm++) {
         double apart = 0;
         for (uint32_t i = 0; i < SITES; i++) {
             struct tacit_gossip_agent_view view;
-            tacit_gossip_agent_look(gossip_core_agent(cores[i]), &view);
+            tacit_gossip_agent_look(cores[i]->state, &view);
             apart += view.theta[arm] - view.mean[arm];
         }
         assert_true(fabs(apart) < 1e-9);
@@ -301,14 +303,14 @@ static void expect_average_kept(struct gossip_core *const cores[SITES])
 /* If nothing is in flight. */
 static bool average_is_kept(struct world *world)
 {
-    struct gossip_core *cores[SITES];
+    struct live_site *cores[SITES];
     for (uint32_t i = 0; i < SITES; i++)
         cores[i] = core_of(&world->sites[i]);
     bool const is_quiet = edges_agree(cores);
     if (is_quiet)
         expect_average_kept(cores);
     for (uint32_t i = 0; i < SITES; i++)
-        gossip_core_free(cores[i]);
+        live_site_free(cores[i]);
     return is_quiet;
 }
 

@@ -244,6 +244,12 @@ enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
     return TACIT_OK;
 }
 
+/* Rewards that were taken in, by all lives: with each one something was drawn. */
+static uint64_t draws_of(const struct tacit_gossip_agent *agent)
+{
+    return agent->pull_count - (agent->arm == TACIT_NO_ARM ? 0 : 1); /* the planned one waits */
+}
+
 enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
                                           struct tacit_gossip_memory *memory,
                                           const struct tacit_gossip_event *event,
@@ -256,11 +262,18 @@ enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
     *update = (struct tacit_gossip_update){.deadline_us = TACIT_NEVER};
     uint64_t const before_us = agent->now_us;
     uint64_t const lived_us = agent->lived_us;
+    uint64_t const draws = draws_of(agent);
+    bool const was_over = agent->phase == PHASE_FINISHED;
+    bool const was_halted = agent->phase == PHASE_HALTED;
     if (!is_start) {
         agent->now_us = event->now_us;
         agent->lived_us += event->now_us - before_us;
     }
     enum tacit_status const status = handle(agent, memory, event, entropy, update);
+    update->happened = draws_of(agent) > draws ? TACIT_DREW : 0;
+    if ((agent->phase == PHASE_FINISHED && !was_over) ||
+        (agent->phase == PHASE_HALTED && !was_halted))
+        update->happened |= TACIT_ENDED;
     check_invariants(agent);
     if (status != TACIT_OK && !update->persist) {
         agent->now_us = before_us;
@@ -299,7 +312,8 @@ void tacit_gossip_agent_look(const struct tacit_gossip_agent *state,
                                              .seen = array_of(agent, ARRAY_SEEN),
                                              .theta = theta,
                                              .mean = doubles_of(agent, ARRAY_MEAN),
-                                             .life_number = agent->life_number};
+                                             .life_number = agent->life_number,
+                                             .draw_count = draws_of(agent)};
 }
 
 const double *tacit_gossip_agent_flow(const struct tacit_gossip_agent *state, uint32_t neighbour,

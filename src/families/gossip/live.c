@@ -1,0 +1,516 @@
+/* Gossip UCB as the daemons drive it (live/protocol.h). Neighbours stand where a hub would: the
+ * coordinator announces the run, keeps nothing, and shows what the sites have told it. */
+#include "live.h"
+#include "../../live/bus/letter.h"
+#include "../../live/protocol.h"
+#include "settings.h"
+#include "tacit/wire_gossip.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Messages between sites ------------------------------------------------------------------ */
+
+static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
+                                uint32_t to, void **message)
+{
+    struct tacit_gossip_message *made;
+    enum tacit_status const status =
+        tacit_wire_gossip_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made);
+    if (status == TACIT_OK)
+        *message = made;
+    return status;
+}
+
+static size_t bytes_of(const struct live_shape *shape, const void *message)
+{
+    return tacit_wire_gossip_bytes(message, shape->arm_count);
+}
+
+static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
+{
+    tacit_wire_gossip_encode(message, shape->arm_count, bytes);
+    return TACIT_OK;
+}
+
+static struct live_label label(const void *message)
+{
+    struct tacit_gossip_message const *const said = message;
+    return (struct live_label){
+        .from = said->from,
+        .message = {.to = said->to, .kind = tacit_wire_gossip_kind(said->kind)}};
+}
+
+static const struct live_codec codec = {decode, bytes_of, encode, label};
+
+/* Would all that a site says in a run of so many arms fit into the payloads of the bus? */
+static bool fits(uint32_t arm_count)
+{
+    static uint64_t const seen;
+    static double const row;
+    struct tacit_gossip_message const largest = {
+        .kind = TACIT_GOSSIP_OFFER, .seen = &seen, .theta = &row, .flow = &row};
+    return tacit_wire_gossip_bytes(&largest, arm_count) <= LIVE_LETTER_BYTES_MAX;
+}
+
+/* ---- A site ---------------------------------------------------------------------------------- */
+
+struct gossip_site {
+    struct tacit_wire_gossip_run run;
+    struct tacit_gossip_agent_config core;
+    struct tacit_gossip_memory *memory; /* exact sums of this life, which are kept nowhere */
+    double *estimates;                  /* K */
+};
+
+static struct tacit_mechanism_config mechanism_of(const struct live_site_config *config)
+{
+    return (struct tacit_mechanism_config){TACIT_PRIVACY_SOUND, config->epsilon, config->lo,
+                                           config->hi};
+}
+
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct gossip_site *const own = site->own;
+    struct tacit_wire_gossip_run *const run = &own->run;
+    struct tacit_gossip_rule *const rule = &own->core.rule;
+    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
+    struct tacit_mechanism_config const mechanism = mechanism_of(&site->config);
+    enum tacit_status const status =
+        tacit_wire_gossip_run_decode_with(site->announcement, run, &allocator);
+    if (status != TACIT_OK)
+        return status;
+    if (run->horizon < 2 || gossip_live_rule(rule, run->agent_count, run->arm_count, run->horizon,
+                                             &mechanism, run->log_base_10) != TACIT_OK)
+        return TACIT_MALFORMED;
+    size_t const count = run->neighbour_count;
+    uint32_t *const agents = live_room_take(&site->room, count, sizeof *agents);
+    struct live_neighbour *const shown = live_room_take(&site->room, count, sizeof *shown);
+    own->memory = live_room_take(&site->room, 1, tacit_gossip_memory_size(rule));
+    own->estimates = live_room_take(&site->room, run->arm_count, sizeof *own->estimates);
+    if (agents == NULL || shown == NULL || own->memory == NULL || own->estimates == NULL)
+        return TACIT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        agents[i] = run->neighbours[i].agent;
+        shown[i] = (struct live_neighbour){run->neighbours[i].agent, run->neighbours[i].site};
+    }
+    tacit_gossip_memory_init(own->memory, rule);
+    site->mechanism = rule->tree.node;
+    site->neighbours = shown;
+    site->neighbour_count = run->neighbour_count;
+    own->core.run_id = run->run_id;
+    own->core.agent_id = run->agent;
+    own->core.neighbours = agents;
+    own->core.neighbour_count = run->neighbour_count;
+    own->core.weight = 1;
+    own->core.exchange_us = run->exchange_us;
+    own->core.pull_us = run->pull_us;
+    own->core.guards_lives = true;
+    return TACIT_OK;
+}
+
+/* NULL: allowed. All add noise of the same kind: the radius (12) counts on it. */
+static const char *site_objection(const struct live_site *site)
+{
+    struct live_site_config const *const config = &site->config;
+    struct tacit_mechanism_config const mechanism = mechanism_of(config);
+    struct tacit_wire_gossip_run const *const run = &((const struct gossip_site *)site->own)->run;
+    if (run->epsilon_nano != gossip_epsilon_nano(&mechanism))
+        return "the run reckons with another epsilon per reward than policy.epsilon; among "
+               "neighbours all have the same";
+    if (run->horizon + run->arm_count > config->pulls_max)
+        return "the run wants more pulls than policy.pulls_max: its horizon, and a first pull of "
+               "each arm";
+    if (!fits(run->arm_count))
+        return "the run does not fit into the messages of this network";
+    return NULL;
+}
+
+static size_t site_size(const struct live_site *site)
+{
+    struct gossip_site const *const own = site->own;
+    return tacit_gossip_agent_size(&own->core);
+}
+
+static void site_init(struct live_site *site)
+{
+    struct gossip_site const *const own = site->own;
+    enum tacit_status const status = tacit_gossip_agent_init(site->state, &own->core);
+    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
+}
+
+static enum tacit_status site_check(const struct live_site *site)
+{
+    struct gossip_site const *const own = site->own;
+    return tacit_gossip_agent_check(site->state, site->state_size, &own->core);
+}
+
+static struct tacit_gossip_agent_view view_of(const struct live_site *site)
+{
+    struct tacit_gossip_agent_view view;
+    tacit_gossip_agent_look(site->state, &view);
+    return view;
+}
+
+/* The coordinator is told how many pulls were given, and the estimates: what neighbours hear. */
+static void tell_hub(struct live_site *site)
+{
+    struct tacit_wire_gossip_run const *const run = &((const struct gossip_site *)site->own)->run;
+    struct tacit_gossip_agent_view const view = view_of(site);
+    struct tacit_wire_gossip_told const told = {run->agent, run->run_id, view.pull_count,
+                                                view.finished, view.theta};
+    struct live_message const made = {.to = TACIT_HUB,
+                                      .kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
+                                      .size = tacit_wire_gossip_told_bytes(run->arm_count)};
+    if (view.pull_count < run->arm_count || view.halted)
+        return; /* it has no estimates yet, or not its own any more */
+    uint8_t *const bytes = live_messages_add(&site->out, &made);
+    if (bytes != NULL)
+        tacit_wire_gossip_told_encode(&told, run->arm_count, bytes);
+}
+
+/* Outbox = ledger: what was drawn with this reward is one row, in the write that keeps the state.
+ */
+static void keep_draw(struct live_site *site, uint32_t arm, struct live_site_update *update)
+{
+    struct tacit_gossip_agent_view const view = view_of(site);
+    struct tacit_wire_gossip_release const release = {
+        .arm = arm,
+        .pull_count = view.counts[arm] - (view.arm == arm ? 1 : 0), /* the next one is planned */
+        .steps = tacit_gossip_agent_sum(site->state, arm).steps};
+    struct live_site_release const drawn = {
+        .number = view.draw_count, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    uint8_t *const bytes = live_site_write(site, &drawn, TACIT_WIRE_GOSSIP_RELEASE_BYTES, update);
+    if (bytes != NULL)
+        tacit_wire_gossip_release_encode(&release, bytes);
+}
+
+/* The coordinator is told whenever this site's own clock meets a neighbour, and at the end. What
+ * was lost while it was not connected, the next exchange makes good. */
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   void *message, const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct gossip_site *const own = site->own;
+    struct tacit_gossip_event made = {.now_us = event->now_us, .kind = live_event_kind(event)};
+    struct tacit_gossip_update done;
+    bool const is_due = made.kind == TACIT_EVENT_TIMEOUT && event->now_us >= site->deadline_us;
+    if (event->kind == LIVE_SITE_CONNECTED) {
+        tell_hub(site);
+        return TACIT_OK;
+    }
+    if (made.kind == TACIT_EVENT_REWARD)
+        made.as.reward = live_event_reward(site, event);
+    else if (made.kind == TACIT_EVENT_EXPLOITED)
+        made.as.exploited_count = event->as.exploited_count;
+    else if (made.kind == TACIT_EVENT_RECEIVE)
+        made.as.message = message;
+    enum tacit_status const status =
+        tacit_gossip_agent_step(site->state, own->memory, &made, entropy, &done);
+    update->persist = done.persist;
+    if ((done.happened & TACIT_DREW) != 0)
+        keep_draw(site, made.as.reward.arm, update);
+    if (done.send)
+        live_site_send(site, &done.message);
+    if (done.plan_count > 0 || (done.happened & TACIT_ENDED) != 0) /* at an end: none is left */
+        live_site_plan(site, done.plan, done.plan_count, update);
+    site->deadline_us = done.deadline_us;
+    if (is_due || (made.kind == TACIT_EVENT_REWARD && status == TACIT_OK && view_of(site).finished))
+        tell_hub(site);
+    return status;
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct gossip_site const *const own = site->own;
+    struct tacit_gossip_rule const *const rule = &own->core.rule;
+    struct tacit_scale const *const scale = &rule->tree.node.scale;
+    struct tacit_gossip_agent_view const core = view_of(site);
+    bool const has_estimates = core.pull_count >= rule->arm_count;
+    for (uint32_t arm = 0; arm < rule->arm_count; arm++)
+        own->estimates[arm] = scale->lo + core.theta[arm] * (scale->hi - scale->lo);
+    *view = (struct live_site_view){
+        .is_waiting = core.waiting,
+        .is_finished = core.finished,
+        .is_halted = core.halted,
+        .active_count = rule->arm_count,
+        .pull_count = core.pull_count,
+        .trouble = core.halted ? "halted: a neighbour knows another life of this site; this state "
+                                 "is a copy or an old one, or a copy of it is running, and nothing "
+                                 "is released from it"
+                               : NULL,
+        .draw_number = core.draw_count,
+        .release_number = core.draw_count,
+        .draws_always = true,
+        .estimates = has_estimates ? own->estimates : NULL,
+        .estimate_spread =
+            tacit_gossip_agent_spread(site->state, core.best_arm) * (scale->hi - scale->lo),
+        .spent_nano = core.draw_count > 0 ? tacit_tree_cost_nano(&rule->tree) : 0};
+}
+
+static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t other)
+{
+    double const *const theta = view_of(site).theta;
+    return theta[arm] > theta[other];
+}
+
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
+{
+    struct tacit_mechanism_config const mechanism = mechanism_of(config);
+    struct tacit_tree_rule const *const tree =
+        site == NULL ? NULL : &((const struct gossip_site *)site->own)->core.rule.tree;
+    promise->trust.audience = TACIT_AUDIENCE_STAR; /* neighbours hear it, and the coordinator */
+    promise->mechanism = (struct tacit_promise_mechanism){
+        .noise = TACIT_NOISE_LAPLACE,
+        .leaving = TACIT_LEAVING_MEANS,
+        .epsilon_nano = tree == NULL ? gossip_epsilon_nano(&mechanism) : tacit_tree_cost_nano(tree),
+        .releases = tree == NULL ? 0 : tree->level_count};
+}
+
+const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
+                                              .family = TACIT_WIRE_GOSSIP_FAMILY,
+                                              .version = TACIT_WIRE_GOSSIP_VERSION,
+                                              .sums_in_memory = true,
+                                              .keeps_digest = true,
+                                              .hub_is_silent = true,
+                                              .events = LIVE_SITE_PLAN_EVENTS,
+                                              .codec = &codec,
+                                              .own_size = sizeof(struct gossip_site),
+                                              .configure = site_configure,
+                                              .objection = site_objection,
+                                              .size = site_size,
+                                              .init = site_init,
+                                              .check = site_check,
+                                              .step = site_step,
+                                              .look = site_look,
+                                              .prefers = site_prefers,
+                                              .promise = site_promise};
+
+/* ---- The hub --------------------------------------------------------------------------------- */
+
+struct gossip_hub {
+    uint32_t *epochs;   /* A: all 0, there are none */
+    uint64_t *nobody;   /* A: the empty set of sites */
+    uint64_t *pulls;    /* A: as told; 0: nothing was told */
+    uint64_t *finished; /* A: a set */
+    double *theta;      /* A x K, as told */
+    double *means;      /* K */
+    double *spreads;    /* K */
+};
+
+/* What a site tells it, and the numbers behind. */
+static enum tacit_status hub_decode(const struct live_shape *shape, const uint8_t *bytes,
+                                    size_t size, uint32_t to, void **message)
+{
+    struct tacit_wire_gossip_told *const told =
+        malloc(sizeof *told + shape->arm_count * sizeof(double));
+    (void)to;
+    if (told == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status const status = tacit_wire_gossip_told_decode(
+        bytes, size, shape->arm_count, shape->agent_count, told, (double *)(void *)(told + 1));
+    if (status == TACIT_OK)
+        *message = told;
+    else
+        free(told);
+    return status;
+}
+
+static struct live_label hub_label(const void *message)
+{
+    struct tacit_wire_gossip_told const *const told = message;
+    return (struct live_label){.from = told->from, .message.kind = TACIT_WIRE_GOSSIP_KIND_TOLD};
+}
+
+static const struct live_codec hub_codec = {.decode = hub_decode, .label = hub_label};
+
+static const struct gossip_hub_settings *settings_of(const struct live_hub_config *config)
+{
+    struct gossip_hub_settings const *const settings = config->settings;
+    TACIT_ASSERT(settings != NULL);
+    return settings;
+}
+
+static uint64_t epsilon_nano(const struct live_hub_config *config)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, config->epsilon,
+                                                     config->lo, config->hi};
+    return gossip_epsilon_nano(&mechanism);
+}
+
+/* Everything but the neighbours. */
+static struct tacit_wire_gossip_run run_of(const struct live_hub_config *config, uint32_t site)
+{
+    struct gossip_hub_settings const *const settings = settings_of(config);
+    return (struct tacit_wire_gossip_run){.run_id = config->run_id,
+                                          .agent = site,
+                                          .agent_count = config->site_count,
+                                          .arm_count = config->arm_count,
+                                          .horizon = config->horizon,
+                                          .epsilon_nano = epsilon_nano(config),
+                                          .exchange_us = settings->exchange_us,
+                                          .pull_us = settings->pull_us,
+                                          .log_base_10 = settings->log_base_10};
+}
+
+static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+{
+    struct tacit_wire_gossip_run const run = run_of(config, 0);
+    if (bytes != NULL)
+        tacit_wire_gossip_parameters_encode(&run, bytes);
+    return TACIT_WIRE_GOSSIP_PARAMETERS_BYTES;
+}
+
+/* Its neighbours. */
+static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t site,
+                                struct live_room *room, size_t *size)
+{
+    struct tacit_graph const *const graph = settings_of(config)->graph;
+    struct tacit_wire_gossip_run run = run_of(config, site);
+    uint32_t const degree = tacit_graph_degree(graph, site);
+    struct tacit_wire_gossip_neighbour *const neighbours =
+        live_room_take(room, degree, sizeof *neighbours);
+    *size = 1;                /* of memory that there is not */
+    TACIT_ASSERT(degree > 0); /* the graph is connected */
+    if (neighbours == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < degree; i++) {
+        uint32_t const other = graph->neighbours[graph->first[site] + i];
+        neighbours[i] = (struct tacit_wire_gossip_neighbour){other, config->sites[other]};
+    }
+    run.neighbours = neighbours;
+    run.neighbour_count = degree;
+    *size = tacit_wire_gossip_place_bytes(&run);
+    uint8_t *const bytes = live_room_take(room, 1, *size);
+    return bytes == NULL || tacit_wire_gossip_place_encode(&run, bytes) != TACIT_OK ? NULL : bytes;
+}
+
+static const char *hub_too_large(const struct live_hub_config *config)
+{
+    return fits(config->arm_count) ? NULL : "arms";
+}
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct gossip_hub_settings const *const settings = settings_of(config);
+    struct tacit_graph const *const graph = settings->graph;
+    (void)fprintf(out, "run.exchange_s %llu us\nrun.pulls_per_second %llu us\nrun.log_base %d\n",
+                  (unsigned long long)settings->exchange_us, (unsigned long long)settings->pull_us,
+                  settings->log_base_10 ? 10 : 0);
+    for (uint32_t site = 0; site < config->site_count; site++)
+        for (uint64_t i = graph->first[site]; i < graph->first[site + 1]; i++)
+            (void)fprintf(out, "network.edges %u,%u\n", site, graph->neighbours[i]);
+}
+
+static enum tacit_status hub_configure(struct live_hub *hub)
+{
+    struct gossip_hub *const own = hub->own;
+    size_t const sites = hub->config->site_count;
+    size_t const arms = hub->config->arm_count;
+    size_t const words = TACIT_BITS_WORDS(hub->config->site_count);
+    own->epochs = live_room_take(&hub->room, sites, sizeof *own->epochs);
+    own->nobody = live_room_take(&hub->room, words, sizeof *own->nobody);
+    own->pulls = live_room_take(&hub->room, sites, sizeof *own->pulls);
+    own->finished = live_room_take(&hub->room, words, sizeof *own->finished);
+    own->theta = live_room_take(&hub->room, sites * arms, sizeof *own->theta);
+    own->means = live_room_take(&hub->room, arms, sizeof *own->means);
+    own->spreads = live_room_take(&hub->room, arms, sizeof *own->spreads);
+    return own->epochs == NULL || own->nobody == NULL || own->pulls == NULL ||
+                   own->finished == NULL || own->theta == NULL || own->means == NULL ||
+                   own->spreads == NULL
+               ? TACIT_MEMORY
+               : TACIT_OK;
+}
+
+/* What came late is no news: pulls only grow. */
+static void note(struct live_hub *hub, const struct tacit_wire_gossip_told *told)
+{
+    struct gossip_hub *const own = hub->own;
+    uint32_t const arms = hub->config->arm_count;
+    if (told->pull_count < own->pulls[told->from])
+        return;
+    own->pulls[told->from] = told->pull_count;
+    memcpy(own->theta + (size_t)told->from * arms, told->theta, arms * sizeof *told->theta);
+    if (told->finished)
+        tacit_bits_add(own->finished, told->from);
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct live_hub_config const *const config = hub->config;
+    struct tacit_wire_gossip_told const *const told = message;
+    uint64_t const most = config->horizon + config->arm_count;
+    (void)event;
+    (void)entropy; /* it draws nothing, .. */
+    (void)update;  /* .. and says nothing */
+    if (told == NULL)
+        return TACIT_OK;
+    if (told->run_id != config->run_id)
+        return TACIT_STRANGER;
+    if (told->pull_count < config->arm_count || told->pull_count > most ||
+        (told->finished && told->pull_count != most))
+        return TACIT_MALFORMED;
+    note(hub, told);
+    return TACIT_OK;
+}
+
+/* Over the sites that have told. Result: their number. */
+static uint32_t summarize(const struct live_hub *hub, uint32_t arm)
+{
+    struct gossip_hub const *const own = hub->own;
+    struct live_hub_config const *const config = hub->config;
+    double sum = 0;
+    double low = 0;
+    double high = 0;
+    uint32_t count = 0;
+    for (uint32_t site = 0; site < config->site_count; site++) {
+        double const value = own->theta[(size_t)site * config->arm_count + arm];
+        if (own->pulls[site] == 0)
+            continue;
+        sum += value;
+        low = count == 0 || value < low ? value : low;
+        high = count == 0 || value > high ? value : high;
+        count++;
+    }
+    double const range = config->hi - config->lo;
+    own->means[arm] = count == 0 ? 0 : config->lo + range * (sum / count);
+    own->spreads[arm] = range * (high - low);
+    return count;
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct gossip_hub const *const own = hub->own;
+    struct live_hub_config const *const config = hub->config;
+    uint32_t told = 0;
+    for (uint32_t arm = 0; arm < config->arm_count; arm++)
+        told = summarize(hub, arm);
+    *view = (struct live_hub_view){
+        .is_finished = tacit_bits_count(own->finished, config->site_count) == config->site_count,
+        .active_count = config->arm_count,
+        .done = own->finished,
+        .asked = own->nobody,
+        .received = own->nobody,
+        .seen = own->epochs,
+        .means = told > 0 ? own->means : NULL,
+        .spreads = told > 0 ? own->spreads : NULL,
+        .pulls_told = own->pulls};
+}
+
+const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
+                                            .family = TACIT_WIRE_GOSSIP_FAMILY,
+                                            .version = TACIT_WIRE_GOSSIP_VERSION,
+                                            .is_rebuilt = true,
+                                            .only_kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
+                                            .codec = &hub_codec,
+                                            .own_size = sizeof(struct gossip_hub),
+                                            .epsilon_nano = epsilon_nano,
+                                            .parameters = hub_parameters,
+                                            .place = hub_place,
+                                            .too_large = hub_too_large,
+                                            .describe = hub_describe,
+                                            .configure = hub_configure,
+                                            .step = hub_step,
+                                            .look = hub_look};
