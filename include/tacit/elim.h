@@ -240,6 +240,10 @@ struct tacit_elim_update {
     uint32_t plan_count;                 /* > 0: a new plan, which replaces the one before */
     const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
     uint64_t deadline_us;                /* TACIT_NEVER: no timer */
+    uint32_t happened;                   /* TACIT_DREW and so on, or of an agent or peer .. */
+#define TACIT_ELIM_PLAN_OVER 64u         /* .. nothing of the plan is left, or is wanted any more */
+#define TACIT_ELIM_WENT_ON 128u          /* .. it is in another epoch */
+#define TACIT_ELIM_PROVED 256u           /* .. a peer: it has a proof, and had none */
 };
 
 /* ---- Agent ----------------------------------------------------------------------------------- */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "../../src/live/bus/letter.h"
-#include "../../src/families/elim/core.h"
-#include "../../src/families/elim/invitation.h"
+#include "../../src/families/elim/live.h"
+#include "../../src/families/elim/place.h"
 #include "../../src/families/elim/settings.h"
 
 #define SITES_MAX 512u
@@ -135,56 +135,68 @@ static struct elim_hub_settings *settings_of(const struct live_hub_config *confi
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
-static struct elim_core_site policy(void)
+static struct live_site_config policy(void)
 {
-    static const struct tacit_mechanism_config sound = {TACIT_PRIVACY_SOUND, 100, 0, 1};
-    struct elim_core_site made = {.federation = "trial",
-                                  .budget_nano = wish_nano,
-                                  .resend_after_us = 2000000,
-                                  .epoch_max = 40};
-    assert_int_equal(tacit_mechanism_init(&made.mechanism, &sound), TACIT_OK);
-    return made;
+    return (struct live_site_config){.federation = "trial",
+                                     .epsilon = 100,
+                                     .budget = 100,
+                                     .lo = 0,
+                                     .hi = 1,
+                                     .resend_after_us = 2000000,
+                                     .rounds_max = 40};
 }
 
-static struct elim_core *core_of(const struct live_hub_config *config, uint32_t site)
+static enum tacit_status join(struct live_site **core, const struct live_site_config *allowed,
+                              const uint8_t *announcement, size_t size)
 {
-    struct elim_core_site const allowed = policy();
-    struct elim_core *core;
+    char const *objection = NULL;
+    return live_site_join(&elim_site_ops, core, allowed, announcement, size, &objection);
+}
+
+static const struct tacit_wire_elim_run *run_of(const struct live_site *core)
+{
+    return &((const struct elim_site *)core->own)->run;
+}
+
+static struct live_site *core_of(const struct live_hub_config *config, uint32_t site)
+{
+    struct live_site_config const allowed = policy();
+    struct live_site *core;
     size_t size;
-    uint8_t *const invitation = elim_invitation(config, wish_nano, site, &size);
+    uint8_t *const invitation = live_hub_announce(&elim_hub_ops, config, site, &size);
     assert_non_null(invitation);
-    assert_int_equal(elim_core_new(&core, &allowed, invitation, size), TACIT_OK);
-    assert_true(elim_core_is_of(core, invitation, size));
-    assert_false(elim_core_is_of(core, invitation, size - 1));
+    assert_int_equal(join(&core, &allowed, invitation, size), TACIT_OK);
+    assert_true(live_site_is_of(core, invitation, size));
+    assert_false(live_site_is_of(core, invitation, size - 1));
     free(invitation);
     return core;
 }
 
 /* In memory that is exactly as long as the block, so that a sanitizer sees a read beyond it. */
-static enum tacit_status restore(struct elim_core **core, const struct elim_core_site *site,
+static enum tacit_status restore(struct live_site **core, const struct live_site_config *site,
                                  const void *block, size_t size)
 {
     void *const exact = malloc(size > 0 ? size : 1);
     assert_non_null(exact);
     memcpy(exact, block, size);
-    enum tacit_status const status = elim_core_restore(core, site, exact, size);
+    enum tacit_status const status = live_site_restore(&elim_site_ops, core, site, exact, size);
     free(exact);
     return status;
 }
 
 /* The same core, from its block. */
-static struct elim_core *again(struct elim_core *core)
+static struct live_site *again(struct live_site *core)
 {
-    struct elim_core_site const allowed = policy();
-    struct elim_core *restored;
+    struct live_site_config const allowed = policy();
+    struct live_site *restored;
     size_t size;
     size_t size_again;
-    void const *const block = elim_core_block(core, &size);
+    void const *const block = live_site_bytes(core, &size);
     assert_int_equal(restore(&restored, &allowed, block, size), TACIT_OK);
-    void const *const block_again = elim_core_block(restored, &size_again);
+    void const *const block_again = live_site_bytes(restored, &size_again);
     assert_int_equal(size, size_again);
     assert_memory_equal(block, block_again, size);
-    elim_core_free(core);
+    live_site_free(core);
     return restored;
 }
 
@@ -199,7 +211,7 @@ struct letter {
 
 struct world {
     struct live_hub_config config;
-    struct elim_core *cores[SITES];
+    struct live_site *cores[SITES];
     struct tacit_rng noise[SITES];
     uint64_t deadline_us[SITES];
     struct tacit_elim_hub *hub; /* NULL: there is none */
@@ -229,7 +241,7 @@ static void post_all(struct world *world, const struct tacit_elim_message *messa
         for (uint32_t site = 0; site < SITES; site++)
             post(world, message, site);
     if (message->to == TACIT_NEIGHBOURS) {
-        network = elim_core_run(world->cores[message->from])->network;
+        network = run_of(world->cores[message->from])->network;
         for (uint32_t i = 0; i < network->neighbour_count; i++)
             post(world, message, network->neighbours[i].agent);
     }
@@ -260,7 +272,7 @@ static void feed(struct world *world, uint32_t site, struct tacit_elim_event eve
     struct tacit_pull_block plan[ARMS];
     event.now_us = world->now_us;
     event.seals = &any_seals;
-    assert_int_equal(elim_core_step(world->cores[site], &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(elim_site_feed(world->cores[site], &event, &entropy, &update), TACIT_OK);
     world->deadline_us[site] = update.deadline_us;
     uint32_t const blocks = update.plan_count;
     assert_true(blocks <= ARMS);
@@ -320,24 +332,36 @@ static bool is_decided(const struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        elim_core_look(world->cores[site], &view);
+        elim_site_look(world->cores[site], &view);
         if (!view.last && !view.finished)
             return false;
     }
     return true;
 }
 
+/* A: for how many sites each may report. */
+static uint32_t *weights_of(const struct live_hub_config *config)
+{
+    uint32_t *const weights = calloc(config->site_count, sizeof *weights);
+    assert_non_null(weights);
+    for (uint32_t site = 0; site < config->site_count; site++)
+        weights[site] = elim_place_weight(settings_of(config)->network, site);
+    return weights;
+}
+
 static struct tacit_elim_hub *hub_of(const struct live_hub_config *config)
 {
-    uint32_t *const weights =
-        settings_of(config)->network == NULL ? NULL : elim_sink_weights(config);
+    uint32_t *const weights = settings_of(config)->network == NULL ? NULL : weights_of(config);
     struct tacit_elim_hub_config made = {.run_id = config->run_id,
                                          .agent_count = SITES,
                                          .schedule = elim_hub_schedule(config),
-                                         .mechanism = policy().mechanism,
+                                         .mechanism = live_hub_mechanism(config),
                                          .weights = weights,
                                          .has_grants = true};
-    assert_int_equal(elim_invitation_domain(config, wish_nano, made.domain), TACIT_OK);
+    struct live_hub *live;
+    assert_int_equal(live_hub_open(&elim_hub_ops, &live, config, NULL, 0), TACIT_OK);
+    memcpy(made.domain, live->domain, sizeof made.domain);
+    live_hub_free(live);
     struct tacit_elim_hub *const hub = calloc(1, tacit_elim_hub_size(&made));
     assert_non_null(hub);
     assert_int_equal(tacit_elim_hub_init(hub, &made), TACIT_OK);
@@ -379,7 +403,7 @@ static struct world *run_to_end(const struct topology *topology, bool restarts)
 static void world_free(struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++)
-        elim_core_free(world->cores[site]);
+        live_site_free(world->cores[site]);
     while (world->first < world->end)
         free(world->queue[world->first++].bytes);
     free(world->hub);
@@ -390,7 +414,7 @@ static void expect_winner(const struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        elim_core_look(world->cores[site], &view);
+        elim_site_look(world->cores[site], &view);
         assert_int_equal(view.active_count, 1);
         assert_true(tacit_bits_has(view.arms, 0));
         assert_true(view.release_epoch > 0);
@@ -406,8 +430,8 @@ static void run_twice(struct topology *topology)
     for (uint32_t site = 0; site < SITES; site++) {
         size_t size;
         size_t torn_size;
-        void const *const block = elim_core_block(whole->cores[site], &size);
-        void const *const torn_block = elim_core_block(torn->cores[site], &torn_size);
+        void const *const block = live_site_bytes(whole->cores[site], &size);
+        void const *const torn_block = live_site_bytes(torn->cores[site], &torn_size);
         assert_int_equal(size, torn_size);
         assert_memory_equal(block, torn_block, size);
     }
@@ -441,8 +465,8 @@ static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
     (void)state;
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        elim_core_look(world->cores[site], &view);
-        struct tacit_elim_message const report = elim_core_release(world->cores[site]);
+        elim_site_look(world->cores[site], &view);
+        struct tacit_elim_message const report = elim_site_release(world->cores[site]);
         assert_int_equal(report.kind, TACIT_ELIM_REPORT);
         assert_int_equal(report.from, site);
         assert_int_equal(report.epoch, view.release_epoch);
@@ -466,35 +490,33 @@ static void a_new_core_is_what_the_invitation_says(void **state)
         struct live_hub_config const config = config_of(topologies[i]);
         for (uint32_t site = 0; site < SITES; site++) {
             struct tacit_elim_agent_view view;
-            struct tacit_elim_peer_view peer;
-            struct elim_core *const core = again(core_of(&config, site));
-            struct tacit_wire_elim_run const *const run = elim_core_run(core);
-            elim_core_look(core, &view);
+            struct live_site *const core = again(core_of(&config, site));
+            struct tacit_wire_elim_run const *const run = run_of(core);
+            elim_site_look(core, &view);
             assert_int_equal(view.epoch, 0);
             assert_true(view.pull_count == 0);
             assert_int_equal(run->agent, site);
             assert_true(run->run_id == config.run_id);
             assert_int_equal(run->network != NULL, i > 0);
-            assert_int_equal(elim_core_look_at_peer(core, &peer), i > 0);
-            elim_core_free(core);
+            live_site_free(core);
         }
         topology_free(topologies[i]);
     }
-    elim_core_free(NULL);
+    live_site_free(NULL);
 }
 
 static void what_is_no_announcement_makes_no_core(void **state)
 {
     static const uint8_t rubbish[200] = {0x0d, 1};
     struct live_hub_config const config = config_of(NULL);
-    struct elim_core_site const allowed = policy();
-    struct elim_core *core = NULL;
+    struct live_site_config const allowed = policy();
+    struct live_site *core = NULL;
     size_t size;
-    uint8_t *const invitation = elim_invitation(&config, wish_nano, 0, &size);
+    uint8_t *const invitation = live_hub_announce(&elim_hub_ops, &config, 0, &size);
     (void)state;
     for (size_t cut = 0; cut < size; cut++)
-        assert_int_equal(elim_core_new(&core, &allowed, invitation, cut), TACIT_MALFORMED);
-    assert_int_equal(elim_core_new(&core, &allowed, rubbish, sizeof rubbish), TACIT_MALFORMED);
+        assert_int_equal(join(&core, &allowed, invitation, cut), TACIT_MALFORMED);
+    assert_int_equal(join(&core, &allowed, rubbish, sizeof rubbish), TACIT_MALFORMED);
     assert_null(core);
     free(invitation);
 }
@@ -509,13 +531,13 @@ static struct world *in_the_middle(struct topology *topology)
 static void a_block_of_another_size_is_refused(void **state)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
-    struct elim_core_site const allowed = policy();
+    struct live_site_config const allowed = policy();
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct world *const world = in_the_middle(topologies[i]);
         size_t size;
-        struct elim_core *core;
-        void const *const block = elim_core_block(world->cores[1], &size);
+        struct live_site *core;
+        void const *const block = live_site_bytes(world->cores[1], &size);
         uint8_t *const longer = calloc(1, size + 64);
         assert_non_null(longer);
         memcpy(longer, block, size);
@@ -531,13 +553,13 @@ static void a_block_of_another_size_is_refused(void **state)
 /* Where a core is put back all the same, it is one that can be started. */
 static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
 {
-    struct elim_core_site const allowed = policy();
+    struct live_site_config const allowed = policy();
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     struct tacit_elim_event const start = {
         .now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START, .seals = &any_seals};
     struct tacit_elim_update update;
-    struct elim_core *core;
+    struct live_site *core;
     enum tacit_status const status = restore(&core, &allowed, block, size);
     if (status != TACIT_OK) {
         assert_int_equal(status, TACIT_MALFORMED);
@@ -545,23 +567,23 @@ static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
     }
     uint64_t length;
     memcpy(&length, block, sizeof length);
-    assert_true(elim_core_is_of(core, block + sizeof length, (size_t)length));
+    assert_true(live_site_is_of(core, block + sizeof length, (size_t)length));
     *is_other_run = true;
-    (void)elim_core_step(core, &start, &entropy, &update);
-    elim_core_free(core);
+    (void)elim_site_feed(core, &start, &entropy, &update);
+    live_site_free(core);
     return true;
 }
 
 /* The length and all numbers that the core was configured with are held against the core's own
  * copy or against a digest. What the core does not keep of a site's place may change, and then it
  * is another announcement: names. */
-static void damage_every_bit(const struct elim_core *core, size_t taken_max)
+static void damage_every_bit(const struct live_site *core, size_t taken_max)
 {
     size_t size;
     uint64_t length;
     size_t taken = 0;
     size_t refused = 0;
-    void const *const block = elim_core_block(core, &size);
+    void const *const block = live_site_bytes(core, &size);
     uint8_t *const damaged = malloc(size);
     assert_non_null(damaged);
     memcpy(damaged, block, size);
@@ -605,36 +627,34 @@ static void the_block_of_another_site_or_run_is_not_of_this_one(void **state)
     struct live_hub_config other = config;
     size_t size;
     (void)state;
-    struct elim_core *const core = core_of(&config, 0);
-    uint8_t *bytes = elim_invitation(&config, wish_nano, 1, &size);
-    assert_false(elim_core_is_of(core, bytes, size));
+    struct live_site *const core = core_of(&config, 0);
+    uint8_t *bytes = live_hub_announce(&elim_hub_ops, &config, 1, &size);
+    assert_false(live_site_is_of(core, bytes, size));
     free(bytes);
     other.run_id++;
-    bytes = elim_invitation(&other, wish_nano, 0, &size);
-    assert_false(elim_core_is_of(core, bytes, size));
+    bytes = live_hub_announce(&elim_hub_ops, &other, 0, &size);
+    assert_false(live_site_is_of(core, bytes, size));
     free(bytes);
-    elim_core_free(core);
+    live_site_free(core);
     topology_free(ring);
 }
 
 static void another_policy_is_refused(void **state)
 {
-    static const struct tacit_mechanism_config others[] = {{TACIT_PRIVACY_SOUND, 99, 0, 1},
-                                                           {TACIT_PRIVACY_SOUND, 100, 0, 2}};
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct world *const world = in_the_middle(topologies[i]);
-        struct elim_core_site sites[5];
-        struct elim_core *core;
+        struct live_site_config sites[5];
+        struct live_site *core;
         size_t size;
-        void const *const block = elim_core_block(world->cores[2], &size);
+        void const *const block = live_site_bytes(world->cores[2], &size);
         for (size_t j = 0; j < 5; j++)
             sites[j] = policy();
-        assert_int_equal(tacit_mechanism_init(&sites[0].mechanism, &others[0]), TACIT_OK);
-        assert_int_equal(tacit_mechanism_init(&sites[1].mechanism, &others[1]), TACIT_OK);
-        sites[2].budget_nano++;
-        sites[3].epoch_max++;
+        sites[0].epsilon = 99;
+        sites[1].hi = 2;
+        sites[2].budget += 1e-8;
+        sites[3].rounds_max++;
         sites[4].resend_after_us++;
         for (size_t j = 0; j < 5; j++)
             assert_int_equal(restore(&core, &sites[j], block, size), TACIT_MALFORMED);
@@ -677,7 +697,7 @@ static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
 }
 
 /* Site 1 of a star graph around site 0, over so many arms. */
-static struct elim_core *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
+static struct live_site *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
 {
     static const struct tacit_wire_elim_neighbour centre = {0, "centre"};
     static const char *all_names[TACIT_AGENTS_MAX];
@@ -698,18 +718,18 @@ static struct elim_core *leaf(uint32_t sites, uint32_t arms, enum tacit_status e
                                             .report_count = sites,
                                             .gap = 1,
                                             .network = &network};
-    struct elim_core_site const allowed = policy();
-    struct elim_core *core = NULL;
+    struct live_site_config const allowed = policy();
+    struct live_site *core = NULL;
     size_t size;
     uint8_t *const bytes = announce(&run, &size);
-    assert_int_equal(elim_core_fits(&run), expected == TACIT_OK);
-    assert_int_equal(elim_core_new(&core, &allowed, bytes, size), expected);
+    assert_int_equal(elim_fits(&run), expected == TACIT_OK);
+    assert_int_equal(join(&core, &allowed, bytes, size), expected);
     free(bytes);
     return core;
 }
 
 /* Rows that a leaf asks for when the centre has all others. */
-static uint32_t rows_asked_for(struct elim_core *core, uint32_t sites)
+static uint32_t rows_asked_for(struct live_site *core, uint32_t sites)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -719,7 +739,7 @@ static uint32_t rows_asked_for(struct elim_core *core, uint32_t sites)
     assert_non_null(others);
     tacit_bits_fill(others, sites);
     tacit_bits_remove(others, 1);
-    assert_int_equal(elim_core_step(core, &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(elim_site_feed(core, &event, &entropy, &update), TACIT_OK);
     struct tacit_elim_message const advert = {.kind = TACIT_ELIM_ADVERT,
                                               .to = TACIT_NEIGHBOURS,
                                               .run_id = 7,
@@ -728,7 +748,7 @@ static uint32_t rows_asked_for(struct elim_core *core, uint32_t sites)
                                               .origins = others};
     event = (struct tacit_elim_event){
         .now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert, .seals = &any_seals};
-    assert_int_equal(elim_core_step(core, &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(elim_site_feed(core, &event, &entropy, &update), TACIT_OK);
     assert_true(update.send);
     assert_int_equal(update.message.kind, TACIT_ELIM_REQUEST);
     uint32_t const rows = tacit_bits_count(update.message.origins, sites);
@@ -764,12 +784,12 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t const sites = cases[i][0];
         uint32_t const arms = cases[i][1];
-        struct elim_core *const core = leaf(sites, arms, TACIT_OK);
+        struct live_site *const core = leaf(sites, arms, TACIT_OK);
         uint32_t const rows = rows_asked_for(core, sites);
         assert_true(data_bytes(sites, arms, rows) <= LIVE_LETTER_BYTES_MAX);
         if (rows < sites - 1) /* else all of them were asked for */
             assert_true(data_bytes(sites, arms, rows + 1) + 192 > LIVE_LETTER_BYTES_MAX);
-        elim_core_free(core);
+        live_site_free(core);
     }
 }
 
@@ -778,22 +798,22 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
 static void a_run_whose_rows_do_not_fit_is_refused(void **state)
 {
     uint32_t arms = 7900;
-    struct elim_core *core;
+    struct live_site *core;
     (void)state;
-    for (; (core = leaf(10, arms, arms <= 7976 ? TACIT_OK : TACIT_MALFORMED)) != NULL; arms++) {
+    for (; (core = leaf(10, arms, arms <= 7976 ? TACIT_OK : TACIT_REFUSED)) != NULL; arms++) {
         assert_true(data_bytes(10, arms, 1) <= LIVE_LETTER_BYTES_MAX);
-        elim_core_free(core);
+        live_site_free(core);
     }
     assert_true(data_bytes(10, arms, 1) + 192 > LIVE_LETTER_BYTES_MAX);
-    assert_null(leaf(10, TACIT_ARMS_MAX, TACIT_MALFORMED));
-    assert_null(leaf(TACIT_AGENTS_MAX, 2, TACIT_MALFORMED)); /* 128 KiB of whose they are */
-    elim_core_free(leaf(400000, 2, TACIT_OK));
+    assert_null(leaf(10, TACIT_ARMS_MAX, TACIT_REFUSED));
+    assert_null(leaf(TACIT_AGENTS_MAX, 2, TACIT_REFUSED)); /* 128 KiB of whose they are */
+    live_site_free(leaf(400000, 2, TACIT_OK));
 }
 
 static void a_star_whose_reports_do_not_fit_is_refused(void **state)
 {
     struct live_hub_config config = config_of(NULL);
-    struct elim_core_site const allowed = policy();
+    struct live_site_config const allowed = policy();
     (void)state;
     for (config.arm_count = 7900; config.arm_count < 8100; config.arm_count++) {
         static const struct tacit_commit opening;
@@ -801,13 +821,12 @@ static void a_star_whose_reports_do_not_fit_is_refused(void **state)
             .kind = TACIT_ELIM_REPORT, .sum_count = config.arm_count, .commit = &opening};
         bool const fits =
             tacit_wire_elim_bytes(&report, config.arm_count, SITES) <= LIVE_LETTER_BYTES_MAX;
-        struct elim_core *core = NULL;
+        struct live_site *core = NULL;
         size_t size;
-        uint8_t *const bytes = elim_invitation(&config, wish_nano, 0, &size);
-        assert_int_equal(elim_core_new(&core, &allowed, bytes, size),
-                         fits ? TACIT_OK : TACIT_MALFORMED);
-        assert_int_equal(elim_too_large(&config) == NULL, fits);
-        elim_core_free(core);
+        uint8_t *const bytes = live_hub_announce(&elim_hub_ops, &config, 0, &size);
+        assert_int_equal(join(&core, &allowed, bytes, size), fits ? TACIT_OK : TACIT_REFUSED);
+        assert_int_equal(live_hub_too_large(&elim_hub_ops, &config) == NULL, fits);
+        live_site_free(core);
         free(bytes);
     }
 }
@@ -819,7 +838,7 @@ static struct tacit_wire_elim_run invited(const struct live_hub_config *config, 
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_elim_run run;
     size_t size;
-    uint8_t *const bytes = elim_invitation(config, wish_nano, site, &size);
+    uint8_t *const bytes = live_hub_announce(&elim_hub_ops, config, site, &size);
     assert_non_null(bytes);
     assert_int_equal(tacit_wire_announcement_decode(bytes, size, &announcement), TACIT_OK);
     assert_int_equal(tacit_wire_elim_run_decode(announcement, &run), TACIT_OK);
@@ -872,7 +891,7 @@ static void sites_of_a_hybrid_are_told_the_way_to_their_sink(void **state)
     static const uint32_t weights[SITES] = {0, 3, 0, 2, 0, 1};
     struct topology *const parts = three_parts();
     struct live_hub_config const config = config_of(parts);
-    uint32_t *const found = elim_sink_weights(&config);
+    uint32_t *const found = weights_of(&config);
     (void)state;
     assert_memory_equal(found, weights, sizeof weights);
     free(found);
@@ -936,12 +955,12 @@ static void invitations_that_do_not_fit_are_found_out(void **state)
     }
     config.sites = long_names; /* twice: as neighbours, and as all */
     config.site_count = settings_of(&config)->report_count = SITES_MAX;
-    assert_string_equal(elim_too_large(&config), "network");
+    assert_string_equal(live_hub_too_large(&elim_hub_ops, &config), "network");
     for (uint32_t site = 0; site < SITES_MAX; site++)
         long_names[site] = texts[site] + 32;
-    assert_null(elim_too_large(&config));
+    assert_null(live_hub_too_large(&elim_hub_ops, &config));
     config.arm_count = 9000;
-    assert_string_equal(elim_too_large(&config), "arms");
+    assert_string_equal(live_hub_too_large(&elim_hub_ops, &config), "arms");
     config.arm_count = ARMS;
     topology_free(complete);
 
@@ -965,7 +984,7 @@ static void invitations_that_do_not_fit_are_found_out(void **state)
     config.sites = same;
     config.site_count = settings_of(&config)->report_count = 1101;
     settings_of(&config)->network = &star->network;
-    assert_string_equal(elim_too_large(&config), "network");
+    assert_string_equal(live_hub_too_large(&elim_hub_ops, &config), "network");
     topology_free(star);
 }
 

@@ -310,8 +310,10 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     enum phase const before = agent->phase;
+    struct elim_agent_brief const was = elim_agent_brief(agent);
     uint32_t const unanswered_count = agent->resend.unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
+    update->happened = elim_agent_happened(&was, agent);
     check_invariants(agent);
     check_update(agent, before, status, update);
     if (status == TACIT_OK || update->persist)
@@ -336,6 +338,7 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
     if (tacit_bits_has(barred_of(agent), arm))
         return TACIT_OK;
     enum phase const before = agent->phase;
+    struct elim_agent_brief const was = elim_agent_brief(agent);
     elim_agent_bar_arm(agent, arm);
     tacit_bits_add(refused_of(agent), arm);
     elim_agent_find_playable(agent);
@@ -346,6 +349,7 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
                                update); /* a HELLO would show a head that was not granted yet */
     else if (status == TACIT_OK && !update->send && agent->phase != PHASE_FINISHED)
         elim_agent_send_hello(agent, update); /* the hub is to know at once */
+    update->happened = elim_agent_happened(&was, agent);
     check_invariants(agent);
     check_update(agent, before, status, update);
     set_timer(agent, now, before, agent->resend.unanswered_count, update);
@@ -360,6 +364,7 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
     return (struct elim_agent_brief){.epoch = agent->epoch,
                                      .term = agent->term,
                                      .release_epoch = (uint32_t)agent->release_epoch,
+                                     .release_number = agent->release_number,
                                      .draw_epoch = (uint32_t)agent->draw_epoch,
                                      .active_count = agent->active_count,
                                      .pulls = agent->pulls,
@@ -369,9 +374,27 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
                                      .commit = &agent->commit,
                                      .head = agent->head,
                                      .committed = agent->phase == PHASE_COMMITTED,
+                                     .releasing = agent->phase == PHASE_RELEASING,
                                      .last = agent->last,
                                      .finished = agent->phase == PHASE_FINISHED,
                                      .halted = agent->phase == PHASE_HALTED};
+}
+
+uint32_t elim_agent_happened(const struct elim_agent_brief *before,
+                             const struct tacit_elim_agent *agent)
+{
+    struct elim_agent_brief const after = elim_agent_brief(agent);
+    bool const is_committed = after.committed && !before->committed;
+    bool const is_granted_at_once =
+        !before->committed && after.release_number != before->release_number;
+    bool const is_over = is_committed || (after.releasing && !before->releasing);
+    bool const has_ended = (after.halted && !before->halted) || (after.last && !before->last);
+    TACIT_ASSERT(after.term >= before->term);
+    return (is_committed || is_granted_at_once ? TACIT_DREW : 0) |
+           (before->epoch == 0 && after.epoch > 0 ? TACIT_WAS_ORDERED : 0) |
+           (after.term > before->term ? TACIT_BEGAN_TERM : 0) | (has_ended ? TACIT_ENDED : 0) |
+           (is_over ? TACIT_ELIM_PLAN_OVER : 0) |
+           (after.epoch != before->epoch ? TACIT_ELIM_WENT_ON : 0);
 }
 
 void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)

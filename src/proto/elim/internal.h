@@ -125,6 +125,7 @@ struct elim_agent_brief {
     uint64_t term;
     uint32_t epoch;
     uint32_t release_epoch;
+    uint64_t release_number;
     uint32_t draw_epoch; /* ahead of it while a draw waits for its grants */
     uint32_t active_count;
     uint64_t pulls; /* S(r) of the order */
@@ -133,12 +134,17 @@ struct elim_agent_brief {
     const struct tacit_commit *commit; /* of the last draw */
     const uint8_t *head;               /* the last commitment that was granted */
     bool committed;                    /* a draw waits for its grants */
+    bool releasing;                    /* it could not be drawn yet */
     bool last;
     bool finished;
     bool halted;
 };
 
 struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent);
+
+/* As tacit_elim_update.happened, from how the agent was before. */
+uint32_t elim_agent_happened(const struct elim_agent_brief *before,
+                             const struct tacit_elim_agent *agent);
 
 /* A later term begins, and nothing of the history is of use in it. */
 void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term);

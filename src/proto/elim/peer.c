@@ -615,7 +615,11 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
     step.seals = event->seals;
     if (event->kind == TACIT_EVENT_START) /* a new process has a new clock */
         restart_clock(&step);
+    struct elim_agent_brief const was = elim_agent_brief(elim_peer_agent(peer));
+    bool const had_proof = peer->proof_epoch > 0;
     enum tacit_status const status = handle(&step, event);
+    update->happened = elim_agent_happened(&was, elim_peer_agent(peer));
+    update->happened |= peer->proof_epoch > 0 && !had_proof ? TACIT_ELIM_PROVED : 0;
     TACIT_IMPLIES(update->persist_table, update->persist);
     TACIT_ASSERT(peer->half < 2);
     TACIT_IMPLIES(peer->epoch > 0, peer->missing_count <= peer->config.agent.agent_count);

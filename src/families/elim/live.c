@@ -1,0 +1,886 @@
+/* A site of epoch elimination, as the daemons drive it (live/protocol.h): over a star an agent, in
+ * a network of peers a peer with its table, which asks around before it plays its first plan. */
+#include "live.h"
+#include "../../live/bus/letter.h"
+#include "settings.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIRM_US 60000000u   /* so long the last word of all is waited for */
+#define SLOT_US 20000u         /* what comes in within so long is passed on together */
+#define ANSWERS_US 1000000u    /* so long a new peer waits for its neighbours' answers */
+#define SAYS_WHERE_US 4000000u /* a peer that waits, to the coordinator */
+#define TROUBLE_BYTES 512u
+
+typedef struct tacit_elim_event elim_event;
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
+                                uint32_t to, void **message)
+{
+    struct tacit_elim_message *made;
+    enum tacit_status const status =
+        tacit_wire_elim_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made);
+    if (status == TACIT_OK)
+        *message = made;
+    return status;
+}
+
+static size_t bytes_of(const struct live_shape *shape, const void *message)
+{
+    return tacit_wire_elim_bytes(message, shape->arm_count, shape->agent_count);
+}
+
+static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
+{
+    return tacit_wire_elim_encode(message, shape->arm_count, shape->agent_count, bytes);
+}
+
+static struct live_label label(const void *message)
+{
+    struct tacit_elim_message const *const said = message;
+    return (struct live_label){.from = said->from,
+                               .message = {.to = said->to,
+                                           .kind = tacit_wire_elim_kind(said->kind),
+                                           .epoch = said->epoch,
+                                           .is_retained = said->to == TACIT_EVERYONE}};
+}
+
+const struct live_codec elim_codec = {decode, bytes_of, encode, label};
+
+/* ---- The core -------------------------------------------------------------------------------- */
+
+static struct elim_site *own_of(const struct live_site *site)
+{
+    return site->own;
+}
+
+static const struct tacit_wire_elim_run *run_of(const struct live_site *site)
+{
+    return &own_of(site)->run;
+}
+
+static bool is_star(const struct live_site *site)
+{
+    return run_of(site)->network == NULL;
+}
+
+static bool judges_for_itself(const struct live_site *site)
+{
+    struct tacit_wire_elim_network const *const network = run_of(site)->network;
+    return network != NULL && network->collection == TACIT_ELIM_SPREAD;
+}
+
+/* Behind the state of a peer, in the same block. */
+static struct tacit_elim_table *table_of(const struct live_site *site)
+{
+    TACIT_ASSERT(!is_star(site));
+    TACIT_ASSERT(own_of(site)->core_size < site->state_size);
+    return (struct tacit_elim_table *)(void *)((unsigned char *)site->state +
+                                               own_of(site)->core_size);
+}
+
+enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_elim_event *event,
+                                 const struct tacit_entropy *entropy,
+                                 struct tacit_elim_update *update)
+{
+    return is_star(site)
+               ? tacit_elim_agent_step(site->state, event, entropy, update)
+               : tacit_elim_peer_step(site->state, table_of(site), event, entropy, update);
+}
+
+static bool look_at_peer(const struct live_site *site, struct tacit_elim_peer_view *view)
+{
+    if (!is_star(site))
+        tacit_elim_peer_look(site->state, view);
+    return !is_star(site);
+}
+
+void elim_site_look(const struct live_site *site, struct tacit_elim_agent_view *view)
+{
+    tacit_elim_agent_look(is_star(site) ? site->state : tacit_elim_peer_agent(site->state), view);
+}
+
+struct tacit_elim_message elim_site_release(const struct live_site *site)
+{
+    struct tacit_elim_agent_view view;
+    elim_site_look(site, &view);
+    if (is_star(site) || view.committed)
+        return tacit_elim_agent_draw(is_star(site) ? site->state
+                                                   : tacit_elim_peer_agent(site->state));
+    return tacit_elim_peer_release(site->state, table_of(site));
+}
+
+/* Rows that a payload has room for, each with what opens it, beside what every message has. */
+static uint32_t rows_max(const struct tacit_wire_elim_run *run)
+{
+    size_t const sets =
+        (TACIT_BITS_WORDS(run->agent_count) + TACIT_BITS_WORDS(run->arm_count)) * sizeof(uint64_t);
+    size_t const head = sets + 192;
+    bool const is_sealed = run->network->collection == TACIT_ELIM_SPREAD;
+    size_t const row = run->arm_count * sizeof(int64_t) + 2 * TACIT_SHA256_BYTES +
+                       (is_sealed ? TACIT_ELIM_SEAL_BYTES : 0);
+    return head + row > LIVE_LETTER_BYTES_MAX ? 0
+                                              : (uint32_t)((LIVE_LETTER_BYTES_MAX - head) / row);
+}
+
+bool elim_fits(const struct tacit_wire_elim_run *run)
+{
+    static const struct tacit_commit commit;
+    struct tacit_elim_message const report = {
+        .kind = TACIT_ELIM_REPORT, .sum_count = run->arm_count, .commit = &commit};
+    return run->network != NULL ? rows_max(run) > 0
+                                : tacit_wire_elim_bytes(&report, run->arm_count,
+                                                        run->agent_count) <= LIVE_LETTER_BYTES_MAX;
+}
+
+static uint32_t member_count(const struct tacit_wire_elim_run *run)
+{
+    TACIT_ASSERT(run->network != NULL);
+    return run->network->members == NULL
+               ? run->agent_count
+               : tacit_bits_count(run->network->members, run->agent_count);
+}
+
+static struct tacit_elim_schedule schedule_of(const struct tacit_wire_elim_run *run)
+{
+    bool const is_among_peers = run->network != NULL;
+    return (struct tacit_elim_schedule){
+        .arm_count = run->arm_count,
+        .report_count = is_among_peers ? member_count(run) : run->agent_count,
+        .horizon = run->horizon,
+        .epsilon_per_reward = (double)run->epsilon_nano / (double)TACIT_NANO,
+        .growth = run->growth,
+        .confidence = run->confidence};
+}
+
+/* C(r) that this epoch's judgement will have if all report: what the numbers of the run say. 0:
+ * there is no order, or nothing more to judge. */
+static double radius_of(const struct live_site *site)
+{
+    struct tacit_elim_schedule const schedule = schedule_of(run_of(site));
+    struct tacit_elim_agent_view view;
+    elim_site_look(site, &view);
+    if (view.epoch == 0 || view.pulls == 0 || view.last)
+        return 0;
+    return tacit_elim_radius(&schedule, view.epoch, view.active_count, view.pulls,
+                             schedule.report_count);
+}
+
+/* Does it judge by exact bounds? Then *rounds: how many it has judged. */
+static bool judges_exactly(const struct live_site *site, uint32_t *rounds)
+{
+    struct tacit_elim_peer_view view;
+    if (!look_at_peer(site, &view) || !view.is_exact)
+        return false;
+    *rounds = view.round_count;
+    return true;
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------- */
+
+static struct tacit_elim_agent_config agent_config(const struct live_site *site)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    struct live_site_config const *const own = &site->config;
+    struct tacit_elim_agent_config config = {.run_id = run->run_id,
+                                             .agent_id = run->agent,
+                                             .agent_count = run->agent_count,
+                                             .arm_count = run->arm_count,
+                                             .horizon = run->horizon,
+                                             .mechanism = site->mechanism,
+                                             .budget_nano = tacit_nano_of(own->budget),
+                                             .resend_after_us = own->resend_after_us,
+                                             .epoch_max = own->rounds_max,
+                                             .has_grants = true,
+                                             .change_max =
+                                                 is_star(site) ? TACIT_ELIM_CHANGES_MAX : 0,
+                                             .horizon_max = own->pulls_max};
+    memcpy(config.domain, site->domain, sizeof config.domain);
+    return config;
+}
+
+static void configure_peer(struct live_site *site, const uint32_t *neighbours)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    struct tacit_wire_elim_network const *const network = run->network;
+    struct tacit_elim_peer_config *const peer = &own_of(site)->peer;
+    *peer = (struct tacit_elim_peer_config){.agent = own_of(site)->agent,
+                                            .collection = network->collection,
+                                            .neighbours = neighbours,
+                                            .neighbour_count = network->neighbour_count,
+                                            .members = network->members,
+                                            .parent = network->parent,
+                                            .schedule = schedule_of(run),
+                                            .rows_max = rows_max(run),
+                                            .slot_us = SLOT_US,
+                                            .has_seals = network->collection == TACIT_ELIM_SPREAD,
+                                            .confirm_us = CONFIRM_US,
+                                            .gather_timeout_us =
+                                                (uint64_t)network->gather_timeout_s * 1000000u};
+    peer->schedule.round_limit = run->round_limit;
+    peer->schedule.gap = run->gap;
+}
+
+static enum tacit_status make_room(struct live_site *site, uint32_t neighbour_count)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    struct elim_site *const own = own_of(site);
+    size_t const words = TACIT_BITS_WORDS(run->agent_count);
+    uint64_t **const sets[] = {&own->missing, &own->nobody, &own->itself,
+                               &own->flagged, &own->ahead,  &own->grantors};
+    bool is_there = true;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        *sets[i] = live_room_take(&site->room, words, sizeof **sets[i]);
+        is_there = is_there && *sets[i] != NULL;
+    }
+    own->neighbours = live_room_take(&site->room, neighbour_count, sizeof *own->neighbours);
+    own->trouble = live_room_take(&site->room, 1, TROUBLE_BYTES);
+    own->changes = live_room_take(&site->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
+    own->lowers = live_room_take(&site->room, run->arm_count, sizeof *own->lowers);
+    own->uppers = live_room_take(&site->room, run->arm_count, sizeof *own->uppers);
+    if (!is_there || own->neighbours == NULL || own->trouble == NULL || own->changes == NULL ||
+        own->lowers == NULL || own->uppers == NULL)
+        return TACIT_MEMORY;
+    tacit_bits_add(own->itself, run->agent);
+    return TACIT_OK;
+}
+
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct elim_site *const own = own_of(site);
+    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
+    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
+    if (status == TACIT_OK)
+        status = tacit_wire_elim_run_decode_with(site->announcement, &own->run, &allocator);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_wire_elim_network const *const network = own->run.network;
+    uint32_t const count = network == NULL ? 0 : network->neighbour_count;
+    uint32_t *const agents = live_room_take(&site->room, count, sizeof *agents);
+    status = agents == NULL ? TACIT_MEMORY : make_room(site, count);
+    if (status != TACIT_OK)
+        return status;
+    for (uint32_t i = 0; i < count; i++) {
+        agents[i] = network->neighbours[i].agent;
+        own->neighbours[i] =
+            (struct live_neighbour){network->neighbours[i].agent, network->neighbours[i].site};
+    }
+    own->answers_us = TACIT_NEVER;
+    own->agent = agent_config(site);
+    if (network == NULL)
+        return TACIT_OK;
+    configure_peer(site, agents);
+    site->neighbours = own->neighbours;
+    site->neighbour_count = count;
+    site->sites = network->sites;
+    return TACIT_OK;
+}
+
+/* With a peer's table behind it. */
+static size_t site_size(const struct live_site *site)
+{
+    struct elim_site *const own = own_of(site);
+    if (!elim_fits(&own->run) || (judges_for_itself(site) && own->run.network->sites == NULL))
+        return 0;
+    own->core_size =
+        is_star(site) ? tacit_elim_agent_size(&own->agent) : tacit_elim_peer_size(&own->peer);
+    return is_star(site) || own->core_size == 0
+               ? own->core_size
+               : own->core_size + tacit_elim_peer_table_size(&own->peer);
+}
+
+/* Rounds that the run can have at most: as it says, or as the ladder of exact bounds has rungs of
+ * which two arms fit into the horizon. 0: that is not known before. */
+static uint32_t rounds_of(const struct tacit_wire_elim_run *run)
+{
+    struct tacit_elim_schedule const schedule = {.arm_count = run->arm_count,
+                                                 .report_count = run->report_count,
+                                                 .horizon = run->horizon,
+                                                 .epsilon_per_reward =
+                                                     (double)run->epsilon_nano / (double)TACIT_NANO,
+                                                 .growth = run->growth,
+                                                 .confidence = run->confidence};
+    uint32_t rounds = 0;
+    if (run->round_limit > 0 || run->growth <= 0)
+        return run->round_limit;
+    while (2 * tacit_elim_pulls(&schedule, rounds + 1, 2, 0) <= run->horizon)
+        rounds++;
+    return rounds;
+}
+
+/* The noise that the run reckons with against this site's own. */
+static const char *site_objection(const struct live_site *site)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    uint64_t const epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    if (rounds_of(run) > site->config.rounds_max)
+        return "the run has more rounds than policy.rounds_max";
+    if (run->epsilon_nano > epsilon_nano)
+        return "the run reckons with a larger epsilon per reward than policy.epsilon";
+    /* A peer takes no row for possible that has more noise than its own. */
+    if (run->network != NULL && run->epsilon_nano < epsilon_nano)
+        return "the run reckons with a smaller epsilon per reward than policy.epsilon; among "
+               "neighbours all have the same";
+    return site_size(site) == 0 ? "the run does not fit into the messages of this network" : NULL;
+}
+
+static void site_init(struct live_site *site)
+{
+    struct elim_site const *const own = own_of(site);
+    if (!is_star(site))
+        tacit_elim_peer_table_init(table_of(site), &own->peer, false);
+    enum tacit_status const status = is_star(site) ? tacit_elim_agent_init(site->state, &own->agent)
+                                                   : tacit_elim_peer_init(site->state, &own->peer);
+    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
+}
+
+static enum tacit_status site_check(const struct live_site *site)
+{
+    struct elim_site const *const own = own_of(site);
+    return is_star(site) ? tacit_elim_agent_check(site->state, site->state_size, &own->agent)
+                         : tacit_elim_peer_check(site->state, own->core_size, table_of(site),
+                                                 site->state_size - own->core_size, &own->peer);
+}
+
+/* Of a site that judges by exact bounds: once a round, what may be said of the arms. */
+static void note_intervals(struct live_site *site)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    double const confidence = elim_confidence_shown(run->confidence);
+    uint32_t rounds = 0;
+    if (!judges_exactly(site, &rounds))
+        return;
+    for (uint32_t arm = 0; arm < run->arm_count; arm++) {
+        struct tacit_bounds_interval const interval =
+            tacit_elim_peer_interval(site->state, arm, confidence);
+        own_of(site)->lowers[arm] = interval.lower;
+        own_of(site)->uppers[arm] = interval.upper;
+    }
+    own_of(site)->noted_rounds = rounds;
+}
+
+static void note_new_intervals(struct live_site *site)
+{
+    uint32_t rounds = 0;
+    if (judges_exactly(site, &rounds) && rounds != own_of(site)->noted_rounds)
+        note_intervals(site);
+}
+
+static void site_begin(struct live_site *site, bool is_restored)
+{
+    struct tacit_elim_agent_view view;
+    elim_site_look(site, &view);
+    note_intervals(site);
+    own_of(site)->plan_is_held = is_restored && !is_star(site) && view.release_epoch == 0;
+}
+
+/* ---- Saying ---------------------------------------------------------------------------------- */
+
+/* A report over a star is held against the row that the ledger has since it was drawn. */
+static void send(struct live_site *site, const struct tacit_elim_message *message,
+                 struct live_site_update *update)
+{
+    struct tacit_elim_agent_view view;
+    elim_site_look(site, &view);
+    struct live_site_release const release = {
+        .number = view.release_number, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    if (message->kind == TACIT_ELIM_REPORT && is_star(site))
+        live_site_reveal(site, message, &release, update);
+    else
+        live_site_send(site, message);
+}
+
+/* The coordinator of peers that judge for themselves is told where they are, for its status. Those
+ * who wait say so again, so that who is silent is seen there; those who are through name
+ * themselves.
+ */
+static void say_where(struct live_site *site, struct live_site_update *update)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    struct tacit_elim_agent_view view;
+    if (!judges_for_itself(site))
+        return;
+    elim_site_look(site, &view);
+    bool const is_over = view.last || view.finished;
+    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
+                                             .from = run->agent,
+                                             .to = TACIT_HUB,
+                                             .run_id = run->run_id,
+                                             .epoch = view.epoch,
+                                             .origins = is_over ? own_of(site)->itself : NULL};
+    own_of(site)->said_end = own_of(site)->said_end || is_over;
+    send(site, &hello, update);
+}
+
+/* When that is due; TACIT_NEVER: it does not wait, or a hub asks it. */
+static uint64_t says_where_us(const struct live_site *site)
+{
+    struct tacit_elim_peer_view peer;
+    struct tacit_elim_agent_view const *const view = &peer.agent;
+    if (!judges_for_itself(site) || !look_at_peer(site, &peer))
+        return TACIT_NEVER;
+    bool const waits = (view->waiting || view->committed) && !view->last && !view->finished;
+    bool const is_over = view->last || view->finished;
+    return (waits && !peer.is_beyond_policy) || (is_over && !own_of(site)->said_end)
+               ? own_of(site)->said_where_us + SAYS_WHERE_US
+               : TACIT_NEVER;
+}
+
+/* The plan waits for the answers to the START that follows. A parent that holds nothing of the
+ * present epoch yet would say nothing: it is asked for the epoch before, too. */
+static void ask_around(struct live_site *site, uint64_t now_us, struct live_site_update *update)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    TACIT_ASSERT(run->network != NULL);
+    bool const has_parent =
+        run->network->collection == TACIT_ELIM_GATHER && run->network->parent != run->agent;
+    own_of(site)->plan_is_held = true;
+    own_of(site)->answers_us = now_us + ANSWERS_US;
+    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
+                                             .from = run->agent,
+                                             .to = run->network->parent,
+                                             .run_id = run->run_id,
+                                             .origins = own_of(site)->nobody};
+    if (has_parent)
+        send(site, &hello, update);
+}
+
+/* The coordinator hears of a proof when it is new, and whenever it is connected to. */
+static void say_proof(struct live_site *site, struct live_site_update *update)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    struct tacit_elim_peer_view view;
+    if (!look_at_peer(site, &view) || view.proof == NULL)
+        return;
+    struct tacit_elim_message const said = {.kind = TACIT_ELIM_PROOF,
+                                            .from = run->agent,
+                                            .to = TACIT_HUB,
+                                            .run_id = run->run_id,
+                                            .epoch = view.proof_epoch,
+                                            .proof = view.proof};
+    send(site, &said, update);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* The ledger has the release when it is drawn, in the same write as the commitment: as it will
+ * leave once it is granted; among peers in rows, alone or among others'. */
+static void keep_draw(struct live_site *site, const struct tacit_elim_agent_view *view,
+                      struct live_site_update *update)
+{
+    struct tacit_elim_message const report = elim_site_release(site);
+    struct live_site_release const release = {
+        .number = view->draw_number, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    live_site_keep(site, &report, &release, update);
+}
+
+static bool sign_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                      uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    struct live_seals const *const seals = own_of(context)->seals;
+    (void)agent;
+    return seals->sign(seals->context, digest, seal);
+}
+
+static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                       const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    struct live_site const *const site = context;
+    char const *const *const names = run_of(site)->network->sites;
+    return own_of(site)->seals->check(own_of(site)->seals->context, names[agent], digest, seal);
+}
+
+/* A first order, in a state that is new: asks at once whether anybody has seen more of this site
+ * than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md D.9).
+ * A hub always answers; neighbours only if they have, so a peer waits before it plays. */
+static enum tacit_status step_core(struct live_site *site, elim_event event,
+                                   const struct live_site_event *from,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct tacit_elim_agent_view view;
+    struct tacit_elim_update made;
+    struct tacit_elim_seals const seals = {site, sign_seal, check_seal};
+    event.now_us = from->now_us;
+    event.keys = from->keys;
+    event.seals = &seals;
+    enum tacit_status const status =
+        from->kind == LIVE_SITE_REFUSE && event.kind == TACIT_EVENT_TIMEOUT
+            ? tacit_elim_agent_refuse(site->state, from->as.refused_arm, &event, entropy, &made)
+            : elim_site_feed(site, &event, entropy, &made);
+    uint32_t const happened = made.happened;
+    bool const is_first_order = (happened & TACIT_WAS_ORDERED) != 0;
+    bool const is_cut_short = event.kind != TACIT_EVENT_REWARD && made.plan_count == 0 &&
+                              (happened & TACIT_ELIM_PLAN_OVER) != 0; /* open decisions are void */
+    note_new_intervals(site);
+    elim_site_look(site, &view);
+    update->persist = update->persist || made.persist;
+    if ((happened & TACIT_DREW) != 0)
+        keep_draw(site, &view, update);
+    /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
+    if ((happened & TACIT_ELIM_WENT_ON) != 0 && judges_for_itself(site)) {
+        live_site_settle(site, view.release_number, update);
+        say_where(site, update);
+    }
+    if (made.send)
+        send(site, &made.message, update);
+    if ((happened & TACIT_ELIM_PROVED) != 0)
+        say_proof(site, update);
+    if (is_first_order && !is_star(site))
+        ask_around(site, event.now_us, update);
+    update->drops_open = update->drops_open || (happened & TACIT_BEGAN_TERM) != 0;
+    if ((made.plan_count > 0 && !own_of(site)->plan_is_held) || is_cut_short ||
+        (happened & (TACIT_BEGAN_TERM | TACIT_ENDED)) != 0) /* halted: the plan is void */
+        live_site_plan(site, made.plan, view.last ? 0 : made.plan_count, update);
+    site->deadline_us = made.deadline_us;
+    if (is_first_order)
+        (void)step_core(site, (elim_event){.kind = TACIT_EVENT_START}, from, entropy, update);
+    return status;
+}
+
+/* A word of the hub's to this site alone says which report it holds last, or, granted, that none is
+ * wanted: that row of the outbox is done. It need not be of the present epoch: the one whose report
+ * ends a round hears of it with the next order. */
+static void note_answer(struct live_site *site, const struct tacit_elim_message *message,
+                        struct live_site_update *update)
+{
+    struct tacit_elim_agent_view view;
+    elim_site_look(site, &view);
+    bool const is_told = message->kind == TACIT_ELIM_ORDER && message->to != TACIT_EVERYONE &&
+                         message->seen > 0 && message->seen <= view.release_epoch;
+    bool const is_closed = message->kind == TACIT_ELIM_GRANT &&
+                           (!view.is_asked || message->closed) &&
+                           view.release_epoch == message->epoch;
+    if (is_told)
+        live_site_settle(site, view.release_number - (view.release_epoch - message->seen), update);
+    if (is_closed)
+        live_site_settle(site, view.release_number, update);
+}
+
+static enum tacit_status receive(struct live_site *site, const struct live_site_event *event,
+                                 struct tacit_elim_message *message,
+                                 const struct tacit_entropy *entropy,
+                                 struct live_site_update *update)
+{
+    struct tacit_elim_agent_view view;
+    elim_site_look(site, &view);
+    message->term = view.term; /* as its envelope said */
+    enum tacit_status const status =
+        step_core(site, (elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message}, event,
+                  entropy, update);
+    if (status == TACIT_REFUSED && message->kind == TACIT_ELIM_ORDER)
+        own_of(site)->is_beyond_policy = true;
+    if ((status == TACIT_OK || status == TACIT_REFUSED) && message->from == TACIT_HUB)
+        note_answer(site, message, update);
+    return status;
+}
+
+/* Two deadlines may have come: the core's, and that of the neighbours' answers. If nobody has
+ * spoken up, START gives the plan. */
+static enum tacit_status time_out(struct live_site *site, const struct live_site_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct live_site_update *update)
+{
+    struct elim_site *const own = own_of(site);
+    enum tacit_status status = TACIT_OK;
+    bool const is_core_due = event->now_us >= site->deadline_us;
+    if (own->plan_is_held && event->now_us >= own->answers_us) {
+        own->plan_is_held = false;
+        own->answers_us = TACIT_NEVER;
+        status = step_core(site, (elim_event){.kind = TACIT_EVENT_START}, event, entropy, update);
+    }
+    if (is_core_due)
+        status = step_core(site, (elim_event){.kind = TACIT_EVENT_TIMEOUT}, event, entropy, update);
+    if (event->now_us >= says_where_us(site)) {
+        own->said_where_us = event->now_us;
+        say_where(site, update);
+    }
+    return status;
+}
+
+/* After the last order all that is left of T is planned to the last arm, and no sum is added up:
+ * what is played then are pulls of that plan. */
+static elim_event exploited(const struct tacit_elim_agent_view *view, uint64_t count)
+{
+    elim_event made = {.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
+    uint64_t const left = view->horizon - view->pull_count;
+    if (!view->last || view->finished)
+        return made;
+    made.kind = TACIT_EVENT_REWARD;
+    made.as.reward =
+        (struct tacit_reward){.arm = view->exploit_arm, .count = count < left ? count : left};
+    return made;
+}
+
+static enum tacit_status dispatch(struct live_site *site, const struct live_site_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_site_update *update)
+{
+    struct tacit_elim_agent_view view;
+    elim_event made = {.kind = live_event_kind(event)};
+    elim_site_look(site, &view);
+    if (event->kind == LIVE_SITE_RECEIVE)
+        return receive(site, event, message, entropy, update);
+    if (event->kind == LIVE_SITE_TIMEOUT)
+        return time_out(site, event, entropy, update);
+    if (event->kind == LIVE_SITE_REFUSE && !is_star(site)) /* neighbours have agreed on the arms */
+        return TACIT_UNEXPECTED;
+    if (event->kind == LIVE_SITE_REWARD)
+        made.as.reward = live_event_reward(site, event);
+    if (event->kind == LIVE_SITE_EXPLOITED)
+        made = exploited(&view, event->as.exploited_count);
+    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
+    if (event->kind != LIVE_SITE_CONNECTED)
+        return step_core(site, made, event, entropy, update);
+    if (own_of(site)->plan_is_held) /* after a restart this is the first time */
+        ask_around(site, event->now_us, update);
+    enum tacit_status const status = step_core(site, made, event, entropy, update);
+    say_where(site, update);
+    say_proof(site, update);
+    return status;
+}
+
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   void *message, const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct elim_site *const own = own_of(site);
+    own->seals = event->seals;
+    enum tacit_status const status = dispatch(site, event, message, entropy, update);
+    own->seals = NULL;
+    uint64_t const answers_us = own->plan_is_held ? own->answers_us : TACIT_NEVER;
+    uint64_t const says_us = says_where_us(site);
+    site->wake_us = answers_us < says_us ? answers_us : says_us;
+    return status;
+}
+
+/* ---- Showing --------------------------------------------------------------------------------- */
+
+/* A set of neighbours by their rank, as one of sites. Returns how many they are. */
+static uint32_t by_site(const struct live_site *site, const uint64_t *ranks, uint64_t *sites)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    memset(sites, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *sites);
+    for (uint32_t rank = 0; rank < run->network->neighbour_count; rank++)
+        if (tacit_bits_has(ranks, rank))
+            tacit_bits_add(sites, site->neighbours[rank].agent);
+    return tacit_bits_count(sites, run->agent_count);
+}
+
+/* Whose grant the draw that waits lacks: the first neighbour's, then those of all others; on the
+ * way to a sink the parent's. */
+static void look_at_grants(const struct live_site *site, const struct tacit_elim_peer_view *peer,
+                           struct live_site_view *view)
+{
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    struct tacit_wire_elim_network const *const network = run->network;
+    bool const is_first = peer->granted != NULL && !tacit_bits_has(peer->granted, 0);
+    memset(own_of(site)->grantors, 0,
+           TACIT_BITS_WORDS(run->agent_count) * sizeof *own_of(site)->grantors);
+    if (!peer->agent.committed || peer->granted == NULL)
+        return;
+    view->grantors = own_of(site)->grantors;
+    if (!judges_for_itself(site)) {
+        if (network->parent != run->agent)
+            tacit_bits_add(own_of(site)->grantors, network->parent);
+        return;
+    }
+    for (uint32_t rank = 0; rank < (is_first ? 1u : network->neighbour_count); rank++)
+        if (!tacit_bits_has(peer->granted, rank))
+            tacit_bits_add(own_of(site)->grantors, network->neighbours[rank].agent);
+}
+
+/* Sinks and sites of a graph wait for others; those on the way to a sink do not. */
+static void look_around(const struct live_site *site, struct live_site_view *view)
+{
+    struct tacit_elim_peer_view peer;
+    if (!look_at_peer(site, &peer))
+        return;
+    look_at_grants(site, &peer, view);
+    view->is_beyond_policy = view->is_beyond_policy || peer.is_beyond_policy;
+    struct tacit_wire_elim_run const *const run = run_of(site);
+    uint64_t const *const members = run->network->members;
+    memset(own_of(site)->missing, 0,
+           TACIT_BITS_WORDS(run->agent_count) * sizeof *own_of(site)->missing);
+    for (uint32_t agent = 0; agent < run->agent_count && peer.missing_count > 0; agent++)
+        if ((members == NULL || tacit_bits_has(members, agent)) &&
+            !tacit_bits_has(peer.known, agent))
+            tacit_bits_add(own_of(site)->missing, agent);
+    view->missing = own_of(site)->missing;
+    view->missing_count = peer.missing_count;
+    view->flagged = own_of(site)->flagged;
+    view->flagged_count = by_site(site, peer.flagged, own_of(site)->flagged);
+    view->ahead = own_of(site)->ahead;
+    view->ahead_count = by_site(site, peer.ahead, own_of(site)->ahead);
+    view->differing = peer.differing;
+    view->differing_count =
+        peer.differing == NULL ? 0 : tacit_bits_count(peer.differing, run->agent_count);
+    view->forker = peer.proof == NULL ? 0 : 1 + peer.proof->agent;
+    view->forked_epoch = peer.proof_epoch;
+    bool const is_said = peer.confirmed || !judges_for_itself(site) || peer.round_count == 0;
+    view->is_unconfirmed = peer.confirmed && peer.confirms && peer.missing_count > 0;
+    view->is_waiting = view->is_waiting || (view->is_decided && !is_said);
+    view->is_decided = view->is_decided && is_said;
+    uint32_t rounds;
+    if (!judges_exactly(site, &rounds))
+        return;
+    view->confidence = elim_confidence_shown(run->confidence);
+    view->lowers = own_of(site)->lowers;
+    view->uppers = own_of(site)->uppers;
+}
+
+/* Who has refused its release. */
+static const char *refuser_of(const struct live_site *site)
+{
+    struct tacit_elim_peer_view peer;
+    if (look_at_peer(site, &peer))
+        for (uint32_t i = 0; i < run_of(site)->network->neighbour_count; i++)
+            if (site->neighbours[i].agent == peer.refused_by)
+                return site->neighbours[i].site;
+    return TACIT_WIRE_COORDINATOR;
+}
+
+static const char *block_of(const struct live_site *site, bool is_forgotten)
+{
+    char const *const refuser = refuser_of(site);
+    if (is_forgotten)
+        (void)snprintf(own_of(site)->trouble, TROUBLE_BYTES,
+                       "blocked: %s knows nothing of a grant that this site had of it: its state "
+                       "is an old one; nothing is released until it grants again",
+                       refuser);
+    else
+        (void)snprintf(own_of(site)->trouble, TROUBLE_BYTES,
+                       "blocked: %s has granted another release of this site instead; either this "
+                       "state is a copy or an old one, and nothing is released from it, or the "
+                       "state of %s is old, or it does not say what is true",
+                       refuser, refuser);
+    return own_of(site)->trouble;
+}
+
+/* Why it is halted or blocked. */
+static const char *trouble_of(const struct live_site *site,
+                              const struct tacit_elim_agent_view *agent)
+{
+    struct tacit_ledger ledger = *agent->ledger;
+    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    if (agent->blocked)
+        return block_of(site, agent->forgotten);
+    if (!agent->halted)
+        return NULL;
+    return tacit_ledger_spend(&ledger, agent->draw_number + 1, cost_nano) != TACIT_OK
+               ? "halted: the next release would cost more than policy.budget"
+               : "halted: others have seen more of this site than this state knows; it is a copy "
+                 "or an old one, and nothing is released from it";
+}
+
+static bool is_retired(const struct tacit_elim_agent_view *agent, uint32_t arm)
+{
+    for (uint32_t i = 0; i < agent->change_count; i++)
+        if (agent->changes[i].kind == TACIT_ELIM_RETIRE_ARM && agent->changes[i].subject == arm)
+            return true;
+    return false;
+}
+
+/* Of the arms that are in and stay. It plays another one all the same. */
+static bool refuses_all(const struct tacit_elim_agent_view *agent, uint32_t arms)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(agent->arms, arms, 0); arm < arms;
+         arm = tacit_bits_next(agent->arms, arms, arm + 1)) {
+        bool const is_refused = tacit_bits_has(agent->refused, arm);
+        if (!is_refused && !is_retired(agent, arm))
+            return false;
+        count += is_refused;
+    }
+    return count > 0;
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct tacit_elim_agent_view agent;
+    elim_site_look(site, &agent);
+    *view = (struct live_site_view){.epoch = agent.epoch,
+                                    .is_waiting = agent.waiting || agent.releasing,
+                                    .is_decided = agent.last,
+                                    .is_finished = agent.finished,
+                                    .is_halted = agent.halted,
+                                    .active = agent.playable,
+                                    .active_count = agent.playable_count,
+                                    .pull_count = agent.pull_count,
+                                    .round_pulls = agent.pulls,
+                                    .radius = radius_of(site),
+                                    .is_committed = agent.committed,
+                                    .is_blocked = agent.blocked,
+                                    .trouble = trouble_of(site, &agent),
+                                    .forgetful = agent.forgotten ? refuser_of(site) : NULL,
+                                    .draw_number =
+                                        agent.committed ? agent.draw_number : agent.release_number,
+                                    .release_number = agent.release_number,
+                                    .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+    view->is_beyond_policy = own_of(site)->is_beyond_policy && !agent.last;
+    view->no_estimates = judges_for_itself(site)
+                             ? "a site ranks the arms by its own noised sums; among neighbours "
+                               "run.bounds: exact gives each of them an interval"
+                             : "a site ranks the arms by its own noised sums; the coordinator has "
+                               "the means over all sites, and its status shows them";
+    look_around(site, view);
+    if (agent.refused == NULL)
+        return;
+    view->changes = own_of(site)->changes;
+    view->change_count =
+        elim_changes_tell(agent.changes, agent.change_count, own_of(site)->changes);
+    view->refused = agent.refused;
+    view->refuses_all = refuses_all(&agent, run_of(site)->arm_count);
+    view->is_dropped = agent.dropped;
+    view->horizon = agent.horizon;
+}
+
+/* All active arms were pulled alike: the largest noised sum has the best mean. */
+static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t other)
+{
+    struct tacit_elim_agent_view view;
+    elim_site_look(site, &view);
+    return view.noised != NULL && view.noised[arm].steps > view.noised[other].steps;
+}
+
+static enum tacit_audience audience_of(const struct tacit_wire_elim_run *run)
+{
+    if (run == NULL || run->network == NULL)
+        return TACIT_AUDIENCE_STAR;
+    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_AUDIENCE_GRAPH
+                                                         : TACIT_AUDIENCE_HYBRID;
+}
+
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
+{
+    struct tacit_mechanism mechanism;
+    if (live_site_mechanism(config, &mechanism) != TACIT_OK)
+        return;
+    promise->mechanism = tacit_promise_mechanism_of(&mechanism, TACIT_LEAVING_SUMS);
+    promise->trust.audience = audience_of(site == NULL ? NULL : run_of(site));
+}
+
+const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
+                                            .family = TACIT_WIRE_ELIM_FAMILY,
+                                            .version = TACIT_WIRE_ELIM_VERSION,
+                                            .has_terms = true,
+                                            .keeps_digest = true,
+                                            .events =
+                                                LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_REFUSE,
+                                            .codec = &elim_codec,
+                                            .own_size = sizeof(struct elim_site),
+                                            .configure = site_configure,
+                                            .objection = site_objection,
+                                            .size = site_size,
+                                            .init = site_init,
+                                            .check = site_check,
+                                            .begin = site_begin,
+                                            .step = site_step,
+                                            .look = site_look,
+                                            .prefers = site_prefers,
+                                            .promise = site_promise};

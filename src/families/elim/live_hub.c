@@ -1,0 +1,585 @@
+/* A hub of epoch elimination, as the daemons drive it (live/protocol.h); and, where the sites of a
+ * graph judge for themselves, what stands in its place: it hears where they are. From the topology,
+ * as data, to what each site is told of it. */
+#include "live.h"
+#include "../../live/bus/letter.h"
+#include "place.h"
+#include "settings.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOBODY UINT32_MAX
+
+struct elim_hub {
+    struct tacit_elim_hub_config core;
+    uint32_t *told_epochs;               /* without a core, by site */
+    uint64_t *told_done;                 /* the same: who is through */
+    uint64_t *nobody;                    /* the same: the empty set of sites */
+    uint64_t *forkers;                   /* the same: of whom two rows of one epoch are proved */
+    struct live_hub_intervals intervals; /* with exact bounds, as they were noted last */
+    double *lowers;                      /* K; NULL: there are none */
+    double *uppers;
+    struct live_control_entry *changes; /* room for all, for showing */
+};
+
+/* Whose seals are checked, and for whom. */
+struct seal_check {
+    const struct live_seals *seals;
+    const struct live_hub_config *config;
+};
+
+static struct elim_hub *own_of(const struct live_hub *hub)
+{
+    return hub->own;
+}
+
+static const struct tacit_elim_network *network_of(const struct live_hub_config *config)
+{
+    return elim_hub_settings(config)->network;
+}
+
+/* ---- The announcement ------------------------------------------------------------------------ */
+
+/* The agents of a component. NULL: out of memory. */
+static uint64_t *members_of(const struct live_hub_config *config, uint32_t component,
+                            struct live_room *room)
+{
+    uint64_t *const members =
+        live_room_take(room, TACIT_BITS_WORDS(config->site_count), sizeof *members);
+    for (uint32_t site = 0; members != NULL && site < config->site_count; site++)
+        if (elim_hub_settings(config)->network->label[site] == component)
+            tacit_bits_add(members, site);
+    return members;
+}
+
+/* A sink reports who is there when half of the hub's patience has gone by since its own report. It
+ * reports once an epoch: where all sites make the quorum it waits for all. */
+static uint32_t gather_timeout_s(const struct live_hub_config *config)
+{
+    if (config->quorum == config->site_count)
+        return 0;
+    return config->deadline_s / 2 > 0 ? config->deadline_s / 2 : 1;
+}
+
+/* Everything but the place among neighbours. */
+static struct tacit_wire_elim_run run_of(const struct live_hub_config *config, uint32_t site)
+{
+    struct elim_hub_settings const *const settings = elim_hub_settings(config);
+    return (struct tacit_wire_elim_run){.run_id = config->run_id,
+                                        .agent = site,
+                                        .agent_count = config->site_count,
+                                        .arm_count = config->arm_count,
+                                        .horizon = config->horizon,
+                                        .epsilon_nano = live_hub_epsilon_nano(config),
+                                        .report_count = settings->report_count,
+                                        .round_limit = settings->round_limit,
+                                        .gap = settings->gap,
+                                        .growth = settings->growth,
+                                        .confidence = settings->confidence};
+}
+
+/* What all sites of a network have in common. Requires: there is one. */
+static struct tacit_wire_elim_network common_of(const struct live_hub_config *config)
+{
+    enum tacit_elim_collection const collection = elim_hub_settings(config)->network->collection;
+    return (struct tacit_wire_elim_network){
+        .collection = collection,
+        .gather_timeout_s = collection == TACIT_ELIM_GATHER ? gather_timeout_s(config) : 0};
+}
+
+static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+{
+    struct tacit_wire_elim_run run = run_of(config, 0);
+    struct tacit_wire_elim_network network;
+    if (network_of(config) != NULL) {
+        network = common_of(config);
+        run.network = &network;
+    }
+    if (bytes != NULL)
+        tacit_wire_elim_parameters_encode(&run, bytes);
+    return TACIT_WIRE_ELIM_PARAMETERS_BYTES;
+}
+
+static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t site,
+                                struct live_room *room, size_t *size)
+{
+    *size = 0;
+    if (network_of(config) == NULL)
+        return NULL;
+    struct tacit_wire_elim_run run = run_of(config, site);
+    struct elim_place const place = elim_place_of(network_of(config), site);
+    struct tacit_wire_elim_network network = common_of(config);
+    struct tacit_wire_elim_neighbour *const neighbours =
+        live_room_take(room, place.neighbour_count, sizeof *neighbours);
+    *size = 1; /* of memory that there may not be */
+    network.parent = place.parent;
+    network.members = place.has_members ? members_of(config, place.component, room) : NULL;
+    network.neighbour_count = place.neighbour_count;
+    network.neighbours = neighbours;
+    network.sites = network.collection == TACIT_ELIM_SPREAD ? config->sites : NULL;
+    if (neighbours == NULL || (place.has_members && network.members == NULL))
+        return NULL;
+    for (uint32_t i = 0; i < place.neighbour_count; i++) {
+        uint32_t const other = place.neighbours[i];
+        neighbours[i] = (struct tacit_wire_elim_neighbour){other, config->sites[other]};
+    }
+    run.network = &network;
+    *size = tacit_wire_elim_place_bytes(&run);
+    uint8_t *const bytes = live_room_take(room, 1, *size);
+    return bytes == NULL || tacit_wire_elim_place_encode(&run, bytes) != TACIT_OK ? NULL : bytes;
+}
+
+static bool order_fits(const struct live_hub_config *config)
+{
+    static const uint64_t anybody;
+    bool const is_star = elim_hub_settings(config)->network == NULL;
+    struct tacit_elim_message const order = {
+        .kind = TACIT_ELIM_ORDER,
+        .leader = elim_hub_settings(config)->growth > 0 ? 1 : 0,
+        .change_count = is_star ? TACIT_ELIM_CHANGES_MAX : 0, /* with them, who reports */
+        .uploaders = is_star || elim_hub_settings(config)->report_count < config->site_count
+                         ? &anybody
+                         : NULL};
+    return tacit_wire_elim_bytes(&order, config->arm_count, config->site_count) <=
+           LIVE_LETTER_BYTES_MAX;
+}
+
+static const char *hub_too_large(const struct live_hub_config *config)
+{
+    static const struct tacit_wire_elim_network some;
+    struct tacit_wire_elim_run const run = {.agent_count = config->site_count,
+                                            .arm_count = config->arm_count,
+                                            .network = network_of(config) == NULL ? NULL : &some};
+    return elim_fits(&run) && order_fits(config) ? NULL : "arms";
+}
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct elim_hub_settings const *const settings = elim_hub_settings(config);
+    struct tacit_elim_network const *const network = settings->network;
+    (void)fprintf(out,
+                  "run.participation %u\nrun.rounds %u\nrun.gap %.17g\nrun.growth "
+                  "%.17g\nrun.confidence %.17g\n",
+                  settings->report_count, settings->round_limit, settings->gap, settings->growth,
+                  settings->confidence);
+    if (network == NULL)
+        return;
+    (void)fprintf(out, "network %d %d\n", (int)network->collection, network->components_alike);
+    for (uint32_t site = 0; site < config->site_count; site++)
+        for (uint64_t i = network->graph->first[site]; i < network->graph->first[site + 1]; i++)
+            (void)fprintf(out, "network.edges %u,%u\n", site, network->graph->neighbours[i]);
+}
+
+/* ---- The state ------------------------------------------------------------------------------- */
+
+/* A: for how many sites each may report; NULL: out of memory. */
+static uint32_t *sink_weights(struct live_hub *hub)
+{
+    uint32_t const sites = hub->config->site_count;
+    uint32_t *const weights = live_room_take(&hub->room, sites, sizeof *weights);
+    for (uint32_t site = 0; weights != NULL && site < sites; site++)
+        weights[site] = elim_place_weight(network_of(hub->config), site);
+    return weights;
+}
+
+/* The hub grants what it holds: all releases of a star, those of the sinks of a hybrid. */
+static enum tacit_status configure_core(struct live_hub *hub)
+{
+    struct live_hub_config const *const config = hub->config;
+    struct tacit_elim_network const *const network = network_of(config);
+    struct elim_hub *const own = own_of(hub);
+    uint32_t *const weights = network == NULL ? NULL : sink_weights(hub);
+    if (network != NULL && weights == NULL)
+        return TACIT_MEMORY;
+    own->core = (struct tacit_elim_hub_config){
+        .run_id = config->run_id,
+        .agent_count = config->site_count,
+        .schedule = elim_hub_schedule(config),
+        .mechanism = live_hub_mechanism(config),
+        .quorum = config->quorum,
+        .round_timeout_us = (uint64_t)config->deadline_s * 1000000u,
+        .answers_all = true,
+        .weights = weights,
+        .components_alike = network != NULL && network->components_alike,
+        .has_grants = true,
+        .change_max = network == NULL ? TACIT_ELIM_CHANGES_MAX : 0};
+    memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
+    if (elim_hub_settings(config)->growth <= 0)
+        return TACIT_OK;
+    own->lowers = live_room_take(&hub->room, config->arm_count, sizeof *own->lowers);
+    own->uppers = live_room_take(&hub->room, config->arm_count, sizeof *own->uppers);
+    return own->lowers == NULL || own->uppers == NULL ? TACIT_MEMORY : TACIT_OK;
+}
+
+static enum tacit_status hub_configure(struct live_hub *hub)
+{
+    struct elim_hub *const own = own_of(hub);
+    uint32_t const sites = hub->config->site_count;
+    size_t const words = TACIT_BITS_WORDS(sites);
+    struct tacit_elim_network const *const network = network_of(hub->config);
+    own->changes = live_room_take(&hub->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
+    if (own->changes == NULL)
+        return TACIT_MEMORY;
+    hub->keeps_nothing = network != NULL && network->collection == TACIT_ELIM_SPREAD;
+    if (!hub->keeps_nothing)
+        return configure_core(hub);
+    own->told_epochs = live_room_take(&hub->room, sites, sizeof *own->told_epochs);
+    own->told_done = live_room_take(&hub->room, words, sizeof *own->told_done);
+    own->nobody = live_room_take(&hub->room, words, sizeof *own->nobody);
+    own->forkers = live_room_take(&hub->room, words, sizeof *own->forkers);
+    return own->told_epochs == NULL || own->told_done == NULL || own->nobody == NULL ||
+                   own->forkers == NULL
+               ? TACIT_MEMORY
+               : TACIT_OK;
+}
+
+static size_t hub_size(const struct live_hub *hub)
+{
+    return tacit_elim_hub_size(&own_of(hub)->core);
+}
+
+static enum tacit_status hub_init(struct live_hub *hub)
+{
+    return tacit_elim_hub_init(hub->state, &own_of(hub)->core);
+}
+
+static enum tacit_status hub_check(const struct live_hub *hub)
+{
+    return tacit_elim_hub_check(hub->state, hub->state_size, &own_of(hub)->core);
+}
+
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    return tacit_elim_hub_snapshot(hub->state, bytes, room);
+}
+
+static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
+{
+    return tacit_elim_hub_restore(hub->state, &own_of(hub)->core, bytes, size);
+}
+
+/* With exact bounds, once a round: what may be said of the arms from now on. */
+static void note_intervals(struct live_hub *hub)
+{
+    double const confidence = elim_confidence_shown(elim_hub_settings(hub->config)->confidence);
+    struct tacit_elim_hub_view view;
+    if (own_of(hub)->lowers == NULL)
+        return;
+    tacit_elim_hub_look(hub->state, &view);
+    for (uint32_t arm = 0; arm < hub->config->arm_count; arm++) {
+        struct tacit_bounds_interval const interval =
+            tacit_elim_hub_interval(hub->state, arm, confidence);
+        own_of(hub)->lowers[arm] = interval.lower;
+        own_of(hub)->uppers[arm] = interval.upper;
+    }
+    own_of(hub)->intervals = (struct live_hub_intervals){.confidence = confidence,
+                                                         .lowers = own_of(hub)->lowers,
+                                                         .uppers = own_of(hub)->uppers,
+                                                         .leader = view.leader};
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_hub_update *update);
+
+/* The order to everyone that ends a round does not say whose reports were counted, and whose report
+ * ended it has had no other answer. The hub tells it what it would tell it if it asked. */
+static void answer_last_reporter(struct live_hub *hub, uint32_t site, uint64_t now_us,
+                                 const struct tacit_entropy *entropy,
+                                 struct live_hub_update *update)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(hub->state, &view);
+    struct tacit_elim_message const question = {.kind = TACIT_ELIM_HELLO,
+                                                .from = site,
+                                                .to = TACIT_HUB,
+                                                .run_id = hub->config->run_id,
+                                                .term = view.term,
+                                                .epoch = view.epoch};
+    struct tacit_elim_event const event = {
+        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
+    (void)step_core(hub, &event, entropy, update);
+}
+
+/* last_reporter: whose report ended the round, or NOBODY. It is answered first, so that it hears of
+ * the next order and that it was counted in one message. */
+static void send_order(struct live_hub *hub, const struct tacit_elim_message *order,
+                       uint32_t last_reporter, uint64_t now_us, const struct tacit_entropy *entropy,
+                       struct live_hub_update *update)
+{
+    size_t const first = hub->out.count;
+    bool const is_said = live_hub_send(hub, order);
+    if (order->to == TACIT_EVERYONE)
+        live_hub_note(hub, update, "epoch %u%s, each arm to %llu pulls", order->epoch,
+                      order->last ? ", the last" : "", (unsigned long long)order->pulls);
+    if (!is_said || last_reporter == NOBODY)
+        return;
+    answer_last_reporter(hub, last_reporter, now_us, entropy, update);
+    live_messages_put_last(&hub->out, first);
+}
+
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_hub_update *update)
+{
+    struct tacit_elim_update made;
+    enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &made);
+    bool const ends_round =
+        event->kind == TACIT_EVENT_RECEIVE && made.send && made.message.to == TACIT_EVERYONE;
+    update->persist = update->persist || made.persist;
+    update->deadline_us = made.deadline_us;
+    if (made.send && made.message.to == TACIT_EVERYONE)
+        note_intervals(hub);
+    if (made.send)
+        send_order(hub, &made.message, ends_round ? event->as.message->from : NOBODY, event->now_us,
+                   entropy, update);
+    return status;
+}
+
+static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
+                       const uint8_t seal[TACIT_ELIM_SEAL_BYTES])
+{
+    struct seal_check const *const check = context;
+    return check->seals->check(check->seals->context, check->config->sites[agent], digest, seal);
+}
+
+/* Somebody shows two rows of one site and epoch: that site is known for it. */
+static enum tacit_status hear_proof(struct live_hub *hub, const struct live_hub_event *event,
+                                    const struct tacit_elim_message *message)
+{
+    struct seal_check check = {event->seals, hub->config};
+    struct tacit_elim_seals const seals = {.context = &check, .check = check_seal};
+    uint64_t const term = event->term > 0 ? event->term - 1 : 0; /* as its envelope said */
+    if (!tacit_elim_proof_holds(message->proof, hub->domain, hub->config->run_id, term,
+                                message->epoch, &seals))
+        return TACIT_MALFORMED;
+    tacit_bits_add(own_of(hub)->forkers, message->proof->agent);
+    return TACIT_OK;
+}
+
+/* A site that judges for itself says where it is. It is shown, and nothing else comes of it. */
+static enum tacit_status hear(struct live_hub *hub, const struct live_hub_event *event,
+                              const struct tacit_elim_message *message)
+{
+    if (message->run_id != hub->config->run_id)
+        return TACIT_STRANGER;
+    if (message->kind == TACIT_ELIM_PROOF)
+        return hear_proof(hub, event, message);
+    if (message->kind != TACIT_ELIM_HELLO)
+        return TACIT_UNEXPECTED;
+    TACIT_ASSERT(message->from < hub->config->site_count);
+    if (message->epoch > own_of(hub)->told_epochs[message->from])
+        own_of(hub)->told_epochs[message->from] = message->epoch;
+    if (message->origins != NULL && tacit_bits_has(message->origins, message->from))
+        tacit_bits_add(own_of(hub)->told_done, message->from);
+    return TACIT_OK;
+}
+
+static uint64_t term_of(const struct live_hub *hub)
+{
+    struct tacit_elim_hub_view view = {0};
+    if (hub->state != NULL)
+        tacit_elim_hub_look(hub->state, &view);
+    return view.term;
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct tacit_elim_message *const said = message;
+    struct tacit_elim_event made = {.now_us = event->now_us,
+                                    .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                                          : TACIT_EVENT_TIMEOUT};
+    if (event->kind == LIVE_HUB_START && event->term > 0)
+        made.as.term = event->term - 1; /* the core counts from 0 */
+    if (said != NULL) {
+        said->term = term_of(hub); /* as its envelope said */
+        made.kind = TACIT_EVENT_RECEIVE;
+        made.as.message = said;
+    }
+    if (!hub->keeps_nothing)
+        return step_core(hub, &made, entropy, update);
+    return said != NULL ? hear(hub, event, said) : TACIT_OK;
+}
+
+/* ---- The operator's word --------------------------------------------------------------------- */
+
+static struct tacit_elim_change change_of(const struct live_control_entry *wanted)
+{
+    struct tacit_elim_change made = {.kind = (uint32_t)wanted->change,
+                                     .made_unix_s = wanted->made_unix_s};
+    if (wanted->change == LIVE_CHANGE_DROP_SITE)
+        made.subject = wanted->site;
+    if (wanted->change == LIVE_CHANGE_RETIRE_ARM)
+        made.subject = wanted->arm;
+    if (wanted->change == LIVE_CHANGE_SET_PATIENCE) {
+        made.subject = wanted->quorum;
+        made.value = (uint64_t)wanted->deadline_s * 1000000u;
+    }
+    if (wanted->change == LIVE_CHANGE_EXTEND_HORIZON)
+        made.value = wanted->horizon;
+    return made;
+}
+
+/* Why the core does not take it. */
+static const char *objection_to(const struct live_hub *hub, enum live_change change,
+                                enum tacit_status status)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(hub->state, &view);
+    if (status == TACIT_REFUSED)
+        return "the log of this run is full: 64 changes; end the run, and begin a new one";
+    if (status == TACIT_UNEXPECTED)
+        return view.finished ? "the run is over; begin a new one without what is to go"
+                             : "the run has not begun; say it again";
+    if (status != TACIT_INVALID)
+        return tacit_status_text(status);
+    switch (change) {
+    case LIVE_CHANGE_DROP_SITE:
+        return "this is the last site: end the run instead";
+    case LIVE_CHANGE_SET_PATIENCE:
+        return "a quorum is at most the number of sites that report in a round";
+    case LIVE_CHANGE_END_RUN:
+        return "nothing is known yet: no round was closed; stop the coordinator instead";
+    case LIVE_CHANGE_EXTEND_HORIZON:
+        return "a horizon can only become longer, up to 2^40";
+    case LIVE_CHANGE_RETIRE_ARM:
+        return "this is the last arm that is in: stop the applications that play it";
+    }
+    return tacit_status_text(status);
+}
+
+static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
+                                    uint64_t now_us, const struct tacit_entropy *entropy,
+                                    struct live_hub_update *update, uint32_t *number,
+                                    const char **objection)
+{
+    struct tacit_elim_change const change = change_of(wanted);
+    struct tacit_elim_update made;
+    if (network_of(hub->config) != NULL) {
+        *objection =
+            "in a graph or hybrid the sites have agreed on who takes part and how: nothing "
+            "can be changed under way; stop the coordinator, and begin a new run";
+        return TACIT_REFUSED;
+    }
+    enum tacit_status const status =
+        tacit_elim_hub_change(hub->state, &change, now_us, entropy, &made, number);
+    if (status != TACIT_OK) {
+        *objection = objection_to(hub, wanted->change, status);
+        return status;
+    }
+    update->persist = made.persist;
+    if (made.send)
+        note_intervals(hub);
+    if (made.send)
+        send_order(hub, &made.message, NOBODY, now_us, entropy, update);
+    update->deadline_us = made.deadline_us;
+    return TACIT_OK;
+}
+
+/* ---- Showing --------------------------------------------------------------------------------- */
+
+_Static_assert((int)LIVE_CHANGE_DROP_SITE == (int)TACIT_ELIM_DROP_SITE &&
+                   (int)LIVE_CHANGE_RETIRE_ARM == (int)TACIT_ELIM_RETIRE_ARM,
+               "the daemons' changes are numbered as the core's");
+
+uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t count,
+                           struct live_control_entry *entries)
+{
+    TACIT_ASSERT(count <= TACIT_ELIM_CHANGES_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        struct tacit_elim_change const *const one = &changes[i];
+        bool const is_patience = one->kind == TACIT_ELIM_SET_PATIENCE;
+        entries[i] = (struct live_control_entry){
+            .change = (enum live_change)one->kind,
+            .site = one->kind == TACIT_ELIM_DROP_SITE ? one->subject : 0,
+            .arm = one->kind == TACIT_ELIM_RETIRE_ARM ? one->subject : 0,
+            .quorum = is_patience ? one->subject : 0,
+            .deadline_s = is_patience ? (uint32_t)(one->value / 1000000u) : 0,
+            .horizon = one->kind == TACIT_ELIM_EXTEND_HORIZON ? one->value : 0,
+            .number = one->number,
+            .epoch = one->epoch,
+            .made_unix_s = one->made_unix_s};
+    }
+    return count;
+}
+
+static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view)
+{
+    *view = (struct live_hub_view){.done = own_of(hub)->told_done,
+                                   .asked = own_of(hub)->nobody,
+                                   .received = own_of(hub)->nobody,
+                                   .seen = own_of(hub)->told_epochs,
+                                   .forkers = own_of(hub)->forkers};
+    for (uint32_t site = 0; site < hub->config->site_count; site++)
+        if (own_of(hub)->told_epochs[site] > view->epoch)
+            view->epoch = own_of(hub)->told_epochs[site];
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct tacit_elim_hub_view core;
+    if (hub->state == NULL) {
+        look_at_sites(hub, view);
+        return;
+    }
+    tacit_elim_hub_look(hub->state, &core);
+    *view = (struct live_hub_view){.judges = true,
+                                   .is_finished = core.finished,
+                                   .is_overdue = core.overdue,
+                                   .epoch = core.epoch,
+                                   .round_count = core.round_count,
+                                   .pulls = core.pulls,
+                                   .active = core.arms,
+                                   .active_count = core.active_count,
+                                   .report_count = core.report_count,
+                                   .missing_count = core.reports_missing,
+                                   .covered_count = core.covered_count,
+                                   .radius = core.radius,
+                                   .asked = core.uploaders,
+                                   .received = core.received,
+                                   .seen = core.seen,
+                                   .means = core.means,
+                                   .eliminated = core.eliminated,
+                                   .intervals =
+                                       own_of(hub)->lowers == NULL ? NULL : &own_of(hub)->intervals,
+                                   .flagged = core.flagged,
+                                   .ahead = core.ahead,
+                                   .takes_changes = core.changes != NULL,
+                                   .dropped = core.dropped,
+                                   .refused = core.refused,
+                                   .retired = core.retired,
+                                   .quorum = core.quorum,
+                                   .quorum_wanted = core.quorum_wanted,
+                                   .deadline_s = (uint32_t)(core.round_timeout_us / 1000000u),
+                                   .horizon = core.horizon};
+    view->changes = own_of(hub)->changes;
+    view->change_count = elim_changes_tell(core.changes, core.change_count, own_of(hub)->changes);
+}
+
+const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
+                                          .family = TACIT_WIRE_ELIM_FAMILY,
+                                          .version = TACIT_WIRE_ELIM_VERSION,
+                                          .has_terms = true,
+                                          .is_rebuilt = true,
+                                          .codec = &elim_codec,
+                                          .own_size = sizeof(struct elim_hub),
+                                          .epsilon_nano = live_hub_epsilon_nano,
+                                          .parameters = hub_parameters,
+                                          .place = hub_place,
+                                          .too_large = hub_too_large,
+                                          .describe = hub_describe,
+                                          .configure = hub_configure,
+                                          .size = hub_size,
+                                          .init = hub_init,
+                                          .check = hub_check,
+                                          .begin = note_intervals,
+                                          .snapshot = hub_snapshot,
+                                          .restore = hub_restore,
+                                          .step = hub_step,
+                                          .look = hub_look,
+                                          .change = hub_change};
