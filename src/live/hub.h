@@ -171,18 +171,6 @@ struct live_hub_ops {
                                 uint64_t now_us, const struct tacit_entropy *entropy,
                                 struct live_hub_update *update, uint32_t *number,
                                 const char **objection);
-
-    /* Of families that are not moved to protocol.h yet. */
-    uint8_t *(*old_announce)(const struct live_hub_config *config, uint32_t site, size_t *size);
-    enum tacit_status (*old_open)(struct live_hub **hub, const struct live_hub_config *config,
-                                  const void *bytes, size_t size);
-    void (*free)(struct live_hub *hub);
-    const void *(*old_bytes)(const struct live_hub *hub, size_t *size);
-    enum tacit_status (*old_rebuild)(struct live_hub **hub, const struct live_hub_config *config,
-                                     const uint8_t *bytes, size_t size);
-    enum tacit_status (*old_step)(struct live_hub *hub, const struct live_hub_event *event,
-                                  const struct tacit_entropy *entropy,
-                                  struct live_hub_update *update);
 };
 
 /* ---- A hub, whatever its family -------------------------------------------------------------- */

@@ -10,10 +10,6 @@ void live_site_free(struct live_site *site)
 {
     if (site == NULL)
         return;
-    if (site->ops->join != NULL) {
-        site->ops->free(site);
-        return;
-    }
     live_block_free(&site->block);
     live_messages_free(&site->out);
     free(site->release);
@@ -102,8 +98,6 @@ enum tacit_status live_site_join(const struct live_site_ops *ops, struct live_si
 {
     struct live_site *made;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    if (ops->join != NULL)
-        return ops->join(site, config, announcement, size, objection);
     enum tacit_status status = make(ops, &made, config, announcement, size, digest);
     if (status != TACIT_OK)
         return status;
@@ -122,8 +116,6 @@ enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live
     const uint8_t *announcement;
     size_t announcement_size;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    if (ops->join != NULL)
-        return ops->restore(site, config, bytes, size);
     enum tacit_status status = live_block_read(bytes, size, &announcement, &announcement_size);
     if (status == TACIT_OK)
         status = make(ops, &made, config, announcement, announcement_size, digest);
@@ -139,23 +131,17 @@ enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live
 
 const void *live_site_bytes(const struct live_site *site, size_t *size)
 {
-    if (site->ops->join != NULL)
-        return site->ops->old_bytes(site, size);
     *size = site->block.size;
     return site->block.bytes;
 }
 
 bool live_site_is_of(const struct live_site *site, const uint8_t *announcement, size_t size)
 {
-    if (site->ops->join != NULL)
-        return site->ops->is_of(site, announcement, size);
     return live_block_is_of(&site->block, announcement, size);
 }
 
 const struct tacit_wire_agreement *live_site_agreement(const struct live_site *site)
 {
-    if (site->ops->join != NULL)
-        return site->ops->agreement(site);
     return &site->announcement->agreement;
 }
 
@@ -302,8 +288,6 @@ enum tacit_status live_site_step(struct live_site *site, const struct live_site_
 {
     enum tacit_status status = TACIT_UNEXPECTED;
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    if (site->ops->join != NULL)
-        return site->ops->old_step(site, event, entropy, update);
     live_messages_clear(&site->out);
     *update = (struct live_site_update){0};
     if (event->kind == LIVE_SITE_RECEIVE)
@@ -320,10 +304,6 @@ enum tacit_status live_site_step(struct live_site *site, const struct live_site_
 
 void live_site_place(const struct live_site *site, struct live_site_place *place)
 {
-    if (site->ops->join != NULL) {
-        site->ops->place(site, place);
-        return;
-    }
     struct tacit_wire_announcement const *const announcement = site->announcement;
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     *place = (struct live_site_place){.run_id = tacit_wire_run_id(agreement->run),
@@ -353,8 +333,6 @@ uint32_t live_site_rank(const struct live_site *site, const struct live_site_con
 {
     struct live_site_view view = {0};
     uint32_t count = 0;
-    if (site != NULL && site->ops->join != NULL)
-        return site->ops->rank(site, config, arms);
     if (site != NULL)
         site->ops->look(site, &view);
     for (uint32_t arm = 0; arm < config->arm_count; arm++)

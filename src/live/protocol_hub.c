@@ -79,8 +79,6 @@ uint8_t *live_hub_announce(const struct live_hub_ops *ops, const struct live_hub
                            uint32_t site, size_t *size)
 {
     bool has_place;
-    if (ops->old_open != NULL)
-        return ops->old_announce(config, site, size);
     return announce(ops, config, site, size, &has_place);
 }
 
@@ -88,8 +86,6 @@ const char *live_hub_too_large(const struct live_hub_ops *ops, const struct live
 {
     const char *key = ops->too_large(config);
     bool has_place = true;
-    if (ops->old_open != NULL)
-        return key;
     for (uint32_t site = 0; key == NULL && has_place && site < config->site_count; site++) {
         size_t size = 0;
         uint8_t *const bytes = announce(ops, config, site, &size, &has_place);
@@ -106,10 +102,6 @@ void live_hub_free(struct live_hub *hub)
 {
     if (hub == NULL)
         return;
-    if (hub->ops->old_open != NULL) {
-        hub->ops->free(hub);
-        return;
-    }
     free(hub->state);
     live_messages_free(&hub->out);
     live_room_free(&hub->room);
@@ -180,8 +172,6 @@ enum tacit_status live_hub_open(const struct live_hub_ops *ops, struct live_hub 
                                 const struct live_hub_config *config, const void *bytes,
                                 size_t size)
 {
-    if (ops->old_open != NULL)
-        return ops->old_open(hub, config, bytes, size);
     return make(ops, hub, config, bytes, size, NULL, 0);
 }
 
@@ -191,15 +181,11 @@ enum tacit_status live_hub_rebuild(const struct live_hub_ops *ops, struct live_h
 {
     static const uint8_t nothing;
     TACIT_ASSERT(ops->is_rebuilt);
-    if (ops->old_open != NULL)
-        return ops->old_rebuild(hub, config, bytes, size);
     return make(ops, hub, config, NULL, 0, bytes == NULL ? &nothing : bytes, size);
 }
 
 const void *live_hub_bytes(const struct live_hub *hub, size_t *size)
 {
-    if (hub->ops->old_open != NULL)
-        return hub->ops->old_bytes(hub, size);
     *size = hub->state_size;
     return hub->state;
 }
@@ -207,8 +193,6 @@ const void *live_hub_bytes(const struct live_hub *hub, size_t *size)
 size_t live_hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
 {
     TACIT_ASSERT(hub->ops->is_rebuilt);
-    if (hub->ops->old_open != NULL)
-        return hub->ops->snapshot(hub, bytes, room);
     return hub->keeps_nothing ? 0 : hub->ops->snapshot(hub, bytes, room);
 }
 
@@ -277,8 +261,6 @@ enum tacit_status live_hub_step(struct live_hub *hub, const struct live_hub_even
                                 const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    if (hub->ops->old_open != NULL)
-        return hub->ops->old_step(hub, event, entropy, update);
     begin_step(hub, update);
     enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
                                          ? receive(hub, event, entropy, update)
@@ -293,8 +275,6 @@ enum tacit_status live_hub_change(struct live_hub *hub, const struct live_contro
                                   const char **objection)
 {
     TACIT_ASSERT(hub->ops->change != NULL);
-    if (hub->ops->old_open != NULL)
-        return hub->ops->change(hub, wanted, now_us, entropy, update, number, objection);
     begin_step(hub, update);
     enum tacit_status const status =
         hub->ops->change(hub, wanted, now_us, entropy, update, number, objection);

@@ -337,23 +337,6 @@ struct live_site_ops {
      * site is NULL before it joined a run. */
     void (*promise)(const struct live_site *site, const struct live_site_config *config,
                     struct tacit_promise *promise);
-
-    /* Of families that are not moved to protocol.h yet: their struct live_site begins with its ops.
-     */
-    enum tacit_status (*join)(struct live_site **site, const struct live_site_config *config,
-                              const uint8_t *announcement, size_t size, const char **objection);
-    enum tacit_status (*restore)(struct live_site **site, const struct live_site_config *config,
-                                 const void *bytes, size_t size);
-    void (*free)(struct live_site *site);
-    const void *(*old_bytes)(const struct live_site *site, size_t *size);
-    bool (*is_of)(const struct live_site *site, const uint8_t *announcement, size_t size);
-    const struct tacit_wire_agreement *(*agreement)(const struct live_site *site);
-    enum tacit_status (*old_step)(struct live_site *site, const struct live_site_event *event,
-                                  const struct tacit_entropy *entropy,
-                                  struct live_site_update *update);
-    void (*place)(const struct live_site *site, struct live_site_place *place);
-    uint32_t (*rank)(const struct live_site *site, const struct live_site_config *config,
-                     uint32_t *arms);
 };
 
 /* ---- A site, whatever its family ------------------------------------------------------------- */
