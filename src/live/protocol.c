@@ -131,6 +131,7 @@ enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live
 
 const void *live_site_bytes(const struct live_site *site, size_t *size)
 {
+    TACIT_ASSERT(site->state_size > 0);
     *size = site->block.size;
     return site->block.bytes;
 }
@@ -237,6 +238,7 @@ void live_site_keep(struct live_site *site, const void *message,
 
 void live_site_settle(struct live_site *site, uint64_t number, struct live_site_update *update)
 {
+    TACIT_ASSERT(update->acknowledged <= site->acknowledged);
     if (number <= site->acknowledged)
         return;
     site->acknowledged = number;
@@ -288,6 +290,7 @@ enum tacit_status live_site_step(struct live_site *site, const struct live_site_
 {
     enum tacit_status status = TACIT_UNEXPECTED;
     TACIT_ASSERT(event != NULL && entropy != NULL);
+    TACIT_ASSERT(site->state != NULL);
     live_messages_clear(&site->out);
     *update = (struct live_site_update){0};
     if (event->kind == LIVE_SITE_RECEIVE)

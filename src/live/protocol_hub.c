@@ -261,6 +261,7 @@ enum tacit_status live_hub_step(struct live_hub *hub, const struct live_hub_even
                                 const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
+    TACIT_ASSERT(hub->keeps_nothing == (hub->state == NULL));
     begin_step(hub, update);
     enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
                                          ? receive(hub, event, entropy, update)

@@ -207,6 +207,7 @@ static void configure_peer(struct live_site *site, const uint32_t *neighbours)
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct tacit_wire_elim_network const *const network = run->network;
     struct tacit_elim_peer_config *const peer = &own_of(site)->peer;
+    TACIT_ASSERT(network != NULL);
     *peer = (struct tacit_elim_peer_config){.agent = own_of(site)->agent,
                                             .collection = network->collection,
                                             .neighbours = neighbours,
@@ -472,6 +473,7 @@ static void keep_draw(struct live_site *site, const struct tacit_elim_agent_view
                       struct live_site_update *update)
 {
     struct tacit_elim_message const report = elim_site_release(site);
+    TACIT_ASSERT(report.kind == TACIT_ELIM_REPORT);
     struct live_site_release const release = {
         .number = view->draw_number, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
     live_site_keep(site, &report, &release, update);
@@ -512,6 +514,7 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
             ? tacit_elim_agent_refuse(site->state, from->as.refused_arm, &event, entropy, &made)
             : elim_site_feed(site, &event, entropy, &made);
     uint32_t const happened = made.happened;
+    TACIT_IMPLIES((happened & TACIT_DREW) != 0, made.persist);
     bool const is_first_order = (happened & TACIT_WAS_ORDERED) != 0;
     bool const is_cut_short = event.kind != TACIT_EVENT_REWARD && made.plan_count == 0 &&
                               (happened & TACIT_ELIM_PLAN_OVER) != 0; /* open decisions are void */

@@ -108,6 +108,7 @@ static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t s
     if (network_of(config) == NULL)
         return NULL;
     struct tacit_wire_elim_run run = run_of(config, site);
+    TACIT_ASSERT(site < config->site_count);
     struct elim_place const place = elim_place_of(network_of(config), site);
     struct tacit_wire_elim_network network = common_of(config);
     struct tacit_wire_elim_neighbour *const neighbours =
@@ -401,6 +402,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         made.kind = TACIT_EVENT_RECEIVE;
         made.as.message = said;
     }
+    TACIT_ASSERT((said != NULL) == (event->kind == LIVE_HUB_RECEIVE));
     if (!hub->keeps_nothing)
         return step_core(hub, &made, entropy, update);
     return said != NULL ? hear(hub, event, said) : TACIT_OK;

@@ -150,6 +150,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     enum tacit_status const status = tacit_vote_site_step(site->state, &made, entropy, &done);
     struct live_site_release const release = {
         .number = done.cell, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    TACIT_IMPLIES(done.has_draw, done.persist && done.letter_count > 0);
     update->persist = done.persist;
     for (uint32_t i = 0; i < done.letter_count; i++)
         if (done.has_draw && done.letters[i].kind == TACIT_VOTE_COMMIT)
@@ -359,6 +360,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     struct tacit_vote_hub_view core;
     tacit_vote_hub_look(hub->state, &core);
     uint32_t const asked = tacit_bits_count(own->asked, hub->config->site_count);
+    TACIT_ASSERT(core.voter_count <= asked);
     *view = (struct live_hub_view){.judges = true,
                                    .is_finished = core.is_decided,
                                    .epoch = (uint32_t)core.board.reset + 1,
