@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What NOTES.md of arms and proto/* name stands where it says: functions in their file, tests in their room. And so it is with
-experiments/CLAIMS.md: claims are in claims.yaml with that verdict, and its counts are those of its rows.
+experiments/CLAIMS.md: claims are in claims.yaml with that verdict, and its counts are those of its rows. The table of
+experiments/README.md has a row for each claims.yaml, with the number of its verdicts.
 
 usage: check_notes.py ROOT
 `hub.c: on_report, flag` are names in hub.c beside the notes, or in the only such path below src.
@@ -78,12 +79,25 @@ def claim_faults(root, list_of_claims):
             yield f"its head should have: {line}"
 
 
+def table_faults(root, table):
+    counts = collections.defaultdict(collections.Counter)
+    for (paper, _), verdict in verdicts_on_record(root).items():
+        counts[paper][verdict] += 1
+    text = table.read_text(encoding="utf-8")
+    for paper, count in sorted(counts.items()):
+        end = " | ".join(str(count[verdict]) for verdict in ("holds", "does not hold", "not reached", "not run"))
+        if not re.search(rf"^\| `{paper}` \|.* \| {re.escape(end)} \|$", text, re.MULTILINE):
+            yield f"the row of {paper} should end with: | {end} |"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     claims = root / "experiments" / "CLAIMS.md"
     found = [f"{notes.relative_to(root)}: {fault}" for notes in (root / "src/arms/NOTES.md", *sorted(root.glob("src/proto/*/NOTES.md")), claims)
              for fault in faults(root, notes)]
     found += [f"{claims.relative_to(root)}: {fault}" for fault in claim_faults(root, claims)]
+    table = root / "experiments" / "README.md"
+    found += [f"{table.relative_to(root)}: {fault}" for fault in table_faults(root, table)]
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 
