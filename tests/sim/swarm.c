@@ -89,6 +89,14 @@ static void make_absences(struct tacit_rng *rng, struct world *world)
     sim->hub_answers_all = tacit_rng_bernoulli(rng, 0.5);
 }
 
+static void use_exact_bounds(struct world *world, double confidence)
+{
+    world->sim.growth = 2;
+    world->sim.confidence = confidence;
+    world->sim.round_limit = 0;
+    world->sim.report_count = world->sim.common.agent_count;
+}
+
 static void make_world(struct world *world, uint64_t seed)
 {
     struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
@@ -118,6 +126,8 @@ static void make_world(struct world *world, uint64_t seed)
     world->faults = make_faults(&rng, horizon);
     world->sim.faults = &world->faults;
     make_absences(&rng, world);
+    if (seed % 4 == 0 && world->sim.has_grants)
+        use_exact_bounds(world, seed % 8 == 0 ? 0.9 : 0);
 }
 
 /* In sound mode; old states of agents come back, or one of the hub, which forgets: of both together

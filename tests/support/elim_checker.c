@@ -307,6 +307,8 @@ static void check_aggregate(struct elim_checker *checker, const struct tacit_eli
     if (!is_enough(checker, reports, count_covered(checker, view)))
         elim_checker_blame(checker, "hub: aggregated epoch %u, but %u agents reported",
                            checker->hub_epoch, reports);
+    if (checker->experiment->growth > 0)
+        return; /* exact bounds look at some of the releases: unit/elim_exact */
     for (uint32_t arm = 0; arm < checker->arm_count && !checker->is_broken; arm++) {
         if (!tacit_bits_has(checker->hub_arms, arm))
             continue;

@@ -90,9 +90,9 @@ bool elim_flood_serves(const struct elim_sim *experiment)
     if (experiment->faults != NULL || experiment->hooks != NULL || experiment->own_tables ||
         experiment->sends_messages)
         return false;
-    if (is_star(experiment))
-        return experiment->growth >
-               0; /* integers: the order in which a hub adds them is no matter */
+    if (is_star(experiment)) /* integers: the order in which a hub adds them is no matter */
+        return experiment->growth > 0 && experiment->round_timeout_us == 0 &&
+               !experiment->hub_answers_all;
     if (network->collection != TACIT_ELIM_SPREAD)
         return false;
     bool const is_connected = network->component_count == 1;
