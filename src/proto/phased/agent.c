@@ -2,6 +2,7 @@
  * releases one noised sum a block, once, and reports. A plan is new pulls: whoever missed an order
  * is missing in its round, and its rewards of a plan that was overtaken are dropped for ever. */
 #include <string.h>
+#include "../round/site.h"
 #include "internal.h"
 
 #define LAST_REPORT_TRIES 12u
@@ -20,14 +21,12 @@ struct tacit_phased_agent {
     struct tacit_phased_agent_config config;
     struct tacit_ledger ledger;
     uint64_t now_us;
-    struct tacit_resend resend;
-    uint64_t pull_count;              /* pulls played, of T */
-    uint64_t left_count;              /* pulls left in the plan */
-    uint64_t term;                    /* 0: the first */
-    uint64_t number_base;             /* of a draw: this and its round; 0 in the first term */
-    uint64_t release_number;          /* of the last release that may be used; 0: none */
-    struct tacit_commit commit;       /* of the last draw */
-    uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
+    struct round_site grants;
+    uint64_t pull_count;     /* pulls played, of T */
+    uint64_t left_count;     /* pulls left in the plan */
+    uint64_t term;           /* 0: the first */
+    uint64_t number_base;    /* of a draw: this and its round; 0 in the first term */
+    uint64_t release_number; /* of the last release that may be used; 0: none */
     enum phase phase;
     uint32_t round;
     uint32_t draw_round;    /* last round whose sums were noised; ahead while it waits */
@@ -37,8 +36,6 @@ struct tacit_phased_agent {
     bool last;            /* the order said that no plan follows */
     bool reported;        /* the hub holds this round's report */
     bool cut;             /* T comes before the end of the plan: nothing is released */
-    bool blocked;         /* the hub has granted another commitment, .. */
-    bool forgotten;       /* .. or knows nothing of the one before */
     bool unplaced;        /* no order of this term was taken yet */
     /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
      * pulls K: of the arms; open plan 2 K */
@@ -136,7 +133,7 @@ enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
     memset(agent, 0, size);
     copy_config(&agent->config, config);
     agent->ledger = tacit_ledger_init(config->budget_nano);
-    agent->resend.due_us = TACIT_NEVER;
+    agent->grants.resend.due_us = TACIT_NEVER;
     agent->leader = TACIT_NO_ARM;
     return TACIT_OK;
 }
@@ -169,8 +166,7 @@ static void check_invariants(struct tacit_phased_agent *agent)
     TACIT_ASSERT(agent->round <= TACIT_PHASED_ROUNDS_MAX + 1);
     TACIT_ASSERT(agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM);
     TACIT_IMPLIES(agent->draw_round > agent->release_round, agent->config.has_grants);
-    TACIT_IMPLIES(agent->blocked, agent->config.has_grants);
-    TACIT_IMPLIES(agent->forgotten, agent->blocked);
+    TACIT_IMPLIES(agent->grants.blocked != 0, agent->config.has_grants);
     TACIT_IMPLIES(agent->phase == PHASE_COMMITTED, agent->draw_round == agent->round);
     TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->config.horizon);
     TACIT_IMPLIES(agent->phase == PHASE_WAITING, agent->pull_count < agent->config.horizon);
@@ -294,15 +290,15 @@ static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kin
     TACIT_IMPLIES(kind == TACIT_PHASED_COMMIT, agent->config.has_grants);
     TACIT_ASSERT(kind != TACIT_PHASED_ORDER);
     update->send = true;
-    update->message =
-        (struct tacit_phased_message){.kind = kind,
-                                      .from = agent->config.agent_id,
-                                      .to = TACIT_HUB,
-                                      .run_id = agent->config.run_id,
-                                      .term = agent->term,
-                                      .round = agent->unplaced ? 0 : agent->round,
-                                      .leader = TACIT_NO_ARM,
-                                      .commit = agent->config.has_grants ? &agent->commit : NULL};
+    update->message = (struct tacit_phased_message){
+        .kind = kind,
+        .from = agent->config.agent_id,
+        .to = TACIT_HUB,
+        .run_id = agent->config.run_id,
+        .term = agent->term,
+        .round = agent->unplaced ? 0 : agent->round,
+        .leader = TACIT_NO_ARM,
+        .commit = agent->config.has_grants ? &agent->grants.commit : NULL};
     if (kind == TACIT_PHASED_REPORT) {
         update->message.block_count = agent->block_count;
         update->message.sums = noised_of(agent);
@@ -352,7 +348,7 @@ static enum tacit_status commit(struct tacit_phased_agent *agent, const struct t
                                              .epoch = agent->round};
     uint8_t digest[TACIT_SHA256_BYTES];
     phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
-    return tacit_commit_make(&scope, agent->head, digest, sizeof digest, keys, &agent->commit);
+    return round_site_commit(&agent->grants, &scope, digest, keys);
 }
 
 /* 1: one sum a block, all or none, noised once; what it costs is spent with it. After this nothing
@@ -423,9 +419,6 @@ static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
                        struct tacit_phased_update *update)
 {
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
-    memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
-    agent->blocked = agent->forgotten = false;
-    agent->resend.unanswered_count = 0;
     agent->reported = agent->reported || is_closed;
     use_draw(agent);
     update->persist = true;
@@ -444,8 +437,8 @@ static void forget_release(struct tacit_phased_agent *agent)
     agent->number_base = draw_number(agent);
     agent->round = agent->draw_round = agent->release_round = 0;
     clear_plan(agent);
-    memset(&agent->commit, 0, sizeof agent->commit);
-    memcpy(agent->commit.commitment, agent->head, sizeof agent->head);
+    memset(&agent->grants.commit, 0, sizeof agent->grants.commit);
+    memcpy(agent->grants.commit.commitment, agent->grants.head, sizeof agent->grants.head);
 }
 
 /* What no grant covers is gone: whoever begins a term has forgotten what it granted. The number of
@@ -461,9 +454,9 @@ static void begin_term(struct tacit_phased_agent *agent, uint64_t term,
     update->happened |= TACIT_BEGAN_TERM;
     agent->term = term;
     agent->unplaced = true;
-    agent->last = agent->reported = agent->cut = agent->blocked = agent->forgotten = false;
+    agent->last = agent->reported = agent->cut = false;
     agent->left_count = 0;
-    agent->resend.unanswered_count = 0;
+    round_site_begin_term(&agent->grants, is_granted);
     if (!is_granted)
         forget_release(agent);
     /* From any phase, also from a halt: an old copy has nothing any more that could leave twice. */
@@ -610,7 +603,7 @@ static void take_seen(struct tacit_phased_agent *agent, const struct tacit_phase
         return;
     if (order->round == agent->round)
         agent->reported = order->seen == agent->round;
-    agent->resend.unanswered_count = 0;
+    agent->grants.resend.unanswered_count = 0;
 }
 
 static void take_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
@@ -624,7 +617,7 @@ static void take_order(struct tacit_phased_agent *agent, const struct tacit_phas
     agent->leader = order->leader;
     agent->last = order->last;
     agent->reported = false;
-    agent->resend.unanswered_count = 0;
+    agent->grants.resend.unanswered_count = 0;
     if (order->last)
         plan_rest(agent, NULL, 0);
     else
@@ -713,24 +706,17 @@ static enum tacit_status check_answer(const struct tacit_phased_agent *agent,
     return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
 }
 
-static bool is_commitment(const struct tacit_phased_message *answer, const uint8_t *commitment)
-{
-    return memcmp(answer->commit->commitment, commitment, TACIT_SHA256_BYTES) == 0;
-}
-
 static enum tacit_status on_grant(struct tacit_phased_agent *agent,
                                   const struct tacit_phased_message *grant,
                                   struct tacit_phased_update *update)
 {
     enum tacit_status const status = check_answer(agent, grant);
     if (status == TACIT_OK && agent->phase == PHASE_COMMITTED &&
-        is_commitment(grant, agent->commit.commitment))
+        round_site_take_grant(&agent->grants, grant->commit->commitment))
         take_grant(agent, grant->closed, update);
     return status; /* others are late, or repeated */
 }
 
-/* It is the holder's word alone and does not show the other state's signature, so it stops nobody
- * for good: the agent asks on, and shows that it is blocked. */
 static enum tacit_status on_refusal(struct tacit_phased_agent *agent,
                                     const struct tacit_phased_message *refusal,
                                     struct tacit_phased_update *update)
@@ -738,15 +724,12 @@ static enum tacit_status on_refusal(struct tacit_phased_agent *agent,
     enum tacit_status const status = check_answer(agent, refusal);
     if (status != TACIT_OK || agent->phase == PHASE_HALTED)
         return status;
-    bool const is_waiting = agent->phase == PHASE_COMMITTED;
-    if (refusal->round < agent->draw_round || (is_waiting && refusal->round != agent->draw_round))
-        return TACIT_OK; /* the answer to a question of a round before, repeated on its way */
-    bool const is_other = is_waiting ? !is_commitment(refusal, agent->commit.commitment)
-                                     : !is_commitment(refusal, agent->head);
-    bool const is_forgotten = is_other && refusal->forgot;
-    update->persist = is_other != agent->blocked || is_forgotten != agent->forgotten;
-    agent->blocked = is_other;
-    agent->forgotten = is_forgotten;
+    struct round_refusal const shown = {.round = refusal->round,
+                                        .draw_round = agent->draw_round,
+                                        .is_waiting = agent->phase == PHASE_COMMITTED,
+                                        .forgot = refusal->forgot,
+                                        .commitment = refusal->commit->commitment};
+    update->persist = round_site_take_refusal(&agent->grants, &shown);
     return TACIT_OK;
 }
 
@@ -774,7 +757,7 @@ static enum tacit_status on_timeout(struct tacit_phased_agent *agent,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_phased_update *update)
 {
-    if (event->now_us < agent->resend.due_us)
+    if (event->now_us < agent->grants.resend.due_us)
         return TACIT_OK; /* a timer of an earlier update */
     if (agent->phase == PHASE_RELEASING) {
         update->persist = true;
@@ -817,7 +800,7 @@ static enum tacit_status handle(struct tacit_phased_agent *agent,
 static bool wants_timer(const struct tacit_phased_agent *agent)
 {
     bool const is_at_end = agent->pull_count == agent->config.horizon;
-    bool const is_patient = !is_at_end || agent->resend.unanswered_count < LAST_REPORT_TRIES;
+    bool const is_patient = !is_at_end || agent->grants.resend.unanswered_count < LAST_REPORT_TRIES;
     bool const is_settling =
         agent->phase == PHASE_COMMITTED || (agent->phase == PHASE_FINISHED && owes_report(agent));
     return (is_settling && is_patient) || agent->phase == PHASE_IDLE ||
@@ -836,7 +819,7 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     enum phase const before = agent->phase;
     bool const had_order = agent->round > 0;
     bool const was_last = agent->last;
-    uint32_t const unanswered_before = agent->resend.unanswered_count;
+    uint32_t const unanswered_before = agent->grants.resend.unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     update->happened |= !had_order && agent->round > 0 ? TACIT_WAS_ORDERED : 0;
     update->happened |= !was_last && agent->last ? TACIT_ENDED : 0;
@@ -847,17 +830,15 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     TACIT_IMPLIES(agent->phase != before, update->persist);
     if (status == TACIT_OK || update->persist) {
         agent->now_us = event->now_us;
-        bool const is_due =
-            event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->resend.due_us;
-        struct tacit_resend_step const made = {.now_us = event->now_us,
-                                               .unanswered_before = unanswered_before,
-                                               .is_wanted = wants_timer(agent),
-                                               .restarts = is_start || update->send ||
-                                                           agent->phase != before || is_due,
-                                               .sends = update->send};
-        tacit_resend_end_step(&agent->resend, agent->config.resend_after_us, &made);
+        struct round_site_step const made = {.kind = event->kind,
+                                             .now_us = event->now_us,
+                                             .unanswered_before = unanswered_before,
+                                             .is_wanted = wants_timer(agent),
+                                             .has_moved = agent->phase != before,
+                                             .sends = update->send};
+        round_site_end_step(&agent->grants, agent->config.resend_after_us, &made);
     }
-    update->deadline_us = agent->resend.due_us;
+    update->deadline_us = agent->grants.resend.due_us;
     return status;
 }
 
@@ -871,7 +852,7 @@ static bool history_is_possible(const struct tacit_phased_agent *agent)
     return agent->round <= TACIT_PHASED_ROUNDS_MAX + 1 && agent->draw_round <= agent->round &&
            agent->release_round <= agent->draw_round && (!is_pending || may_be_pending) &&
            (is_pending || agent->phase != PHASE_COMMITTED) &&
-           (agent->config.has_grants || (!is_pending && !agent->blocked)) &&
+           (agent->config.has_grants || (!is_pending && agent->grants.blocked == 0)) &&
            (agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM) &&
            ledger->budget_nano == agent->config.budget_nano &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
@@ -973,8 +954,7 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *stat
         return TACIT_MALFORMED;
     bool const is_possible =
         phased_flag_is_possible(&agent->last) && phased_flag_is_possible(&agent->reported) &&
-        phased_flag_is_possible(&agent->cut) && phased_flag_is_possible(&agent->blocked) &&
-        phased_flag_is_possible(&agent->forgotten) && (!agent->forgotten || agent->blocked) &&
+        phased_flag_is_possible(&agent->cut) && round_site_is_possible(&agent->grants) &&
         phased_flag_is_possible(&agent->unplaced) && term_is_possible(agent) &&
         history_is_possible(agent) && plan_is_possible(agent) && released_is_possible(agent) &&
         phase_is_possible(agent);
@@ -1030,9 +1010,9 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *state,
         .halted = agent->phase == PHASE_HALTED,
         .releasing = agent->phase == PHASE_RELEASING,
         .committed = is_committed,
-        .blocked = agent->blocked,
-        .forgotten = agent->forgotten,
-        .head = agent->config.has_grants ? agent->head : NULL,
+        .blocked = agent->grants.blocked != 0,
+        .forgotten = agent->grants.forgotten != 0,
+        .head = agent->config.has_grants ? agent->grants.head : NULL,
         .reported = agent->reported,
         .pull_count = agent->pull_count,
         .leader = agent->leader,
