@@ -60,7 +60,7 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
     memset(agent, 0, size);
     elim_agent_config_copy(&agent->config, config);
     agent->ledger = tacit_ledger_init(config->budget_nano);
-    agent->resend.due_us = TACIT_NEVER;
+    agent->grants.resend.due_us = TACIT_NEVER;
     agent->active_count = config->arm_count;
     agent->horizon = config->horizon;
     tacit_bits_fill(arms_of(agent), config->arm_count);
@@ -93,8 +93,7 @@ static void check_invariants(struct tacit_elim_agent *agent)
     TACIT_ASSERT(agent->release_epoch <= agent->draw_epoch);
     TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
     TACIT_IMPLIES(agent->draw_epoch > agent->release_epoch, agent->config.has_grants);
-    TACIT_IMPLIES(agent->blocked, agent->config.has_grants);
-    TACIT_IMPLIES(agent->forgotten, agent->blocked);
+    TACIT_IMPLIES(agent->grants.blocked != 0, agent->config.has_grants);
     TACIT_IMPLIES(agent->last, agent->active_count == 1);
     TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->horizon);
     TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->epoch == 0);
@@ -223,7 +222,7 @@ static enum tacit_status on_timeout(struct tacit_elim_agent *agent,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *update)
 {
-    if (event->now_us < agent->resend.due_us)
+    if (event->now_us < agent->grants.resend.due_us)
         return TACIT_OK; /* a timer of an earlier update */
     if (agent->phase == PHASE_RELEASING) {
         update->persist = true;
@@ -268,7 +267,7 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
 static bool wants_timer(const struct tacit_elim_agent *agent)
 {
     bool const is_at_end = agent->pull_count == agent->horizon;
-    bool const is_patient = !is_at_end || agent->resend.unanswered_count < LAST_REPORT_TRIES;
+    bool const is_patient = !is_at_end || agent->grants.resend.unanswered_count < LAST_REPORT_TRIES;
     return (elim_agent_owes_report(agent) && is_patient) || agent->phase == PHASE_IDLE ||
            agent->phase == PHASE_WAITING || agent->phase == PHASE_RELEASING ||
            (agent->phase == PHASE_COMMITTED && is_patient);
@@ -279,16 +278,14 @@ static void set_timer(struct tacit_elim_agent *agent, const struct tacit_elim_ev
                       enum phase before, uint32_t unanswered_before,
                       const struct tacit_elim_update *update)
 {
-    bool const is_due = event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->resend.due_us;
-    struct tacit_resend_step const made = {.now_us = event->now_us,
-                                           .unanswered_before = unanswered_before,
-                                           .is_wanted = wants_timer(agent),
-                                           .restarts = event->kind == TACIT_EVENT_START ||
-                                                       update->send || agent->phase != before ||
-                                                       is_due,
-                                           .sends = update->send};
+    struct round_site_step const made = {.kind = event->kind,
+                                         .now_us = event->now_us,
+                                         .unanswered_before = unanswered_before,
+                                         .is_wanted = wants_timer(agent),
+                                         .has_moved = agent->phase != before,
+                                         .sends = update->send};
     agent->now_us = event->now_us;
-    tacit_resend_end_step(&agent->resend, agent->config.resend_after_us, &made);
+    round_site_end_step(&agent->grants, agent->config.resend_after_us, &made);
 }
 
 static void check_update(const struct tacit_elim_agent *agent, enum phase before,
@@ -311,14 +308,14 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     enum phase const before = agent->phase;
     struct elim_agent_brief const was = elim_agent_brief(agent);
-    uint32_t const unanswered_count = agent->resend.unanswered_count;
+    uint32_t const unanswered_count = agent->grants.resend.unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     update->happened = elim_agent_happened(&was, agent);
     check_invariants(agent);
     check_update(agent, before, status, update);
     if (status == TACIT_OK || update->persist)
         set_timer(agent, event, before, unanswered_count, update);
-    update->deadline_us = agent->resend.due_us;
+    update->deadline_us = agent->grants.resend.due_us;
     return status;
 }
 
@@ -329,7 +326,7 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
 {
     TACIT_ASSERT(now->now_us >= agent->now_us);
     check_invariants(agent);
-    *update = (struct tacit_elim_update){.deadline_us = agent->resend.due_us};
+    *update = (struct tacit_elim_update){.deadline_us = agent->grants.resend.due_us};
     if (agent->config.change_max == 0 || arm >= agent->config.arm_count ||
         !elim_agent_leaves_an_arm(agent, arm))
         return TACIT_INVALID;
@@ -352,8 +349,8 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
     update->happened = elim_agent_happened(&was, agent);
     check_invariants(agent);
     check_update(agent, before, status, update);
-    set_timer(agent, now, before, agent->resend.unanswered_count, update);
-    update->deadline_us = agent->resend.due_us;
+    set_timer(agent, now, before, agent->grants.resend.unanswered_count, update);
+    update->deadline_us = agent->grants.resend.due_us;
     return status;
 }
 
@@ -371,8 +368,8 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
                                      .arms = agent->words,
                                      .noised =
                                          noised_of((struct tacit_elim_agent *)(uintptr_t)agent),
-                                     .commit = &agent->commit,
-                                     .head = agent->head,
+                                     .commit = &agent->grants.commit,
+                                     .head = agent->grants.head,
                                      .committed = agent->phase == PHASE_COMMITTED,
                                      .releasing = agent->phase == PHASE_RELEASING,
                                      .last = agent->last,
@@ -410,9 +407,9 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .reported = agent->reported,
         .is_asked = agent->upload,
         .committed = is_committed,
-        .blocked = agent->blocked,
-        .forgotten = agent->forgotten,
-        .head = agent->config.has_grants ? agent->head : NULL,
+        .blocked = agent->grants.blocked != 0,
+        .forgotten = agent->grants.forgotten != 0,
+        .head = agent->config.has_grants ? agent->grants.head : NULL,
         .finished = agent->phase == PHASE_FINISHED || (is_committed && is_at_end),
         .releasing = agent->phase == PHASE_RELEASING,
         .halted = agent->phase == PHASE_HALTED,

@@ -40,7 +40,7 @@ static bool history_is_possible(struct tacit_elim_agent *agent)
     return agent->epoch <= TACIT_ELIM_EPOCHS_MAX && agent->release_epoch <= agent->draw_epoch &&
            agent->draw_epoch <= agent->epoch && (!is_pending || may_be_pending) &&
            (is_pending || agent->phase != PHASE_COMMITTED) &&
-           (agent->config.has_grants || (!is_pending && !agent->blocked)) &&
+           (agent->config.has_grants || (!is_pending && agent->grants.blocked == 0)) &&
            agent->pulls <= TACIT_HORIZON_MAX &&
            tacit_bits_within(arms_of(agent), arms_of(agent), arms) &&
            agent->active_count == tacit_bits_count(arms_of(agent), arms) &&
@@ -135,8 +135,7 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
     bool const is_possible =
         agent->phase <= PHASE_HALTED && flag_is_possible(&agent->last) &&
         flag_is_possible(&agent->upload) && flag_is_possible(&agent->reported) &&
-        flag_is_possible(&agent->cut) && flag_is_possible(&agent->blocked) &&
-        flag_is_possible(&agent->forgotten) && (!agent->forgotten || agent->blocked) &&
+        flag_is_possible(&agent->cut) && round_site_is_possible(&agent->grants) &&
         flag_is_possible(&agent->unplaced) && flag_is_possible(&agent->dropped) &&
         changes_are_possible(agent) && term_is_possible(agent) && history_is_possible(agent) &&
         pulls_are_possible(agent) && sums_are_possible(agent);

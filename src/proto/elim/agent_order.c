@@ -80,7 +80,7 @@ static void take_seen(struct tacit_elim_agent *agent, const struct tacit_elim_me
         return;
     if (order->epoch == agent->epoch)
         agent->reported = order->seen == agent->epoch;
-    agent->resend.unanswered_count = 0;
+    agent->grants.resend.unanswered_count = 0;
 }
 
 static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
@@ -95,7 +95,7 @@ static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_m
     agent->last = order->last;
     agent->leader = order->leader;
     agent->reported = false;
-    agent->resend.unanswered_count = 0;
+    agent->grants.resend.unanswered_count = 0;
     agent->upload = !order->last && (order->uploaders == NULL ||
                                      tacit_bits_has(order->uploaders, agent->config.agent_id));
     memcpy(arms_of(agent), order->arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
@@ -114,8 +114,8 @@ static bool is_answered(struct tacit_elim_agent *agent, const struct tacit_elim_
     return !order->last && agent->release_epoch > 0 && order->epoch == agent->release_epoch &&
            order->pulls == agent->release_pulls &&
            memcmp(order->arms, arms_of(agent), bytes) == 0 &&
-           (!agent->config.has_grants ||
-            memcmp(agent->commit.commitment, agent->head, sizeof agent->head) == 0);
+           (!agent->config.has_grants || memcmp(agent->grants.commit.commitment, agent->grants.head,
+                                                sizeof agent->grants.head) == 0);
 }
 
 /* Does it ask for more of what was granted? */

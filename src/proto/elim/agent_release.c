@@ -65,7 +65,7 @@ static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tac
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
     if (!scope.is_numbered)
         digest_history(agent, noised_of(agent), report_of(agent), digest);
-    return tacit_commit_make(&scope, agent->head, digest, sizeof digest, keys, &agent->commit);
+    return round_site_commit(&agent->grants, &scope, digest, keys);
 }
 
 /* The last draw may leave. */
@@ -131,10 +131,7 @@ static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
     TACIT_ASSERT(agent->draw_epoch > agent->release_epoch);
     memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
-    memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
     note_release(agent);
-    agent->blocked = agent->forgotten = false;
-    agent->resend.unanswered_count = 0;
     agent->reported = agent->reported || is_closed;
     elim_agent_start_waiting(agent);
     update->persist = true;
@@ -156,24 +153,17 @@ static enum tacit_status check_answer(const struct tacit_elim_agent *agent,
     return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
 }
 
-static bool is_commitment(const struct tacit_elim_message *answer, const uint8_t *commitment)
-{
-    return memcmp(answer->commit->commitment, commitment, TACIT_SHA256_BYTES) == 0;
-}
-
 enum tacit_status elim_agent_hear_grant(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_message *grant,
                                         struct tacit_elim_update *update)
 {
     enum tacit_status const status = check_answer(agent, grant);
     if (status == TACIT_OK && agent->phase == PHASE_COMMITTED &&
-        is_commitment(grant, agent->commit.commitment))
+        round_site_take_grant(&agent->grants, grant->commit->commitment))
         take_grant(agent, grant->closed, update);
     return status; /* others are late, or repeated */
 }
 
-/* It is the holder's word alone and does not show the other state's signature, so it stops nobody
- * for good: the agent asks on, and shows that it is blocked. */
 enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
                                           const struct tacit_elim_message *refusal,
                                           struct tacit_elim_update *update)
@@ -181,15 +171,12 @@ enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
     enum tacit_status const status = check_answer(agent, refusal);
     if (status != TACIT_OK || agent->phase == PHASE_HALTED)
         return status;
-    bool const is_waiting = agent->phase == PHASE_COMMITTED;
-    if (refusal->epoch < agent->draw_epoch || (is_waiting && refusal->epoch != agent->draw_epoch))
-        return TACIT_OK; /* the answer to a question of an epoch before, repeated on its way */
-    bool const blocked =
-        !is_commitment(refusal, is_waiting ? agent->commit.commitment : agent->head);
-    bool const forgotten = blocked && refusal->forgot;
-    update->persist = blocked != agent->blocked || forgotten != agent->forgotten;
-    agent->blocked = blocked;
-    agent->forgotten = forgotten;
+    struct round_refusal const shown = {.round = refusal->epoch,
+                                        .draw_round = agent->draw_epoch,
+                                        .is_waiting = agent->phase == PHASE_COMMITTED,
+                                        .forgot = refusal->forgot,
+                                        .commitment = refusal->commit->commitment};
+    update->persist = round_site_take_refusal(&agent->grants, &shown);
     return TACIT_OK;
 }
 

@@ -4,7 +4,7 @@
 /* What it says of its commitments: nothing without grants. */
 static const struct tacit_commit *commit_of(const struct tacit_elim_agent *agent)
 {
-    return agent->config.has_grants ? &agent->commit : NULL;
+    return agent->config.has_grants ? &agent->grants.commit : NULL;
 }
 
 /* What it says that it does not play. NULL: it plays all that is asked for. */

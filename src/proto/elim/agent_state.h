@@ -4,6 +4,7 @@
  * agent_term.c begins a term, agent_check.c looks at what lay on a disk. */
 #ifndef TACIT_ELIM_AGENT_STATE_H
 #define TACIT_ELIM_AGENT_STATE_H
+#include "../round/site.h"
 #include "internal.h"
 
 enum phase {
@@ -20,18 +21,16 @@ struct tacit_elim_agent {
     struct tacit_elim_agent_config config;
     struct tacit_ledger ledger;
     uint64_t now_us;
-    struct tacit_resend resend;
-    uint64_t pulls;                   /* S(r) of the order */
-    uint64_t pull_count;              /* pulls played, of T */
-    uint64_t left_count;              /* pulls left in the plan */
-    uint64_t release_epoch;           /* last epoch whose sums were noised, and granted */
-    uint64_t draw_epoch;              /* last epoch whose sums were noised: ahead while COMMITTED */
-    uint64_t term;                    /* 0: the first */
-    uint64_t number_base;             /* of a draw: this and its epoch; 0 in the first term */
-    uint64_t release_number;          /* of the last draw that was granted */
-    uint64_t release_pulls;           /* S(r) of it: each arm that was active has so many */
-    struct tacit_commit commit;       /* of the last draw */
-    uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
+    struct round_site grants;
+    uint64_t pulls;          /* S(r) of the order */
+    uint64_t pull_count;     /* pulls played, of T */
+    uint64_t left_count;     /* pulls left in the plan */
+    uint64_t release_epoch;  /* last epoch whose sums were noised, and granted */
+    uint64_t draw_epoch;     /* last epoch whose sums were noised: ahead while COMMITTED */
+    uint64_t term;           /* 0: the first */
+    uint64_t number_base;    /* of a draw: this and its epoch; 0 in the first term */
+    uint64_t release_number; /* of the last draw that was granted */
+    uint64_t release_pulls;  /* S(r) of it: each arm that was active has so many */
     enum phase phase;
     uint32_t epoch;
     uint32_t active_count;
@@ -41,11 +40,9 @@ struct tacit_elim_agent {
     bool last;             /* the order said that no epoch follows */
     bool upload;           /* this epoch's report is asked for */
     bool reported;         /* the hub holds it */
-    bool cut;       /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
-    bool blocked;   /* the hub has granted another commitment, .. */
-    bool forgotten; /* .. or knows nothing of the one before */
-    bool unplaced;  /* no order of this term was taken yet */
-    bool dropped;   /* the operator asks for no report of this agent any more */
+    bool cut;      /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
+    bool unplaced; /* no order of this term was taken yet */
+    bool dropped;  /* the operator asks for no report of this agent any more */
     /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
      * pending K | with changes: log, barred W(K), refused W(K), playable W(K) */
     uint64_t words[];

@@ -10,16 +10,13 @@ void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term)
     bool const is_at_end = agent->pull_count == agent->horizon;
     agent->term = term;
     agent->number_base = draw_number(agent) - agent->release_epoch;
-    if (agent->draw_epoch > agent->release_epoch)
-        memset(&agent->commit, 0, sizeof agent->commit);
+    round_site_begin_term(&agent->grants, agent->draw_epoch == agent->release_epoch);
     agent->draw_epoch = agent->release_epoch;
     agent->epoch = (uint32_t)agent->release_epoch;
     agent->pulls = agent->release_pulls;
     agent->left_count = 0;
-    agent->resend.unanswered_count = 0;
     agent->leader = 0;
-    agent->last = agent->upload = agent->reported = agent->cut = agent->blocked = false;
-    agent->forgotten = false;
+    agent->last = agent->upload = agent->reported = agent->cut = false;
     agent->unplaced = true;
     memset(left_of(agent), 0, arms * sizeof(uint64_t));
     memset(exact_of(agent), 0, arms * sizeof(uint64_t));
@@ -44,7 +41,7 @@ void elim_agent_drop_history(struct tacit_elim_agent *agent)
     uint32_t const arms = agent->config.arm_count;
     memset(noised_of(agent), 0, arms * sizeof(uint64_t));
     memset(done_of(agent), 0, arms * sizeof(uint64_t));
-    memset(&agent->commit, 0, sizeof agent->commit);
+    memset(&agent->grants.commit, 0, sizeof agent->grants.commit);
     agent->number_base = draw_number(agent);
     agent->release_epoch = agent->draw_epoch = agent->epoch = 0;
     agent->release_pulls = agent->pulls = 0;
