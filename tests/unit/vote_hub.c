@@ -15,7 +15,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x49b20632f25d2ab2)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xbce85505d6a87621)
+#define VERDICTS UINT64_C(0x0e3199a1d36ca183)
 
 #define RUN 77u
 #define ARMS 3u

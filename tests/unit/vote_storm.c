@@ -14,9 +14,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xa0226d6394eb3576)
+#define DIGEST UINT64_C(0x5ea2b2d8c154676b)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x81afee54b4fe7586)
+#define VERDICTS UINT64_C(0xde0a113c88902845)
 
 #define SITES_MAX 5u
 #define ARMS_MAX 70u

@@ -2,6 +2,7 @@
  * (LIVE-TRUST 1.1-1.5). Before the grant of a draw nothing uses it: the player reads no board, and
  * what comes meanwhile waits there. */
 #include "tacit/vote_hub.h"
+#include "../round/site.h"
 #include "block.h"
 #include <string.h>
 
@@ -11,21 +12,17 @@ struct tacit_vote_site {
     uint64_t goes_on;
     uint64_t resend_after_us;
     uint8_t domain[TACIT_SHA256_BYTES];
-    uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted; zeros: none */
-    struct tacit_commit commit;       /* if committed */
+    struct round_site grants; /* commit: if committed; else zeros */
     uint64_t run_id;
     uint64_t player_id;
     uint64_t arm_count;
     uint64_t player_bytes;
     uint64_t now_us;
-    struct tacit_resend resend; /* of what waits for an answer */
     uint64_t pull_count;
     uint64_t granted;
     uint64_t said_reset;
     uint64_t committed;
-    uint64_t blocked;
-    uint64_t forgotten; /* .. for the hub knows nothing of a grant that it gave */
-    uint64_t unheard;   /* the vote has left, and has not come back from the hub */
+    uint64_t unheard; /* the vote has left, and has not come back from the hub */
     /* said W | player | board */
     uint64_t words[];
 };
@@ -102,7 +99,7 @@ static bool is_spent(const struct tacit_vote_site *site)
 
 static bool may_explore(const struct tacit_vote_site *site)
 {
-    return site->blocked == 0 && site->pull_count < site->horizon && !is_over(site) &&
+    return site->grants.blocked == 0 && site->pull_count < site->horizon && !is_over(site) &&
            !is_spent(site);
 }
 
@@ -128,22 +125,22 @@ static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *upd
     bool const committed = site->committed != 0;
     struct tacit_vote_letter *const letter =
         add_letter(site, committed ? TACIT_VOTE_COMMIT : TACIT_VOTE_HELLO, update);
-    memcpy(letter->commitment, committed ? site->commit.commitment : site->head,
+    memcpy(letter->commitment, committed ? site->grants.commit.commitment : site->grants.head,
            sizeof letter->commitment);
     if (committed)
-        memcpy(letter->previous, site->commit.previous, sizeof letter->previous);
+        memcpy(letter->previous, site->grants.commit.previous, sizeof letter->previous);
 }
 
 /* The vote as it left last. A blocked site says nothing more. */
 static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(site->unheard != 0);
-    if (site->blocked != 0)
+    if (site->grants.blocked != 0)
         return;
     struct tacit_vote_letter *const letter = add_letter(site, TACIT_VOTE_CAST, update);
     letter->reset = site->said_reset;
     letter->marks = said_of(site);
-    memcpy(letter->commitment, site->head, sizeof letter->commitment);
+    memcpy(letter->commitment, site->grants.head, sizeof letter->commitment);
 }
 
 /* Ensures: after a draw, that it is committed to in the same write. */
@@ -159,13 +156,12 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
                                              .site = (uint32_t)site->player_id,
                                              .epoch = (uint32_t)player.cell};
     tacit_vote_private_digest(player_of(site), digest);
-    enum tacit_status const status =
-        tacit_commit_make(&scope, site->head, digest, sizeof digest, keys, &site->commit);
+    enum tacit_status const status = round_site_commit(&site->grants, &scope, digest, keys);
     update->persist = true;
     if (status != TACIT_OK)
         return status;
     /* Sums never leave, so nothing will be opened: the salt is of no more use to anybody. */
-    memset(site->commit.salt, 0, sizeof site->commit.salt);
+    memset(site->grants.commit.salt, 0, sizeof site->grants.commit.salt);
     site->committed = 1;
     update->has_draw = true;
     update->cell = (uint32_t)player.cell;
@@ -278,14 +274,11 @@ static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
 }
 
 /* This state is the one that was granted last, after all. */
-static enum tacit_status unblock(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
-                                 struct tacit_vote_site_update *update)
+static enum tacit_status go_on(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
+                               struct tacit_vote_site_update *update)
 {
-    TACIT_ASSERT(site->blocked <= 1);
-    if (site->blocked == 0)
-        return TACIT_OK;
-    site->blocked = site->forgotten = 0;
-    site->resend.unanswered_count = 0;
+    site->grants.blocked = site->grants.forgotten = 0;
+    site->grants.resend.unanswered_count = 0;
     update->persist = true;
     return step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
 }
@@ -297,23 +290,20 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
                                     struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(!is_nothing(letter->commitment));
-    if (memcmp(letter->commitment, site->head, sizeof site->head) == 0)
-        return site->committed != 0 ? TACIT_OK : unblock(site, entropy, update);
-    if (site->committed == 0 ||
-        memcmp(letter->commitment, site->commit.commitment, sizeof site->head) != 0)
+    if (memcmp(letter->commitment, site->grants.head, sizeof site->grants.head) == 0)
+        return site->committed != 0 || site->grants.blocked == 0 ? TACIT_OK
+                                                                 : go_on(site, entropy, update);
+    if (site->committed == 0 || !round_site_take_grant(&site->grants, letter->commitment))
         return TACIT_OK; /* late, or repeated */
     struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
                                              .from = TACIT_HUB,
                                              .to = (uint32_t)site->player_id,
                                              .run_id = site->run_id,
                                              .cell = glance(site).cell};
-    memcpy(site->head, site->commit.commitment, sizeof site->head);
-    memset(&site->commit, 0, sizeof site->commit);
+    memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
-    site->blocked = site->forgotten = 0;
     update->granted = (uint32_t)glance(site).cell;
     site->granted = grant.cell;
-    site->resend.unanswered_count = 0;
     update->persist = true;
     enum tacit_status const status = step_player(
         site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant}, entropy,
@@ -326,22 +316,21 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
  * was this one. */
 static enum tacit_status on_refused(struct tacit_vote_site *site,
                                     const struct tacit_vote_letter *letter,
+                                    const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(letter->kind == TACIT_VOTE_REFUSED);
-    /* The answer to what was asked before the last draw; or a commitment that is refused follows
-     * another head than the hub's. */
-    if (letter->cell < glance(site).cell ||
-        memcmp(letter->commitment, site->head, sizeof site->head) == 0 ||
-        (site->committed != 0 &&
-         memcmp(letter->commitment, site->commit.commitment, sizeof site->head) == 0))
-        return TACIT_OK;
-    uint64_t const forgotten = letter->forgot ? 1 : 0;
-    update->persist = site->blocked == 0 || site->forgotten != forgotten;
-    if (site->blocked == 0)
+    struct round_refusal const shown = {.round = letter->cell,
+                                        .draw_round = glance(site).cell,
+                                        .is_waiting = site->committed != 0,
+                                        .forgot = letter->forgot,
+                                        .commitment = letter->commitment};
+    bool const was_blocked = site->grants.blocked != 0;
+    update->persist = round_site_take_refusal(&site->grants, &shown);
+    if (was_blocked && site->grants.blocked == 0)
+        return go_on(site, entropy, update);
+    if (!was_blocked && site->grants.blocked != 0)
         void_plan(update);
-    site->blocked = 1;
-    site->forgotten = forgotten;
     return TACIT_OK;
 }
 
@@ -364,7 +353,7 @@ static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_let
         row->reset < site->said_reset)
         return;
     site->unheard = 0;
-    site->resend.unanswered_count = 0;
+    site->grants.resend.unanswered_count = 0;
     update->persist = true;
 }
 
@@ -404,7 +393,7 @@ static enum tacit_status on_receive(struct tacit_vote_site *site,
         return is_nothing(letter->commitment) ? TACIT_MALFORMED
                                               : on_granted(site, letter, entropy, update);
     case TACIT_VOTE_REFUSED:
-        return on_refused(site, letter, update);
+        return on_refused(site, letter, entropy, update);
     case TACIT_VOTE_ROW:
     case TACIT_VOTE_ANEW:
         return on_board(site, letter, entropy, update);
@@ -421,7 +410,7 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
                                     const struct tacit_entropy *keys,
                                     struct tacit_vote_site_update *update)
 {
-    bool const is_due = site->now_us >= site->resend.due_us;
+    bool const is_due = site->now_us >= site->grants.resend.due_us;
     enum tacit_status status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}, entropy, update);
     if (!is_due || status != TACIT_OK)
@@ -429,7 +418,7 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
     if (glance(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
     bool const has_cast = update->letter_count > 0;
-    if (site->committed != 0 || site->blocked != 0)
+    if (site->committed != 0 || site->grants.blocked != 0)
         ask(site, update);
     if (site->unheard != 0 && !has_cast)
         cast(site, update);
@@ -440,23 +429,21 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
 static void time_resend(struct tacit_vote_site *site, const struct tacit_vote_site_event *event,
                         uint32_t unanswered_before, const struct tacit_vote_site_update *update)
 {
-    bool const sends = update->letter_count > 0;
-    bool const is_due = event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= site->resend.due_us;
-    struct tacit_resend_step const made = {
+    bool const lacks_salt = glance(site).waiting && site->committed == 0;
+    struct round_site_step const made = {
+        .kind = event->kind,
         .now_us = site->now_us,
         .unanswered_before = unanswered_before,
-        .is_wanted = glance(site).waiting || site->blocked != 0 || site->unheard != 0,
-        .restarts = event->kind == TACIT_EVENT_START || sends || is_due ||
-                    site->resend.due_us == TACIT_NEVER ||
-                    (glance(site).waiting && site->committed == 0),
-        .sends = sends};
-    tacit_resend_end_step(&site->resend, site->resend_after_us, &made);
+        .is_wanted = glance(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
+        .has_moved = lacks_salt || site->grants.resend.due_us == TACIT_NEVER,
+        .sends = update->letter_count > 0};
+    round_site_end_step(&site->grants, site->resend_after_us, &made);
 }
 
 static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     struct tacit_vote_private_glance const player = glance(site);
-    update->deadline_us = vote_earlier(player.deadline_us, site->resend.due_us);
+    update->deadline_us = vote_earlier(player.deadline_us, site->grants.resend.due_us);
     update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.vote_us;
     TACIT_IMPLIES(update->on_tick, update->deadline_us != TACIT_NEVER);
 }
@@ -480,7 +467,7 @@ enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
     site->player_id = config->player.player_id;
     site->arm_count = config->player.arm_count;
     site->player_bytes = tacit_vote_private_size(&config->player);
-    site->resend.due_us = TACIT_NEVER;
+    site->grants.resend.due_us = TACIT_NEVER;
     enum tacit_status status = tacit_vote_private_init(player_of(site), &config->player);
     if (status == TACIT_OK)
         status = tacit_vote_board_init(board_of(site), &config->board);
@@ -502,12 +489,11 @@ static bool is_of_config(const struct tacit_vote_site *site,
 static bool is_possible(const struct tacit_vote_site *site)
 {
     struct tacit_vote_private_glance const player = glance(site);
-    return site->committed <= 1 && site->blocked <= 1 && site->forgotten <= site->blocked &&
-           site->unheard <= 1 && site->pull_count <= site->horizon &&
-           site->granted <= player.cell && player.cell <= UINT32_MAX &&
-           (site->committed == 0 || player.waiting) &&
-           (site->committed == 0 || !is_nothing(site->commit.commitment)) &&
-           (site->granted == 0) == is_nothing(site->head);
+    return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
+           site->pull_count <= site->horizon && site->granted <= player.cell &&
+           player.cell <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
+           (site->committed == 0 || !is_nothing(site->grants.commit.commitment)) &&
+           (site->granted == 0) == is_nothing(site->grants.head);
 }
 
 enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size_t size,
@@ -536,7 +522,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= site->now_us);
     struct tacit_entropy const *const keys = event->keys == NULL ? entropy : event->keys;
     uint64_t const now_before = site->now_us;
-    uint32_t const unanswered_before = site->resend.unanswered_count;
+    uint32_t const unanswered_before = site->grants.resend.unanswered_count;
     enum tacit_status status = TACIT_UNEXPECTED;
     *update = (struct tacit_vote_site_update){.deadline_us = TACIT_NEVER};
     site->now_us = event->now_us;
@@ -590,14 +576,14 @@ void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_
                                           .is_decided = is_over(site),
                                           .is_finished = site->pull_count == site->horizon,
                                           .is_committed = site->committed != 0,
-                                          .is_blocked = site->blocked != 0,
-                                          .is_forgotten = site->forgotten != 0,
+                                          .is_blocked = site->grants.blocked != 0,
+                                          .is_forgotten = site->grants.forgotten != 0,
                                           .is_spent = is_spent(site),
                                           .granted = (uint32_t)site->granted,
                                           .pull_count = site->pull_count,
                                           .said = site->words,
                                           .is_heard = site->unheard == 0,
-                                          .commit = site->commit};
+                                          .commit = site->grants.commit};
     tacit_vote_private_look(player_of(site), &view->player);
-    memcpy(view->head, site->head, sizeof view->head);
+    memcpy(view->head, site->grants.head, sizeof view->head);
 }
