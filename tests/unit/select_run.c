@@ -15,7 +15,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x09b90f4411d6d2f1)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x6f9d3650ed5b45d4)
+#define VERDICTS UINT64_C(0xd722946febcde33b)
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */

@@ -18,7 +18,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x818d6fc4e87dce05)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x7697045b42352a5c)
+#define VERDICTS UINT64_C(0x407d1ba5b6eee72d)
 
 #define SITES_MAX 5u
 #define NUMBERS_MAX 7u

@@ -1,6 +1,7 @@
 /* A site of a training federation. Its block: the head, the digests of the model's and of its own
  * update's pieces, which pieces of the model are there, the update, the model. */
 #include <string.h>
+#include "../round/site.h"
 #include "budget.h"
 #include "piece.h"
 #include "state.h"
@@ -31,18 +32,12 @@ struct site_head {
     uint32_t draw_round;
     uint32_t release_round;
     uint32_t participation;
-    uint32_t blocked;
     uint32_t first; /* the window of pieces that was asked for */
     uint32_t mask;
-    uint32_t forgotten;        /* blocked, for the hub knows nothing of a grant that it gave */
-    uint32_t unanswered_count; /* messages since the hub's last answer */
-    uint32_t unused;
     uint64_t price_nano; /* of the newest draw */
     uint64_t spent_nano;
     uint64_t next_nano;
-    uint64_t deadline_us;
-    struct tacit_commit commit;        /* of the newest draw */
-    uint8_t head[TACIT_SHA256_BYTES];  /* the last commitment that was granted */
+    struct round_site grants;
     uint8_t model[TACIT_SHA256_BYTES]; /* the name of the model that the order is of */
     uint8_t start[TACIT_SHA256_BYTES]; /* .. and of the one that the newest draw started from */
 };
@@ -136,7 +131,7 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
     head->magic = SITE_MAGIC;
     fill_fixed(&head->fixed, config);
     head->next_nano = head->fixed.prices.first_nano;
-    head->deadline_us = TACIT_NEVER;
+    head->grants.resend.due_us = TACIT_NEVER;
     return TACIT_OK;
 }
 
@@ -144,7 +139,7 @@ static bool is_possible(const struct site_head *head)
 {
     struct site_fixed const *const fixed = &head->fixed;
     return head->phase <= TACIT_SELECT_FINISHED && head->round <= fixed->round_count + 1 &&
-           head->last <= 1 && head->blocked <= 1 && head->forgotten <= head->blocked &&
+           head->last <= 1 && round_site_is_possible(&head->grants) &&
            head->draw_round <= head->round && head->release_round <= head->draw_round &&
            head->participation <= head->draw_round &&
            head->spent_nano <= fixed->prices.total_nano &&
@@ -196,7 +191,7 @@ static void say_hello(const struct site_head *head, struct tacit_select_update *
             (struct tacit_select_message){
                 .kind = TACIT_SELECT_HELLO, .round = head->round, .spent_nano = head->spent_nano},
             update);
-    memcpy(hello->commit.commitment, head->head, TACIT_SHA256_BYTES);
+    memcpy(hello->commit.commitment, head->grants.head, TACIT_SHA256_BYTES);
 }
 
 static void ask_for_pieces(const struct site_parts *parts, struct tacit_select_update *update)
@@ -217,7 +212,7 @@ static void ask_for_grant(const struct site_head *head, struct tacit_select_upda
     struct tacit_select_message *const question = say(
         head, (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT, .round = head->draw_round},
         update);
-    question->commit = head->commit;
+    question->commit = head->grants.commit;
     memset(question->commit.salt, 0, sizeof question->commit.salt); /* not before the grant */
 }
 
@@ -235,7 +230,7 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
                                            .spent_nano = head->spent_nano,
                                            .participation = head->participation,
                                            .price_nano = head->price_nano,
-                                           .commit = head->commit};
+                                           .commit = head->grants.commit};
     TACIT_ASSERT(head->draw_round > 0);
     memcpy(message.model, head->start, sizeof message.model);
     return message;
@@ -276,11 +271,11 @@ static void say_again(const struct tacit_select_site *site, struct tacit_select_
 static void set_deadline(struct site_head *head, uint64_t now_us)
 {
     uint64_t const resend =
-        tacit_resend_pause_us(head->fixed.resend_after_us, head->unanswered_count);
+        tacit_resend_pause_us(head->fixed.resend_after_us, head->grants.resend.unanswered_count);
     bool const is_idle = head->phase == TACIT_SELECT_IDLE || head->phase == TACIT_SELECT_TRAINING;
-    head->deadline_us = head->phase == TACIT_SELECT_FINISHED
-                            ? TACIT_NEVER
-                            : now_us + (is_idle ? IDLE_RESENDS * resend : resend);
+    head->grants.resend.due_us = head->phase == TACIT_SELECT_FINISHED
+                                     ? TACIT_NEVER
+                                     : now_us + (is_idle ? IDLE_RESENDS * resend : resend);
 }
 
 /* ---- The model ---- */
@@ -406,8 +401,8 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     struct tacit_select_message const message = tacit_select_site_release(site);
     struct tacit_commit_scope const scope = scope_of(head, head->draw_round);
     select_release_of(&message, release);
-    status = tacit_commit_make(&scope, head->head, release, sizeof release,
-                               event->keys == NULL ? entropy : event->keys, &head->commit);
+    status = round_site_commit(&head->grants, &scope, release,
+                               event->keys == NULL ? entropy : event->keys);
     if (status != TACIT_OK)
         return status;
     head->phase = TACIT_SELECT_COMMITTED;
@@ -446,11 +441,9 @@ static enum tacit_status take_grant(const struct tacit_select_site *site,
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     if (head->phase != TACIT_SELECT_COMMITTED || grant->round != head->draw_round ||
-        memcmp(grant->commit.commitment, head->commit.commitment, TACIT_SHA256_BYTES) != 0)
+        !round_site_take_grant(&head->grants, grant->commit.commitment))
         return TACIT_OK; /* late, or repeated */
-    memcpy(head->head, head->commit.commitment, sizeof head->head);
     head->release_round = head->draw_round;
-    head->blocked = head->forgotten = 0;
     head->phase = TACIT_SELECT_RELEASED;
     update->persist = true;
     if (!grant->closed) {
@@ -466,16 +459,12 @@ static enum tacit_status take_refusal(struct site_head *head,
                                       const struct tacit_select_message *refusal,
                                       struct tacit_select_update *update)
 {
-    bool const is_waiting = head->phase == TACIT_SELECT_COMMITTED;
-    if (refusal->round < head->draw_round || (is_waiting && refusal->round != head->draw_round))
-        return TACIT_OK; /* the answer to a question of a round before, repeated on its way */
-    uint8_t const *const own = is_waiting ? head->commit.commitment : head->head;
-    uint32_t const blocked =
-        memcmp(refusal->commit.commitment, own, TACIT_SHA256_BYTES) == 0 ? 0 : 1;
-    uint32_t const forgotten = refusal->forgot ? blocked : 0;
-    update->persist = head->blocked != blocked || head->forgotten != forgotten;
-    head->blocked = blocked;
-    head->forgotten = forgotten;
+    struct round_refusal const shown = {.round = refusal->round,
+                                        .draw_round = head->draw_round,
+                                        .is_waiting = head->phase == TACIT_SELECT_COMMITTED,
+                                        .forgot = refusal->forgot,
+                                        .commitment = refusal->commit.commitment};
+    update->persist = round_site_take_refusal(&head->grants, &shown);
     return TACIT_OK;
 }
 
@@ -567,14 +556,14 @@ static enum tacit_status dispatch(struct tacit_select_site *site,
 static void time_resend(struct site_head *head, uint64_t now_us, bool is_answered, bool restarts,
                         const struct tacit_select_update *update)
 {
-    bool const ends_pause = is_answered && head->unanswered_count > 1;
+    bool const ends_pause = is_answered && head->grants.resend.unanswered_count > 1;
     bool const sends = update->message_count > 0;
     if (is_answered)
-        head->unanswered_count = 0;
-    if (restarts || sends || ends_pause || head->deadline_us == TACIT_NEVER)
+        head->grants.resend.unanswered_count = 0;
+    if (restarts || sends || ends_pause || head->grants.resend.due_us == TACIT_NEVER)
         set_deadline(head, now_us);
-    if (sends && head->unanswered_count < UINT32_MAX)
-        head->unanswered_count++;
+    if (sends && head->grants.resend.unanswered_count < UINT32_MAX)
+        head->grants.resend.unanswered_count++;
 }
 
 enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
@@ -591,13 +580,13 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
     enum tacit_status const status = dispatch(site, event, entropy, update);
     if (status == TACIT_ENTROPY) {
         update->train = true;
-        head->deadline_us = event->now_us + ENTROPY_PAUSE_US;
+        head->grants.resend.due_us = event->now_us + ENTROPY_PAUSE_US;
     } else {
         bool const is_answered = event->kind == TACIT_SELECT_RECEIVE && status == TACIT_OK &&
                                  event->message->kind != TACIT_SELECT_REFUSAL;
         time_resend(head, event->now_us, is_answered, phase != head->phase, update);
     }
-    update->deadline_us = head->deadline_us;
+    update->deadline_us = head->grants.resend.due_us;
     return status;
 }
 
@@ -615,8 +604,8 @@ void tacit_select_site_look(const struct tacit_select_site *site,
                                             .participation = head->participation,
                                             .price_nano = head->price_nano,
                                             .spent_nano = head->spent_nano,
-                                            .is_blocked = head->blocked != 0,
-                                            .is_forgotten = head->forgotten != 0,
+                                            .is_blocked = head->grants.blocked != 0,
+                                            .is_forgotten = head->grants.forgotten != 0,
                                             .is_exhausted = !can_pay(head)};
-    memcpy(view->head, head->head, sizeof view->head);
+    memcpy(view->head, head->grants.head, sizeof view->head);
 }
