@@ -53,43 +53,4 @@ struct tacit_pull_block {
 #define TACIT_BEGAN_TERM 4u
 #define TACIT_ENDED 8u         /* nothing is learnt any more, for good or until a term begins */
 #define TACIT_CLOSED_ROUND 16u /* a hub: what it knows of the arms is new */
-
-/* ---- Saying again ---------------------------------------------------------------------------- */
-
-#define TACIT_RESEND_DOUBLINGS_MAX 6u
-
-/* What waits for an answer is said again, at pauses that double with every message that found none.
- */
-struct tacit_resend {
-    uint64_t due_us;           /* TACIT_NEVER: nothing is to be said again */
-    uint32_t unanswered_count; /* messages since the last answer; the core sets it to 0 then */
-};
-
-/* first_us times 2 for each message without an answer, TACIT_RESEND_DOUBLINGS_MAX times at most.
- * Requires: first_us <= TACIT_NEVER >> TACIT_RESEND_DOUBLINGS_MAX. Cost: O(1). */
-uint64_t tacit_resend_pause_us(uint64_t first_us, uint32_t unanswered_count);
-
-/* What a step of a core did, as far as it matters here. */
-struct tacit_resend_step {
-    uint64_t now_us;
-    uint32_t unanswered_before; /* unanswered_count before the step */
-    bool is_wanted;             /* is anything to be said again? */
-    bool restarts;              /* the pause begins anew */
-    bool sends;                 /* something was said */
-};
-
-/* After each step of a core whose pauses begin at first_us. An answer ends the pause that silence
- * had brought about: else what the other side says next, if that gets lost, would be asked for only
- * at the end of it.
- * Ensures: due_us <= now_us + first_us after an answer; TACIT_NEVER where nothing is wanted.
- * Tested by: tests/unit/base.c */
-void tacit_resend_end_step(struct tacit_resend *resend, uint64_t first_us,
-                           const struct tacit_resend_step *step);
-
-/* Until when a hub's round waits for its reports: the full time from now on, for a new round and
- * for a new process with a new clock. But what is no new round does not put off a deadline that is
- * still to come: else a hub that starts often has none. deadline_us: of before. Ensures:
- * TACIT_NEVER where nothing is waited for. Cost: O(1). Tested by: tests/unit/base.c */
-uint64_t tacit_round_deadline_us(bool waits, bool is_new_round, uint64_t now_us,
-                                 uint64_t timeout_us, uint64_t deadline_us);
 #endif

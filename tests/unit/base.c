@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "tacit/base.h"
-#include "tacit/core.h"
+#include "../../src/proto/round/pauses.h"
 
 #define MEMBERS_MAX 128u
 
@@ -313,40 +313,40 @@ static void pause_doubles_with_each_message_without_an_answer_up_to_64_times(voi
     (void)state;
     uint64_t expected_us = 3;
     for (uint32_t unanswered = 0; unanswered <= 6; unanswered++, expected_us *= 2)
-        assert_int_equal(tacit_resend_pause_us(3, unanswered), expected_us);
-    assert_int_equal(tacit_resend_pause_us(3, 7), 192);
-    assert_int_equal(tacit_resend_pause_us(3, UINT32_MAX), 192);
-    assert_int_equal(tacit_resend_pause_us(TACIT_NEVER >> 6, 6), TACIT_NEVER >> 6 << 6);
+        assert_int_equal(round_pause_us(3, unanswered), expected_us);
+    assert_int_equal(round_pause_us(3, 7), 192);
+    assert_int_equal(round_pause_us(3, UINT32_MAX), 192);
+    assert_int_equal(round_pause_us(TACIT_NEVER >> 6, 6), TACIT_NEVER >> 6 << 6);
 }
 
 static void a_round_waits_its_full_time_once(void **state)
 {
     (void)state;
-    assert_true(tacit_round_deadline_us(false, true, 5, 10, 12) == TACIT_NEVER);
-    assert_int_equal(tacit_round_deadline_us(true, true, 5, 10, 12), 15);
-    assert_int_equal(tacit_round_deadline_us(true, true, 5, 10, TACIT_NEVER), 15);
-    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 12), 12); /* stands */
-    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 6), 6);
-    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 5), 15);  /* has come */
-    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, 16), 15); /* of another clock */
-    assert_int_equal(tacit_round_deadline_us(true, false, 5, 10, TACIT_NEVER), 15);
+    assert_true(round_deadline_us(false, true, 5, 10, 12) == TACIT_NEVER);
+    assert_int_equal(round_deadline_us(true, true, 5, 10, 12), 15);
+    assert_int_equal(round_deadline_us(true, true, 5, 10, TACIT_NEVER), 15);
+    assert_int_equal(round_deadline_us(true, false, 5, 10, 12), 12); /* stands */
+    assert_int_equal(round_deadline_us(true, false, 5, 10, 6), 6);
+    assert_int_equal(round_deadline_us(true, false, 5, 10, 5), 15);  /* has come */
+    assert_int_equal(round_deadline_us(true, false, 5, 10, 16), 15); /* of another clock */
+    assert_int_equal(round_deadline_us(true, false, 5, 10, TACIT_NEVER), 15);
 }
 
 /* One step of a core at time 1,000 whose pauses begin at 10. */
-static struct tacit_resend after(uint64_t due_us, uint32_t unanswered,
-                                 struct tacit_resend_step step)
+static struct round_resend after(uint64_t due_us, uint32_t unanswered,
+                                 struct round_resend_step step)
 {
-    struct tacit_resend resend = {due_us, unanswered};
+    struct round_resend resend = {due_us, unanswered};
     step.now_us = 1000;
-    tacit_resend_end_step(&resend, 10, &step);
+    round_resend_end_step(&resend, 10, &step);
     return resend;
 }
 
 static void nothing_is_due_when_nothing_is_wanted(void **state)
 {
     (void)state;
-    struct tacit_resend_step const step = {.is_wanted = false, .restarts = true, .sends = true};
-    struct tacit_resend const resend = after(1010, 2, step);
+    struct round_resend_step const step = {.is_wanted = false, .restarts = true, .sends = true};
+    struct round_resend const resend = after(1010, 2, step);
     assert_int_equal(resend.due_us, TACIT_NEVER);
     assert_int_equal(resend.unanswered_count, 2);
 }
@@ -354,9 +354,9 @@ static void nothing_is_due_when_nothing_is_wanted(void **state)
 static void pause_begins_anew_and_only_what_is_said_counts(void **state)
 {
     (void)state;
-    struct tacit_resend_step const waits = {
+    struct round_resend_step const waits = {
         .is_wanted = true, .restarts = true, .unanswered_before = 2};
-    struct tacit_resend_step const says = {
+    struct round_resend_step const says = {
         .is_wanted = true, .restarts = true, .sends = true, .unanswered_before = 2};
     assert_int_equal(after(1001, 2, waits).due_us, 1040);
     assert_int_equal(after(1001, 2, waits).unanswered_count, 2);
@@ -368,8 +368,8 @@ static void pause_begins_anew_and_only_what_is_said_counts(void **state)
 static void an_answer_ends_a_long_pause_and_never_makes_one_longer(void **state)
 {
     (void)state;
-    struct tacit_resend_step const answered = {.is_wanted = true, .unanswered_before = 5};
-    struct tacit_resend_step const silent = {.is_wanted = true};
+    struct round_resend_step const answered = {.is_wanted = true, .unanswered_before = 5};
+    struct round_resend_step const silent = {.is_wanted = true};
     assert_int_equal(after(1640, 0, answered).due_us, 1010);
     assert_int_equal(after(1003, 0, answered).due_us, 1003);
     assert_int_equal(after(TACIT_NEVER, 0, answered).due_us, 1010);

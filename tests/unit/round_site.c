@@ -52,7 +52,7 @@ static struct round_site site_new(bool is_waiting)
 {
     struct round_site site;
     memset(&site, 0, sizeof site);
-    site.resend = (struct tacit_resend){.due_us = TACIT_NEVER, .unanswered_count = 5};
+    site.resend = (struct round_resend){.due_us = TACIT_NEVER, .unanswered_count = 5};
     put(site.head, HEAD);
     put(site.commit.commitment, is_waiting ? OURS : HEAD);
     put(site.commit.previous, HEAD - (is_waiting ? 0 : 1));
@@ -215,7 +215,7 @@ static void pauses_begin_and_end(void **state)
     for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
         struct round_site site = site_new(true);
         print_message("%s\n", pauses[i].what);
-        site.resend = (struct tacit_resend){.due_us = pauses[i].due_before, .unanswered_count = 2};
+        site.resend = (struct round_resend){.due_us = pauses[i].due_before, .unanswered_count = 2};
         round_site_end_step(&site, FIRST_US, &pauses[i].step);
         assert_int_equal(site.resend.due_us, pauses[i].due_us);
         assert_int_equal(site.resend.unanswered_count, pauses[i].unanswered);

@@ -390,12 +390,12 @@ void elim_peer_check_confirmed(struct elim_peer_step *step)
 void elim_peer_time_confirming(struct elim_peer_step *step)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    struct tacit_resend *const again = &peer->confirm;
+    struct round_resend *const again = &peer->confirm;
     if (!peer->confirms || peer->confirmed) /* who comes later asks, and is asked (on_hello) */
-        *again = (struct tacit_resend){.due_us = TACIT_NEVER};
+        *again = (struct round_resend){.due_us = TACIT_NEVER};
     else if (again->due_us == TACIT_NEVER)
-        again->due_us = step->now_us + tacit_resend_pause_us(peer->config.agent.resend_after_us,
-                                                             again->unanswered_count++);
+        again->due_us = step->now_us + round_pause_us(peer->config.agent.resend_after_us,
+                                                      again->unanswered_count++);
 }
 
 /* ---- Checking a state from a disk ---- */

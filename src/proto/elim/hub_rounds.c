@@ -211,8 +211,8 @@ void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *
 void elim_hub_set_deadline(struct tacit_elim_hub *hub, bool is_new_round)
 {
     bool const waits = hub->phase == PHASE_COLLECTING && !hub->overdue && hub->timeout_us > 0;
-    hub->deadline_us = tacit_round_deadline_us(waits, is_new_round, hub->now_us, hub->timeout_us,
-                                               hub->deadline_us);
+    hub->deadline_us =
+        round_deadline_us(waits, is_new_round, hub->now_us, hub->timeout_us, hub->deadline_us);
 }
 
 void elim_hub_check_invariants(const struct tacit_elim_hub *hub)

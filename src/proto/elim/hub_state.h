@@ -4,6 +4,7 @@
 #ifndef TACIT_ELIM_HUB_STATE_H
 #define TACIT_ELIM_HUB_STATE_H
 #include "../round/holder.h"
+#include "../round/pauses.h"
 #include "internal.h"
 
 enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };

@@ -2,6 +2,7 @@
 #ifndef TACIT_ELIM_PEER_STATE_H
 #define TACIT_ELIM_PEER_STATE_H
 #include "../round/holder.h"
+#include "../round/pauses.h"
 #include "internal.h"
 
 /* What a neighbour has made this peer do since the count began. */
@@ -50,7 +51,7 @@ struct tacit_elim_peer {
     uint32_t commit_epoch;       /* of the last commitment of the agent inside */
     uint32_t refuser;            /* 1 + the neighbour whose refusal blocks it; 0: none */
     uint64_t confirm_end_us;     /* SPREAD, confirming: until then it waits for all */
-    struct tacit_resend confirm; /* it asks for what is missing */
+    struct round_resend confirm; /* it asks for what is missing */
     uint8_t history[2][TACIT_SHA256_BYTES]; /* with seals: of all rounds closed; of all but one */
     uint32_t history_epoch;                 /* of the last round closed; 0: none */
     uint32_t proof_epoch;                   /* 0: there is no proof */

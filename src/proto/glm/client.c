@@ -3,6 +3,7 @@
  * model; what came after the freeze is learnt again on top of it. */
 #include <math.h>
 #include <string.h>
+#include "../round/pauses.h"
 #include "internal.h"
 
 #define TIE 1e-9              /* READINGS P4.11 */
@@ -428,8 +429,8 @@ static struct tacit_glm_message message_of(const struct tacit_glm_client *client
 static void set_resend(struct tacit_glm_client *client)
 {
     TACIT_ASSERT(client->config.resend_after_us > 0);
-    client->deadline_us = client->now_us + tacit_resend_pause_us(client->config.resend_after_us,
-                                                                 client->unanswered_count);
+    client->deadline_us =
+        client->now_us + round_pause_us(client->config.resend_after_us, client->unanswered_count);
     TACIT_ASSERT(client->deadline_us > client->now_us);
     client->unanswered_count++;
 }

@@ -1,5 +1,6 @@
 /* The agent's core: plays blocks, releases each once, and spreads what it knows. What is said and
  * what is played depend on released sums alone. */
+#include "../round/pauses.h"
 #include "doubling_state.h"
 #include <math.h>
 #include <string.h>
@@ -93,9 +94,9 @@ static struct tacit_doubling_message question(struct tacit_doubling_agent *agent
 
 static void ask(struct tacit_doubling_agent *agent, struct tacit_doubling_update *update)
 {
-    if (agent->question_count < TACIT_RESEND_DOUBLINGS_MAX)
+    if (agent->question_count < ROUND_DOUBLINGS_MAX)
         agent->question_count++;
-    agent->ask_at_us = agent->now_us + tacit_resend_pause_us(agent->ask_us, agent->question_count);
+    agent->ask_at_us = agent->now_us + round_pause_us(agent->ask_us, agent->question_count);
     TACIT_ASSERT(agent->ask_at_us > agent->now_us);
     send(update, question(agent, TACIT_NEIGHBOURS));
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "../round/holder.h"
+#include "../round/pauses.h"
 #include "internal.h"
 
 enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
@@ -446,7 +447,7 @@ static void set_deadline(struct tacit_phased_hub *hub, bool is_new_round)
     uint64_t const timeout_us = hub->config.round_timeout_us;
     bool const waits = hub->phase == PHASE_COLLECTING && !hub->overdue && timeout_us > 0;
     hub->deadline_us =
-        tacit_round_deadline_us(waits, is_new_round, hub->now_us, timeout_us, hub->deadline_us);
+        round_deadline_us(waits, is_new_round, hub->now_us, timeout_us, hub->deadline_us);
 }
 
 /* The operator's word has changed the judge: is there another order now? */
@@ -608,26 +609,26 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
 
 #define MARK UINT64_C(0x3170616e73616870) /* "phasnap1" */
 
-static void walk_hub(struct core_walk *walk, struct tacit_phased_hub *hub)
+static void walk_hub(struct base_walk *walk, struct tacit_phased_hub *hub)
 {
     uint32_t phase = hub->phase;
-    core_walk_same(walk, MARK);
-    core_walk_same(walk, hub->config.run_id);
-    core_walk_same(walk, hub->config.schedule.agent_count);
-    core_walk_same(walk, hub->judge_words);
-    core_walk_same(walk, hub->config.quorum);
-    core_walk_same(walk, hub->config.round_timeout_us);
-    core_walk_number(walk, &phase);
+    base_walk_same(walk, MARK);
+    base_walk_same(walk, hub->config.run_id);
+    base_walk_same(walk, hub->config.schedule.agent_count);
+    base_walk_same(walk, hub->judge_words);
+    base_walk_same(walk, hub->config.quorum);
+    base_walk_same(walk, hub->config.round_timeout_us);
+    base_walk_number(walk, &phase);
     hub->phase = (enum phase)phase; /* the check knows which there are */
     phased_judge_walk(walk, judge_of(hub));
 }
 
 size_t tacit_phased_hub_snapshot(const struct tacit_phased_hub *state, uint8_t *bytes, size_t room)
 {
-    struct core_walk walk = {.out = bytes, .room = room};
+    struct base_walk walk = {.out = bytes, .room = room};
     TACIT_ASSERT(bytes != NULL || room == 0);
     walk_hub(&walk, (struct tacit_phased_hub *)(uintptr_t)state); /* it is read */
-    core_walk_end(&walk);
+    base_walk_end(&walk);
     TACIT_ASSERT(!walk.failed && walk.size > 0);
     return walk.size;
 }
@@ -635,22 +636,22 @@ size_t tacit_phased_hub_snapshot(const struct tacit_phased_hub *state, uint8_t *
 /* Does it write these very bytes? The same could be told in other ways. */
 static bool writes(struct tacit_phased_hub *hub, const uint8_t *bytes, size_t size)
 {
-    struct core_walk walk = {.in = bytes, .room = size};
+    struct base_walk walk = {.in = bytes, .room = size};
     walk_hub(&walk, hub);
-    core_walk_end(&walk);
-    return core_walk_is_whole(&walk);
+    base_walk_end(&walk);
+    return base_walk_is_whole(&walk);
 }
 
 enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
                                            const struct tacit_phased_hub_config *config,
                                            const uint8_t *bytes, size_t size)
 {
-    struct core_walk walk = {.reads = true, .in = bytes, .room = size};
+    struct base_walk walk = {.reads = true, .in = bytes, .room = size};
     enum tacit_status const status = tacit_phased_hub_init(hub, config);
     if (status != TACIT_OK)
         return status;
     walk_hub(&walk, hub);
-    if (!core_walk_is_whole(&walk) ||
+    if (!base_walk_is_whole(&walk) ||
         tacit_phased_hub_check(hub, tacit_phased_hub_size(config), config) != TACIT_OK)
         return TACIT_MALFORMED;
     return writes(hub, bytes, size) ? TACIT_OK : TACIT_MALFORMED;

@@ -655,57 +655,57 @@ struct tacit_bounds_interval tacit_phased_judge_interval(const struct tacit_phas
 
 /* ---- Walk ---- */
 
-static void walk_plan(struct core_walk *walk, struct tacit_phased_judge *judge)
+static void walk_plan(struct base_walk *walk, struct tacit_phased_judge *judge)
 {
     if (walk->reads)
         clear_plan(judge);
-    core_walk_number(walk, &judge->plan_count);
+    base_walk_number(walk, &judge->plan_count);
     walk->failed = walk->failed || judge->plan_count > judge->schedule.arm_count;
     for (uint32_t i = 0; i < judge->plan_count && !walk->failed; i++) {
-        core_walk_number(walk, &plan_of(judge)[i].arm);
-        core_walk_word(walk, &plan_of(judge)[i].count);
+        base_walk_number(walk, &plan_of(judge)[i].arm);
+        base_walk_word(walk, &plan_of(judge)[i].count);
     }
 }
 
 /* Of each arm's releases: how many sites are not in it, then what they say. Pulls follow. */
-static void walk_releases(struct core_walk *walk, struct tacit_phased_judge *judge)
+static void walk_releases(struct base_walk *walk, struct tacit_phased_judge *judge)
 {
     uint32_t const arms = judge->schedule.arm_count;
     uint64_t const agents = judge->schedule.agent_count;
-    core_walk_words(walk, releases_of(judge), arms);
+    base_walk_words(walk, releases_of(judge), arms);
     for (uint32_t arm = 0; arm < arms; arm++)
         walk->failed = walk->failed || releases_of(judge)[arm] >= judge->rung_count;
     for (uint32_t arm = 0; arm < arms && !walk->failed; arm++)
         for (uint64_t e = 0; e < releases_of(judge)[arm]; e++) {
             struct tacit_bounds_sum *const sum = &sums_of(judge, arm)[e];
             uint64_t missing = agents - sum->noises;
-            core_walk_word(walk, &missing);
+            base_walk_word(walk, &missing);
             sum->noises = agents - missing; /* the check knows how many there may be */
             sum->pulls = (rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1])) * sum->noises;
         }
     for (uint32_t arm = 0; arm < arms && !walk->failed; arm++)
         for (uint64_t e = 0; e < releases_of(judge)[arm]; e++) {
             uint64_t steps = (uint64_t)sums_of(judge, arm)[e].steps;
-            core_walk_word(walk, &steps);
+            base_walk_word(walk, &steps);
             sums_of(judge, arm)[e].steps = (int64_t)steps;
         }
 }
 
-void phased_judge_walk(struct core_walk *walk, struct tacit_phased_judge *judge)
+void phased_judge_walk(struct base_walk *walk, struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->rung_count > 0);
-    core_walk_same(walk, judge->schedule.arm_count);
-    core_walk_same(walk, judge->rung_count);
-    core_walk_word(walk, &judge->slots);
-    core_walk_word(walk, &judge->pull_count);
-    core_walk_number(walk, &judge->round);
-    core_walk_number(walk, &judge->round_count);
-    core_walk_number(walk, &judge->leader);
-    core_walk_number(walk, &judge->played);
-    core_walk_truth(walk, &judge->finished);
-    core_walk_truth(walk, &judge->decided);
+    base_walk_same(walk, judge->schedule.arm_count);
+    base_walk_same(walk, judge->rung_count);
+    base_walk_word(walk, &judge->slots);
+    base_walk_word(walk, &judge->pull_count);
+    base_walk_number(walk, &judge->round);
+    base_walk_number(walk, &judge->round_count);
+    base_walk_number(walk, &judge->leader);
+    base_walk_number(walk, &judge->played);
+    base_walk_truth(walk, &judge->finished);
+    base_walk_truth(walk, &judge->decided);
     walk_plan(walk, judge);
-    core_walk_words(walk, column_of(judge, 3), 4 * (size_t)judge->schedule.arm_count);
+    base_walk_words(walk, column_of(judge, 3), 4 * (size_t)judge->schedule.arm_count);
     walk_releases(walk, judge);
 }
 

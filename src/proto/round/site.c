@@ -57,13 +57,13 @@ void round_site_end_step(struct round_site *site, uint64_t first_us,
 {
     TACIT_ASSERT(first_us > 0);
     bool const is_due = step->kind == TACIT_EVENT_TIMEOUT && step->now_us >= site->resend.due_us;
-    struct tacit_resend_step const made = {.now_us = step->now_us,
+    struct round_resend_step const made = {.now_us = step->now_us,
                                            .unanswered_before = step->unanswered_before,
                                            .is_wanted = step->is_wanted,
                                            .restarts = step->kind == TACIT_EVENT_START ||
                                                        step->sends || step->has_moved || is_due,
                                            .sends = step->sends};
-    tacit_resend_end_step(&site->resend, first_us, &made);
+    round_resend_end_step(&site->resend, first_us, &made);
 }
 
 bool round_site_is_possible(const struct round_site *site)

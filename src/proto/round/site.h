@@ -4,10 +4,11 @@
 #define TACIT_ROUND_SITE_H
 #include "tacit/commit.h"
 #include "tacit/core.h"
+#include "pauses.h"
 
 /* Part of the site's state. All zero but due_us: nothing was drawn. */
 struct round_site {
-    struct tacit_resend resend;       /* of what waits for an answer */
+    struct round_resend resend;       /* of what waits for an answer */
     struct tacit_commit commit;       /* of the last draw */
     uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
     uint32_t blocked;                 /* 1: the holder has granted another one, .. */

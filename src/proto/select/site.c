@@ -88,8 +88,7 @@ static bool is_valid(const struct tacit_select_site_config *config)
            config->clip > 0 && config->clip <= 1e100 && config->budget.is_exact &&
            config->budget.kind != TACIT_SELECT_GIVEN && select_budget_is_valid(&config->budget) &&
            config->resend_after_us > 0 &&
-           config->resend_after_us <= TACIT_NEVER / IDLE_RESENDS >>
-               (TACIT_RESEND_DOUBLINGS_MAX + 1);
+           config->resend_after_us <= TACIT_NEVER / IDLE_RESENDS >> (ROUND_DOUBLINGS_MAX + 1);
 }
 
 size_t tacit_select_site_size(const struct tacit_select_site_config *config)
@@ -271,7 +270,7 @@ static void say_again(const struct tacit_select_site *site, struct tacit_select_
 static void set_deadline(struct site_head *head, uint64_t now_us)
 {
     uint64_t const resend =
-        tacit_resend_pause_us(head->fixed.resend_after_us, head->grants.resend.unanswered_count);
+        round_pause_us(head->fixed.resend_after_us, head->grants.resend.unanswered_count);
     bool const is_idle = head->phase == TACIT_SELECT_IDLE || head->phase == TACIT_SELECT_TRAINING;
     head->grants.resend.due_us = head->phase == TACIT_SELECT_FINISHED
                                      ? TACIT_NEVER

@@ -56,7 +56,7 @@ static bool config_is_valid(const struct tacit_vote_site_config *config)
            config->player.arm_count == config->board.arm_count && config->horizon >= 1 &&
            config->horizon <= TACIT_HORIZON_MAX && config->cells_max >= 1 &&
            config->resend_after_us > 0 &&
-           config->resend_after_us <= TACIT_NEVER >> TACIT_RESEND_DOUBLINGS_MAX;
+           config->resend_after_us <= TACIT_NEVER >> ROUND_DOUBLINGS_MAX;
 }
 
 size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
