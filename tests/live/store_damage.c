@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define KNOWN UINT64_C(0x025df22856a08116)
+#define KNOWN UINT64_C(0x7a0fbfab8e52aea0)
 #define NAME "state" /* of the directory, in what is said */
 #define FRAME_HEADER 24u
 #define FRAMES_MAX 12u
@@ -354,7 +354,7 @@ static void a_changed_header_has_a_known_verdict(void **state)
     memcpy(file, "SQLite format 3", 16);
     file[16] = STORE_PAGE_BYTES >> 8;
     file[18] = file[19] = 2;
-    log_put_u32(file + STORE_USER_VERSION_AT, UINT32_C(0x123456) << STORE_FORMAT_BITS | 7);
+    log_put_u32(file + STORE_USER_VERSION_AT, UINT32_C(0x123456) << STORE_FORMAT_BITS | STORE_FORMAT);
     log_put_u32(file + 68, STORE_APPLICATION);
     static const size_t sizes[] = {0, 1, 99, 100, 101, 4095, 4096, 4097, 8191, 8192, 8193, 12288};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {

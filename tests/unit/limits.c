@@ -362,7 +362,7 @@ static void limits_of_votes(void **state)
     LIMIT(site, tacit_vote_site_size, horizon, TACIT_HORIZON_MAX, TACIT_HORIZON_MAX + 1);
     LIMIT(site, tacit_vote_site_size, cells_max, 1, 0);
     LIMIT(site, tacit_vote_site_size, resend_after_us, 1, 0);
-    LIMIT(site, tacit_vote_site_size, resend_after_us, TACIT_NEVER / 4 - 1, TACIT_NEVER / 4);
+    LIMIT(site, tacit_vote_site_size, resend_after_us, TACIT_NEVER >> 6, (TACIT_NEVER >> 6) + 1);
     LIMIT(site, tacit_vote_site_size, board.run_id, 0, 1); /* of another run */
     LIMIT(site, tacit_vote_site_size, board.player_count, 10, 11);
     LIMIT(site, tacit_vote_site_size, board.arm_count, 10, 11);
@@ -388,7 +388,7 @@ static void states_of_votes_grow_by_their_columns(void **state)
     assert_int_equal(GROWTH(hub, tacit_vote_hub_size, board.player_count, 10, 12),
                      1 + 2 * HEAD + 2 * 2);
     assert_int_equal(GROWTH(hub, tacit_vote_hub_size, board.player_count, 64, 66),
-                     2 + 1 + 2 * HEAD + 1 + 2 * 2);
+                     2 + 1 + 2 * HEAD + 1 + 1 + 2 * 2);
     struct tacit_vote_site_config site = vote_site();
     struct tacit_vote_site_config more = site;
     more.player.arm_count = more.board.arm_count = 65;
