@@ -354,7 +354,8 @@ static void a_changed_header_has_a_known_verdict(void **state)
     memcpy(file, "SQLite format 3", 16);
     file[16] = STORE_PAGE_BYTES >> 8;
     file[18] = file[19] = 2;
-    log_put_u32(file + STORE_USER_VERSION_AT, UINT32_C(0x123456) << STORE_FORMAT_BITS | STORE_FORMAT);
+    log_put_u32(file + STORE_USER_VERSION_AT,
+                UINT32_C(0x123456) << STORE_FORMAT_BITS | STORE_FORMAT);
     log_put_u32(file + 68, STORE_APPLICATION);
     static const size_t sizes[] = {0, 1, 99, 100, 101, 4095, 4096, 4097, 8191, 8192, 8193, 12288};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
