@@ -6,7 +6,7 @@
 #   --codecs   text primitives, too, and tables of addresses, which only the linker writes (.data.rel.ro)
 #   MEMBER     an object of it that may reach outside, such as heap.c.o
 set -eu
-allowed='tacit_.*|mem(cpy|move|set|cmp)(_chk)?|__stack_chk_fail|sqrt|log|log1p|exp|expm1|pow|exp2|fabs|floor|ceil'
+allowed='tacit_.*|mem(cpy|move|set|cmp)(_chk)?|__stack_chk_fail|sqrt|log|log1p|exp|expm1|pow|exp2|fabs|floor|ceil|sin|tan|asin'
 constant='^$'
 if [ "$1" = --codecs ]; then
     allowed="$allowed|str(len|cmp|spn)|_GLOBAL_OFFSET_TABLE_"
