@@ -120,7 +120,7 @@ static void mlp_reaches_96_percent_on_mnist_in_5_epochs(void **state)
         "mnist/t10k-images-idx3-ubyte", "mnist/t10k-labels-idx1-ubyte"};
     char paths[4][TACIT_PATH_BYTES];
     struct tacit_error error;
-    struct school school = {.model = {TACIT_MODEL_MLP, 1, 28, 28, 10, false, false}};
+    struct school school = {.model = {TACIT_MODEL_MLP, 1, 28, 28, 10, false, false, 0}};
     for (size_t i = 0; i < 4; i++)
         if (tacit_dataset_find(names[i], paths[i]) != TACIT_OK)
             SKIP_BECAUSE("no data set mnist here");
@@ -137,7 +137,7 @@ static void cnn_reaches_70_percent_on_batch_5_of_cifar10(void **state)
     char paths[5][TACIT_PATH_BYTES];
     const char *lessons[4];
     struct tacit_error error;
-    struct school school = {.model = {TACIT_MODEL_CNN, 3, 32, 32, 10, true, false}};
+    struct school school = {.model = {TACIT_MODEL_CNN, 3, 32, 32, 10, true, false, 0}};
     for (int i = 0; i < 5; i++) {
         char name[] = "cifar10/data_batch_1.bin";
         name[sizeof name - 6] = (char)('1' + i);
