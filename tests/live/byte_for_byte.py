@@ -88,12 +88,12 @@ def undisturbed_run_has_the_rounds_and_pulls_of_the_simulated_run(federation_of)
         require(sorted(federation.reports(site)) == sorted(federation.outbox(site)), f"{site}: a report was not seen")
 
 
-def simulate(federation, seed, deviation):
+def simulate(federation, seed, deviation, growth):
     """The simulator's run of this federation: messages by sender, rewards by (site, arm). It leaves its entropy as
-    tapes."""
+    tapes. growth: of the ladder of exact bounds; 0: the paper's."""
     reports = max(1, round(federation.participation * len(federation.sites)))
     words = [federation.folder, seed, len(federation.sites), reports, federation.horizon, federation.epsilon,
-             federation.rounds, federation.gap, deviation, *federation.means]
+             *((0, 1) if growth else (federation.rounds, federation.gap)), growth, deviation, *federation.means]
     done = subprocess.run([os.environ["TACIT_SIMULATED_PROGRAM"], *map(str, words)], capture_output=True, text=True,
                           check=True)
     messages, rewards = {}, {}
@@ -108,8 +108,8 @@ def simulate(federation, seed, deviation):
     return messages, rewards
 
 
-def same_as_simulated(federation, seed):
-    messages, rewards = simulate(federation, seed, deviation=0.25)
+def same_as_simulated(federation, seed, growth=0):
+    messages, rewards = simulate(federation, seed, 0.25, growth)
     federation.start_all([])
     federation.start("coordinator", TACIT_TEST_TAPE=str(federation.folder / "hub"))
     patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)
@@ -144,6 +144,15 @@ def hooked_federation_sends_the_simulator_s_bytes(federation_of):
 def hooked_federation_asks_those_whom_the_simulator_asks(federation_of):
     shape = {"sites": 4, "epsilon": 1.0, "rounds": 4, "gap": 0.25, "horizon": 20000}
     same_as_simulated(federation_of([0.7, 0.65, 0.4], participation=0.5, quorum=2, **shape), seed=2)
+
+
+@test
+def hooked_federation_with_exact_bounds_sends_the_simulator_s_bytes(federation_of):
+    federation = federation_of([0.7, 0.6, 0.4, 0.2], sites=3, epsilon=1.0, horizon=20000)
+    run = federation.run_section(bounds="exact", growth=2)
+    del run["rounds"], run["gap"]
+    federation.write_coordinator(run)
+    same_as_simulated(federation, seed=3, growth=2)
 
 
 # ---- Non-interference ----

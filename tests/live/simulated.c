@@ -2,7 +2,8 @@
  * what was sent and which rewards came; writes the entropy that it used as tapes for the live
  * daemons (src/live/daemon/entropy.c).
  *
- * usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS GAP SD MEAN...
+ * usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS GAP GROWTH SD MEAN...
+ * GROWTH: above 0: by exact bounds, whose ladder grows so; ROUNDS is 0 then, and GAP 1.
  * Files: FOLDER/AGENT.noise, FOLDER/hub.decisions.
  * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
 #include "../support/elim_sim.h"
@@ -15,6 +16,7 @@
 
 #define ARMS_MAX 64u
 #define AGENTS_MAX 64u
+#define WORDS_BEFORE_MEANS 11
 
 struct watch {
     const struct elim_sim *experiment;
@@ -96,32 +98,34 @@ static void play(struct elim_sim *experiment)
 
 int main(int count, char **words)
 {
-    if (count < 11 || count > 10 + (int)ARMS_MAX) {
+    if (count <= WORDS_BEFORE_MEANS || count > WORDS_BEFORE_MEANS + (int)ARMS_MAX) {
         (void)fprintf(stderr, "usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS "
-                              "GAP SD MEAN...\n");
+                              "GAP GROWTH SD MEAN...\n");
         return 2;
     }
     double means[ARMS_MAX];
-    for (int i = 10; i < count; i++)
-        means[i - 10] = strtod(words[i], NULL);
+    for (int i = WORDS_BEFORE_MEANS; i < count; i++)
+        means[i - WORDS_BEFORE_MEANS] = strtod(words[i], NULL);
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, strtod(words[6], NULL), 0,
                                                      1};
     uint64_t const horizon = strtoull(words[5], NULL, 10);
-    struct elim_sim experiment = {.common.seed = strtoull(words[2], NULL, 10),
-                                  .common.run_count = 1,
-                                  .common.agent_count = (uint32_t)strtoul(words[3], NULL, 10),
-                                  .report_count = (uint32_t)strtoul(words[4], NULL, 10),
-                                  .round_limit = (uint32_t)strtoul(words[7], NULL, 10),
-                                  .gap = strtod(words[8], NULL),
-                                  .common.horizon = horizon,
-                                  .common.points = &horizon,
-                                  .common.point_count = 1,
-                                  .common.env = {.kind = TACIT_ENV_GAUSSIAN,
-                                                 .row_count = 1,
-                                                 .arm_count = (uint32_t)(count - 10),
-                                                 .means = means,
-                                                 .sd = strtod(words[9], NULL)},
-                                  .epsilon_per_reward = mechanism.epsilon_per_reward};
+    struct elim_sim experiment = {
+        .common.seed = strtoull(words[2], NULL, 10),
+        .common.run_count = 1,
+        .common.agent_count = (uint32_t)strtoul(words[3], NULL, 10),
+        .report_count = (uint32_t)strtoul(words[4], NULL, 10),
+        .round_limit = (uint32_t)strtoul(words[7], NULL, 10),
+        .gap = strtod(words[8], NULL),
+        .growth = strtod(words[9], NULL),
+        .common.horizon = horizon,
+        .common.points = &horizon,
+        .common.point_count = 1,
+        .common.env = {.kind = TACIT_ENV_GAUSSIAN,
+                       .row_count = 1,
+                       .arm_count = (uint32_t)(count - WORDS_BEFORE_MEANS),
+                       .means = means,
+                       .sd = strtod(words[10], NULL)},
+        .epsilon_per_reward = mechanism.epsilon_per_reward};
     TACIT_ASSERT(experiment.common.agent_count <= AGENTS_MAX);
     TACIT_ASSERT(tacit_mechanism_init(&experiment.mechanism, &mechanism) == TACIT_OK);
     write_tapes(words[1], &experiment);
