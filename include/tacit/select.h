@@ -163,9 +163,9 @@ enum tacit_status tacit_select_anneal(const struct tacit_select_config *config,
 
 /* Number of neighbours of a set in the graph of Sec. IV-A, and the `index`-th of them: who goes,
  * who comes (READINGS P5.4). For tests and for who wants to walk the graph. `users` ascending.
- * Requires: index < …_neighbour_count. Cost: O(K log K). */
+ * Requires: index < …_neighbour_count. Cost: O(K); O(K log K). */
 uint64_t tacit_select_neighbour_count(const struct tacit_select_scores *scores, uint32_t user_count,
-                                      const uint32_t *users, uint32_t m, void *scratch);
+                                      const uint32_t *users, uint32_t m);
 void tacit_select_neighbour(const struct tacit_select_scores *scores, uint32_t user_count,
                             const uint32_t *users, uint32_t m, uint64_t index, void *scratch,
                             uint32_t *leaves, uint32_t *comes);

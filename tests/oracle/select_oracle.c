@@ -185,7 +185,7 @@ static void active_neighbours_are_at_most_3_K_m_and_passive_ones_about_so_many(v
             for (uint32_t i = 0; i < M; i++)
                 if (lists[list][members[i]] < lists[list][least[list]])
                     least[list] = members[i];
-        uint64_t const all = tacit_select_neighbour_count(&scores, USERS, members, M, scratch);
+        uint64_t const all = tacit_select_neighbour_count(&scores, USERS, members, M);
         uint64_t active = 0;
         for (uint64_t i = 0; i < all; i++) {
             uint32_t leaves;
@@ -213,7 +213,7 @@ static void neighbours_are_those_of_R1_and_R2_in_500_graphs(void **state)
             draw_columns(&columns, users, &rng, tacit_rng_bernoulli(&rng, 0.5));
         uint32_t members[9];
         uint32_t const set = draw_set(&rng, users, m, members);
-        uint64_t const count = tacit_select_neighbour_count(&scores, users, members, m, scratch);
+        uint64_t const count = tacit_select_neighbour_count(&scores, users, members, m);
         bool is_listed[512] = {false};
         for (uint64_t i = 0; i < count; i++) {
             uint32_t leaves;
@@ -276,7 +276,7 @@ static bool is_listed(const struct tacit_select_scores *scores, uint32_t users, 
     for (uint32_t k = 0; k < users; k++)
         if (set >> k & 1)
             members[m++] = k;
-    uint64_t const count = tacit_select_neighbour_count(scores, users, members, m, scratch);
+    uint64_t const count = tacit_select_neighbour_count(scores, users, members, m);
     for (uint64_t i = 0; i < count; i++) {
         uint32_t leaves;
         uint32_t comes;

@@ -160,8 +160,8 @@ static void count_neighbours(struct select_run *run)
     uint32_t const users = run->plan->config.user_count;
     struct tacit_select_scores const scores = scores_of(run);
     if (run->user_count == run->plan->config.users_per_round && run->user_count < users)
-        run->metrics[SELECT_NEIGHBOURS] += (double)tacit_select_neighbour_count(
-            &scores, users, run->users, run->user_count, run->scratch);
+        run->metrics[SELECT_NEIGHBOURS] +=
+            (double)tacit_select_neighbour_count(&scores, users, run->users, run->user_count);
 }
 
 static enum tacit_status account(struct select_run *run)

@@ -297,25 +297,34 @@ static void check_update(const struct tacit_elim_agent *agent, enum phase before
     TACIT_IMPLIES(agent->phase != before, update->persist);
 }
 
-enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
-                                        const struct tacit_elim_event *event,
-                                        const struct tacit_entropy *entropy,
-                                        struct tacit_elim_update *update)
+enum tacit_status elim_agent_step(struct tacit_elim_agent *agent,
+                                  const struct tacit_elim_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_elim_update *update)
 {
     bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
     TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     enum phase const before = agent->phase;
-    struct elim_agent_brief const was = elim_agent_brief(agent);
     uint32_t const unanswered_count = agent->grants.resend.unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
-    update->happened = elim_agent_happened(&was, agent);
     check_invariants(agent);
     check_update(agent, before, status, update);
     if (status == TACIT_OK || update->persist)
         set_timer(agent, event, before, unanswered_count, update);
     update->deadline_us = agent->grants.resend.due_us;
+    return status;
+}
+
+enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update)
+{
+    struct elim_agent_marks const was = elim_agent_marks(agent);
+    enum tacit_status const status = elim_agent_step(agent, event, entropy, update);
+    update->happened = elim_agent_happened(&was, agent);
     return status;
 }
 
@@ -335,7 +344,7 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
     if (tacit_bits_has(barred_of(agent), arm))
         return TACIT_OK;
     enum phase const before = agent->phase;
-    struct elim_agent_brief const was = elim_agent_brief(agent);
+    struct elim_agent_marks const was = elim_agent_marks(agent);
     elim_agent_bar_arm(agent, arm);
     tacit_bits_add(refused_of(agent), arm);
     elim_agent_find_playable(agent);
@@ -377,15 +386,27 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
                                      .halted = agent->phase == PHASE_HALTED};
 }
 
-uint32_t elim_agent_happened(const struct elim_agent_brief *before,
+struct elim_agent_marks elim_agent_marks(const struct tacit_elim_agent *agent)
+{
+    return (struct elim_agent_marks){.term = agent->term,
+                                     .release_number = agent->release_number,
+                                     .epoch = agent->epoch,
+                                     .phase = (uint8_t)agent->phase,
+                                     .last = agent->last};
+}
+
+uint32_t elim_agent_happened(const struct elim_agent_marks *before,
                              const struct tacit_elim_agent *agent)
 {
-    struct elim_agent_brief const after = elim_agent_brief(agent);
-    bool const is_committed = after.committed && !before->committed;
+    struct elim_agent_marks const after = elim_agent_marks(agent);
+    bool const has_moved = after.phase != before->phase;
+    bool const was_committed = before->phase == PHASE_COMMITTED;
+    bool const is_committed = has_moved && after.phase == PHASE_COMMITTED;
     bool const is_granted_at_once =
-        !before->committed && after.release_number != before->release_number;
-    bool const is_over = is_committed || (after.releasing && !before->releasing);
-    bool const has_ended = (after.halted && !before->halted) || (after.last && !before->last);
+        !was_committed && after.release_number != before->release_number;
+    bool const is_over = is_committed || (has_moved && after.phase == PHASE_RELEASING);
+    bool const has_ended =
+        (has_moved && after.phase == PHASE_HALTED) || (after.last && !before->last);
     TACIT_ASSERT(after.term >= before->term);
     return (is_committed || is_granted_at_once ? TACIT_DREW : 0) |
            (before->epoch == 0 && after.epoch > 0 ? TACIT_WAS_ORDERED : 0) |

@@ -142,9 +142,26 @@ struct elim_agent_brief {
 
 struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent);
 
+/* What a step may move: as much as tacit_elim_update.happened is told by. */
+struct elim_agent_marks {
+    uint64_t term;
+    uint64_t release_number;
+    uint32_t epoch;
+    uint8_t phase;
+    bool last;
+};
+
+struct elim_agent_marks elim_agent_marks(const struct tacit_elim_agent *agent);
+
 /* As tacit_elim_update.happened, from how the agent was before. */
-uint32_t elim_agent_happened(const struct elim_agent_brief *before,
+uint32_t elim_agent_happened(const struct elim_agent_marks *before,
                              const struct tacit_elim_agent *agent);
+
+/* tacit_elim_agent_step, but nobody says what happened: a peer looks once, after all its steps. */
+enum tacit_status elim_agent_step(struct tacit_elim_agent *agent,
+                                  const struct tacit_elim_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_elim_update *update);
 
 /* A later term begins, and nothing of the history is of use in it. */
 void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term);

@@ -349,7 +349,7 @@ static enum tacit_status tell_agent(struct elim_peer_step *step,
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_update update;
     enum tacit_status const status =
-        tacit_elim_agent_step(elim_peer_agent(peer), event, step->entropy, &update);
+        elim_agent_step(elim_peer_agent(peer), event, step->entropy, &update);
     peer->agent_deadline_us = update.deadline_us;
     step->update->persist = step->update->persist || update.persist;
     if (update.plan_count > 0) {
@@ -615,7 +615,7 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
     step.seals = event->seals;
     if (event->kind == TACIT_EVENT_START) /* a new process has a new clock */
         restart_clock(&step);
-    struct elim_agent_brief const was = elim_agent_brief(elim_peer_agent(peer));
+    struct elim_agent_marks const was = elim_agent_marks(elim_peer_agent(peer));
     bool const had_proof = peer->proof_epoch > 0;
     enum tacit_status const status = handle(&step, event);
     update->happened = elim_agent_happened(&was, elim_peer_agent(peer));

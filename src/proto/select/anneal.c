@@ -365,14 +365,35 @@ static struct vertex vertex_of(const struct select_scratch *scratch, uint32_t us
     return vertex;
 }
 
-uint64_t tacit_select_neighbour_count(const struct tacit_select_scores *scores, uint32_t user_count,
-                                      const uint32_t *users, uint32_t m, void *memory)
+/* Does a stand before b in the list by these values? As select_sort has them. */
+static bool stands_before(const double *values, uint32_t a, uint32_t b)
 {
-    struct select_scratch scratch = select_scratch_of(memory, user_count);
-    struct graph const graph = graph_of(scores, user_count, m, &scratch);
-    struct vertex const vertex = vertex_of(&scratch, user_count, users, m);
-    struct surroundings const here = look_around(&graph, &vertex);
-    return neighbour_count(&graph, &here);
+    return values[a] < values[b] || (values[a] == values[b] && a < b);
+}
+
+/* As look_around and neighbour_count would have it, but nothing is sorted. */
+uint64_t tacit_select_neighbour_count(const struct tacit_select_scores *scores, uint32_t user_count,
+                                      const uint32_t *users, uint32_t m)
+{
+    TACIT_ASSERT(m >= 1 && m <= user_count);
+    double const *const columns[LISTS] = {scores->ucb, scores->generalization, scores->privacy};
+    uint32_t least[LISTS];
+    for (uint32_t list = 0; list < LISTS; list++) {
+        least[list] = users[0];
+        for (uint32_t i = 1; i < m; i++)
+            if (stands_before(columns[list], users[i], least[list]))
+                least[list] = users[i];
+    }
+    uint64_t minimum_count = least[1] != least[0] ? 2 : 1;
+    minimum_count += least[2] != least[0] && least[2] != least[1] ? 1 : 0;
+    uint64_t before_count = 0; /* no member does */
+    for (uint32_t user = 0; user < user_count; user++)
+        before_count += stands_before(columns[0], user, least[0]) ||
+                                stands_before(columns[1], user, least[1]) ||
+                                stands_before(columns[2], user, least[2])
+                            ? 1
+                            : 0;
+    return minimum_count * (user_count - m) + (m - minimum_count) * before_count;
 }
 
 void tacit_select_neighbour(const struct tacit_select_scores *scores, uint32_t user_count,
