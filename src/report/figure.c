@@ -312,7 +312,7 @@ static void put_points(struct frame *frame, const struct tacit_report_series *se
         (void)fputc('\n', frame->out);
     }
     for (uint32_t i = 0; i < series->count; i++)
-        if (figure_is_drawn(frame->figure, series->x[i], series->y[i]))
+        if (figure_is_marked(frame->figure, series, i))
             put_point(frame, series, i);
 }
 

@@ -25,7 +25,8 @@ struct frame {
     double left;  /* of the plot, beside the numbers */
     double top;   /* of the plot, below the legend */
     double bottom;
-    double row; /* of rows: where the point that is drawn stands */
+    double row;  /* of rows: where the point that is drawn stands */
+    double zero; /* width left of a logarithmic x for points at 0; 0: there are none */
     FILE *out;
     bool is_rows;
     bool has_keys; /* names of points do not fit beside them: numbers, which the legend explains */
@@ -36,6 +37,11 @@ struct frame {
 /* ---- Axes (figure_axis.c) ---- */
 
 bool figure_is_drawn(const struct tacit_report_figure *figure, double x, double y);
+
+/* The same of a point, which has a mark at 0 of a logarithmic x, too: left of it, where the axis is
+ * broken. */
+bool figure_is_marked(const struct tacit_report_figure *figure,
+                      const struct tacit_report_series *series, uint32_t point);
 
 /* Of a point's interval: half of it, its ends. */
 double figure_half_of(const struct tacit_report_series *series, uint32_t point);

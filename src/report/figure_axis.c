@@ -6,6 +6,8 @@
 #define ABOVE_MAX 1.25  /* a line to compare with that is further above leaves the figure */
 #define REACH 0.5       /* of what values span: so far intervals widen an axis */
 #define REACH_LOG 3.0   /* the same as a factor */
+#define ZERO_WIDTH 44.0 /* of the part of a logarithmic axis where 0 stands */
+#define BREAK 8.0       /* between the two strokes that break the axis there */
 #define CLOSE 0.5       /* rows whose values differ by less of the largest do not begin at 0 */
 
 /* ---- What is drawn ---- */
@@ -14,6 +16,21 @@ bool figure_is_drawn(const struct tacit_report_figure *figure, double x, double 
 {
     return report_is_drawable(x) && report_is_drawable(y) && (!figure->x_is_log || x > 0) &&
            (!figure->y_is_log || y > 0);
+}
+
+/* A logarithmic axis has no 0: a point there is marked beside it. Curves are not. */
+static bool is_at_zero(const struct tacit_report_figure *figure,
+                       const struct tacit_report_series *series, uint32_t point)
+{
+    TACIT_ASSERT(point < series->count);
+    return figure->x_is_log && series->names != NULL && series->x[point] == 0;
+}
+
+bool figure_is_marked(const struct tacit_report_figure *figure,
+                      const struct tacit_report_series *series, uint32_t point)
+{
+    double const x = is_at_zero(figure, series, point) ? 1 : series->x[point];
+    return figure_is_drawn(figure, x, series->y[point]);
 }
 
 double figure_half_of(const struct tacit_report_series *series, uint32_t point)
@@ -55,8 +72,9 @@ static void widen_by_values(const struct tacit_report_figure *figure,
                             struct extent *y)
 {
     for (uint32_t point = 0; point < series->count; point++)
-        if (figure_is_drawn(figure, series->x[point], series->y[point])) {
-            widen(x, series->x[point]);
+        if (figure_is_marked(figure, series, point)) {
+            if (!is_at_zero(figure, series, point))
+                widen(x, series->x[point]);
             widen(y, series->y[point]);
         }
 }
@@ -77,10 +95,10 @@ static void widen_by_intervals(const struct tacit_report_figure *figure,
 {
     for (uint32_t point = 0; point < series->count; point++) {
         double const ends[] = {figure_bottom_of(series, point), figure_top_of(series, point)};
-        if (!figure_is_drawn(figure, series->x[point], series->y[point]))
+        if (!figure_is_marked(figure, series, point))
             continue;
         for (size_t i = 0; i < 2; i++)
-            if (figure_is_drawn(figure, series->x[point], ends[i]))
+            if (figure_is_drawn(figure, 1, ends[i]))
                 widen(y, fmin(fmax(ends[i], reach.lo), reach.hi));
     }
 }
@@ -133,6 +151,16 @@ static void fit_left(struct frame *frame)
                                             FIGURE_EDGE);
 }
 
+static bool has_zero(const struct tacit_report_figure *figure)
+{
+    for (uint32_t i = 0; i < figure->series_count; i++)
+        for (uint32_t point = 0; point < figure->series[i].count; point++)
+            if (is_at_zero(figure, &figure->series[i], point) &&
+                figure_is_marked(figure, &figure->series[i], point))
+                return true;
+    return false;
+}
+
 void figure_fit(struct frame *frame)
 {
     const struct tacit_report_figure *const figure = frame->figure;
@@ -160,6 +188,7 @@ void figure_fit(struct frame *frame)
         frame->left = 2 * FIGURE_EDGE;
         return;
     }
+    frame->zero = has_zero(figure) ? ZERO_WIDTH : 0;
     frame->x = fit_axis(x, figure->x_is_log, has_points ? 1.2 : 1);
     frame->y = fit_axis(y, figure->y_is_log, 1.15);
     fit_left(frame);
@@ -168,8 +197,10 @@ void figure_fit(struct frame *frame)
 double figure_x(const struct frame *frame, double value)
 {
     TACIT_ASSERT(frame->left + FIGURE_RIGHT < frame->width);
-    return frame->left +
-           report_axis_place(&frame->x, value) * (frame->width - frame->left - FIGURE_RIGHT);
+    if (frame->zero > 0 && value == 0)
+        return frame->left + 0.3 * frame->zero;
+    double const left = frame->left + frame->zero;
+    return left + report_axis_place(&frame->x, value) * (frame->width - left - FIGURE_RIGHT);
 }
 
 double figure_y(const struct frame *frame, double value)
@@ -240,25 +271,45 @@ static void put_label(const struct frame *frame, const char *label, bool is_log,
     (void)fputs("</text>\n", frame->out);
 }
 
-/* The last number may be wider than what is right of the plot: it moves in. Numbers that would lie
- * on the one before are left out. */
+/* The line of the axis; where 0 stands beside a logarithmic one, two strokes break it. */
+static void put_base(const struct frame *frame)
+{
+    double const y = frame->bottom;
+    double from = frame->left;
+    for (int stroke = 0; stroke < 2 && frame->zero > 0; stroke++) {
+        double const x = frame->left + 0.7 * frame->zero + stroke * BREAK;
+        figure_put_line(frame, "axis", REPORT_AXIS, x - 3, y + 6, x + 3, y - 6);
+        if (stroke == 0)
+            figure_put_line(frame, "axis", REPORT_AXIS, from, y, x, y);
+        from = x;
+    }
+    figure_put_line(frame, "axis", REPORT_AXIS, from, y, frame->width - FIGURE_RIGHT, y);
+}
+
+/* The last number may be wider than what is right of the plot: it moves in. A number that would lie
+ * on the one before, which ends at *last, is left out. */
+static void put_tick(const struct frame *frame, double value, double *last)
+{
+    double const x = figure_x(frame, value);
+    struct report_number const number = report_short(value, 6);
+    double const half = figure_pixels(number.text) / 2;
+    double const middle = fmin(x, frame->width - 2 - half);
+    figure_put_line(frame, "axis", REPORT_AXIS, x, frame->bottom, x, frame->bottom + 5);
+    if (middle - half < *last + FIGURE_EDGE)
+        return;
+    *last = middle + half;
+    (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+                  middle, frame->bottom + 21, number.text);
+}
+
 void figure_put_horizontal_axis(const struct frame *frame, const char *label, bool is_log)
 {
     double last = -INFINITY; /* where the number before ends */
-    figure_put_line(frame, "axis", REPORT_AXIS, frame->left, frame->bottom,
-                    frame->width - FIGURE_RIGHT, frame->bottom);
-    for (uint32_t i = 0; i < frame->x.tick_count; i++) {
-        double const x = figure_x(frame, frame->x.ticks[i]);
-        struct report_number const number = report_short(frame->x.ticks[i], 6);
-        double const half = figure_pixels(number.text) / 2;
-        double const middle = fmin(x, frame->width - 2 - half);
-        figure_put_line(frame, "axis", REPORT_AXIS, x, frame->bottom, x, frame->bottom + 5);
-        if (middle - half < last + FIGURE_EDGE)
-            continue;
-        last = middle + half;
-        (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
-                      middle, frame->bottom + 21, number.text);
-    }
+    put_base(frame);
+    if (frame->zero > 0)
+        put_tick(frame, 0, &last);
+    for (uint32_t i = 0; i < frame->x.tick_count; i++)
+        put_tick(frame, frame->x.ticks[i], &last);
     (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
                   (frame->left + frame->width - FIGURE_RIGHT) / 2, frame->bottom + 44);
     put_label(frame, label, is_log, frame->width - FIGURE_RIGHT - frame->left);

@@ -30,7 +30,7 @@ bool figure_is_named(const struct frame *frame, const struct tacit_report_series
 {
     TACIT_ASSERT(point < series->count);
     return series->names != NULL && !frame->is_rows &&
-           figure_is_drawn(frame->figure, series->x[point], series->y[point]) &&
+           figure_is_marked(frame->figure, series, point) &&
            !says_where(series->names[point], series->x[point]);
 }
 
@@ -98,7 +98,7 @@ static void take_points(struct frame *frame)
         for (uint32_t point = 0; series->names != NULL && point < series->count; point++) {
             double const x = figure_x(frame, series->x[point]);
             double const y = figure_y(frame, series->y[point]);
-            if (!figure_is_drawn(frame->figure, series->x[point], series->y[point]))
+            if (!figure_is_marked(frame->figure, series, point))
                 continue;
             take(frame, (struct figure_box){x - POINT, y - POINT, x + POINT, y + POINT});
             take_interval(frame, series, point);

@@ -97,7 +97,7 @@ static bool next_row(const struct frame *frame, struct row *row)
     for (; row->series_index < figure->series_count; row->series_index++, row->point = 0) {
         row->series = &figure->series[row->series_index];
         for (; !row->series->is_reference && row->point < row->series->count; row->point++)
-            if (figure_is_drawn(figure, row->series->x[row->point], row->series->y[row->point])) {
+            if (figure_is_marked(figure, row->series, row->point)) {
                 bool const is_alone = !figure->is_rows && row->series->count == 1;
                 row->name = is_alone ? row->series->label : row->series->names[row->point];
                 return true;

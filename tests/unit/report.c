@@ -1215,6 +1215,57 @@ static void kinds_have_rows_and_long_intervals_arrows(void **state)
     free(text);
 }
 
+/* The x of the n-th element that begins like this. */
+static double place_of(const char *svg, const char *element, const char *name, uint32_t n)
+{
+    const char *at = strstr(svg, element);
+    for (uint32_t i = 0; i < n && at != NULL; i++)
+        at = strstr(at + 1, element);
+    assert_non_null(at);
+    return strtod(strstr(at, name) + strlen(name), NULL);
+}
+
+/* A point at 0 of a logarithmic axis stands left of it, above a 0 of its own, and the axis is
+ * broken in between; no line joins it with others. A curve's 0 and an axis without such a point are
+ * as they were. */
+static void zero_of_a_logarithmic_axis_stands_beside_it(void **state)
+{
+    static const double x[] = {0, 1000, 100000};
+    static const double y[] = {30, 20, 10};
+    static const char *const names[] = {"D 3", "D 2", "D 1"};
+    (void)state;
+    struct tacit_report_series series = {.label = "s", .count = 3, .x = x, .y = y, .names = names};
+    struct tacit_report_figure figure = {.id = "f",
+                                         .title = "t",
+                                         .x_label = "x",
+                                         .y_label = "y",
+                                         .x_is_log = true,
+                                         .y_is_log = true,
+                                         .series = &series,
+                                         .series_count = 1};
+    char *text = drawn(&figure);
+    double const zero = place_of(text, "<circle", "cx=\"", 1); /* the first is the legend's */
+    double const first = place_of(text, "<circle", "cx=\"", 2);
+    double const tick = place_of(strstr(text, ">0</text>") - 60, "<text", "x=\"", 0);
+    double const stroke = place_of(text, "<line class=\"axis\"", "x1=\"", 0);
+    expect_has(text, ">D 3: 0, 30");
+    expect_has(text, ">D 3</text>");
+    assert_true(fabs(zero - tick) < 0.11);
+    assert_true(zero > 62 && zero < stroke && stroke < first);
+    assert_true(place_of(text, "<polyline", "points=\"", 0) == first); /* not from 0 */
+    free(text);
+    series.names = NULL;
+    text = drawn(&figure);
+    expect_lacks(text, ">0</text>");
+    expect_has(text, "points=\"62.0,");
+    free(text);
+    figure.x_is_log = false;
+    series.names = names;
+    text = drawn(&figure);
+    assert_true(fabs(place_of(text, "<circle", "cx=\"", 1) - 62) < 0.11);
+    free(text);
+}
+
 static void t975_is_student_s(void **state)
 {
     (void)state;
@@ -1469,6 +1520,7 @@ static void texts_of_figures_fit(void **state)
             names[i] = many + (uint32_t)(80 * tacit_rng_uniform(&rng));
         }
         x[0] = scales[round % 5]; /* at the right edge */
+        x[1] = 0;                 /* and left of a logarithmic axis */
         struct tacit_report_series const series[] = {
             {.label = many, .count = TEXT_POINTS, .x = x, .y = y, .names = names},
             {.label = many + 60, .count = 2, .x = x, .y = y},
@@ -1557,6 +1609,7 @@ int main(void)
         cmocka_unit_test(names_of_points_at_one_place_do_not_cover_each_other),
         cmocka_unit_test(lines_join_values_and_no_kinds),
         cmocka_unit_test(kinds_have_rows_and_long_intervals_arrows),
+        cmocka_unit_test(zero_of_a_logarithmic_axis_stands_beside_it),
         cmocka_unit_test(t975_is_student_s),
         cmocka_unit_test(json_golden),
         cmocka_unit_test(json_network),
