@@ -192,6 +192,29 @@ static void doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages(
     json_decref(doubling);
 }
 
+/* P1, Sec. II: gossip's messages are of order T, those of elimination over the same graph of log T
+ * at most, and its regret is, too: each factor of ten of T adds the same. */
+static void gossip_sends_with_every_slot_and_elimination_with_the_logarithm(void **state)
+{
+    static const char *const horizons[] = {"horizon=10000", "horizon=100000", "horizon=1000000"};
+    double gossip[3];
+    double elimination[3];
+    double regret[3];
+    for (size_t i = 0; i < 3; i++) {
+        json_t *const by_gossip = run_json(*state, "1", SETTINGS("runs=2", horizons[i]));
+        json_t *const by_elimination =
+            run_json(*state, "1", SETTINGS("runs=2", horizons[i], "protocol.kind=elimination"));
+        gossip[i] = mean_of(by_gossip, "messages");
+        elimination[i] = mean_of(by_elimination, "messages");
+        regret[i] = mean_of(by_elimination, "regret");
+        json_decref(by_gossip);
+        json_decref(by_elimination);
+    }
+    assert_true(gossip[1] == 10 * gossip[0] && gossip[2] == 10 * gossip[1]);
+    assert_true(elimination[0] > 0 && elimination[2] <= 1.5 * elimination[0]); /* log T's growth */
+    assert_true(regret[2] - regret[1] <= 1.1 * (regret[1] - regret[0]));
+}
+
 static void doubling_says_what_it_costs_and_gives_the_same_on_threads(void **state)
 {
     struct bench const *const bench = *state;
@@ -371,6 +394,7 @@ int main(void)
         TEST(means_of_every_agents_own_differ_between_agents),
         TEST(paper_mode_says_that_nothing_is_guaranteed),
         TEST(doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages),
+        TEST(gossip_sends_with_every_slot_and_elimination_with_the_logarithm),
         TEST(doubling_says_what_it_costs_and_gives_the_same_on_threads),
         TEST(noise_of_each_reward_is_paid_for_with_regret),
         TEST(estimates_draw_together_on_the_page),

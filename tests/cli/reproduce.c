@@ -992,8 +992,8 @@ static void with_resume_it_goes_on_where_it_stopped(void **state)
 {
     struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];
-    write_experiment(bench, "noisy", "1500", "1");
-    write_experiment(bench, "plain", "1500", "1");
+    write_experiment(bench, "noisy", "4000", "1");
+    write_experiment(bench, "plain", "4000", "1");
     temp_path(folder, bench->directory, "resume");
     const char *const arguments[] = {process_tacit(),  "reproduce", "--experiments",
                                      bench->directory, "--json",    "--resume",

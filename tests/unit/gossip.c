@@ -1096,6 +1096,15 @@ static void check_lemmas(const struct gossip_direct *direct, uint32_t slot,
         }
 }
 
+/* In the proof of Lemma 3: no count is more than (3 M + 1) N behind another agent's. */
+static void check_spread(const uint64_t *counts, uint32_t agents)
+{
+    for (uint32_t k = 0; k < ARMS; k++)
+        for (uint32_t i = 0; i < agents; i++)
+            for (uint32_t j = 0; j < agents; j++)
+                assert_true(counts[i * ARMS + k] + (3 * ARMS + 1) * agents >= counts[j * ARMS + k]);
+}
+
 static void lemmas_1_to_3_hold_in_every_slot(void **state)
 {
     (void)state;
@@ -1133,6 +1142,7 @@ static void lemmas_1_to_3_hold_in_every_slot(void **state)
         for (uint32_t slot = 1; slot <= LEMMA_SLOTS; slot++) {
             gossip_direct_slot(&direct);
             check_lemmas(&direct, slot, history, distance, &third);
+            check_spread(history[slot], agents);
             if (slot % 16 == 0)
                 digest_network(direct.network, agents, ARMS);
         }
@@ -1162,6 +1172,12 @@ static void bounds_grow_with_privacy_and_with_slow_mixing(void **state)
                         2 * pow(0.9, 1.0 / 12) / ((1 - third) * (1 - pow(0.9, 1.0 / 12)));
     double const by_hand = 0.1 * (20 * l / .0025 + rest) + 0.3 * (20 * l / .0225 + rest);
     assert_true(fabs(plain - by_hand) < 1e-6 * by_hand);
+    /* Theorem 2 with epsilon 1: (8 gap)^2 ln^3 T under the root, and 4 N ln T + 4 N besides. */
+    double const more = rest + 40 * l + 40;
+    double const near = 10 * l * (1 + sqrt(1 + 0.64 * l * l * l)) / .0025;
+    double const far = 10 * l * (1 + sqrt(1 + 5.76 * l * l * l)) / .0225;
+    double const private_by_hand = 0.1 * (near + more) + 0.3 * (far + more);
+    assert_true(fabs(strong - private_by_hand) < 1e-6 * private_by_hand);
     static const double tiny[] = {0, 1e-16, 0};
     assert_true(isinf(tacit_gossip_regret_bound(&rule, 1, tiny, 0.9)));
 }
