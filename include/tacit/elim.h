@@ -16,10 +16,10 @@
 #define TACIT_ELIM_H
 #include "tacit/base.h"
 #include "tacit/bounds.h"
-#include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
+#include "tacit/round.h"
 #include "tacit/topo.h"
 
 #define TACIT_ELIM_EPOCHS_MAX 10000u
@@ -151,20 +151,19 @@ bool tacit_elim_proof_holds(const struct tacit_elim_proof *proof,
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
 struct tacit_elim_message {
     enum tacit_elim_message_kind kind;
-    uint32_t from; /* agent, or TACIT_HUB */
-    uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
-    uint64_t run_id;
-    uint64_t term;   /* of the sender; 0: the first (see terms, below) */
-    uint32_t epoch;  /* HELLO: last order known, 0 for none; else the epoch, from 1 */
-    uint32_t seen;   /* ORDER to one agent: last epoch whose report the hub holds from it; else 0 */
-    bool last;       /* ORDER: no epoch follows; play the one arm until T */
     uint32_t leader; /* ORDER, with exact bounds: 1 + the arm to play while waiting, and at the end
                       * where an epoch does not fit; 0: none */
-    uint64_t pulls;  /* S(r): pulls of each active arm since the start of the run */
+    union {
+        struct tacit_round_message head;
+        struct {
+            TACIT_ROUND_MEMBERS(epoch)
+        };
+    };
+    uint64_t pulls;            /* S(r): pulls of each active arm since the start of the run */
     const uint64_t *arms;      /* ORDER, REPORT, DATA: active set, TACIT_BITS_WORDS(K); else NULL */
     const uint64_t *uploaders; /* ORDER: who reports, TACIT_BITS_WORDS(A); NULL: everybody */
-    uint32_t
-        agents; /* REPORT of a sink: so many agents' sums are added up; 0: the sender's alone */
+    uint32_t agents; /* REPORT of a sink: so many agents' sums are added up; 0: the sender's alone.
+                      * Such a report shows the sink's own commitment, and opens none */
     uint32_t sum_count; /* REPORT, DATA: number of active arms */
     /* REPORT: one noised history sum an active arm, by arm index. DATA: one such row an origin, in
      * the order of origins, unless row_stride says where the row of each agent is. */
@@ -173,19 +172,12 @@ struct tacit_elim_message {
         *origins;        /* ADVERT, REQUEST, DATA, HELLO of a peer: agents, TACIT_BITS_WORDS(A) */
     uint32_t row_stride; /* DATA: > 0: the row of agent a is sums + a * row_stride; 0: packed */
     bool rows_stay;      /* DATA: the rows are in a shared table, and a copy need not hold them */
-    /* With grants; else NULL. COMMIT: what it commits to, and what it follows. GRANT: what is
-     * granted. REFUSAL: the commitment that was granted instead. REPORT: all three; of a sink that
-     * adds up several agents' sums: the commitment alone, to its own release. HELLO: the last one
-     * that was granted. */
-    const struct tacit_commit *commit;
+    bool is_sealed;      /* DATA: its openings have seals */
+    bool has_history;    /* with seals: words about rows say what their sender holds */
     const struct tacit_elim_opening *openings; /* DATA with grants: one an origin, as its row (of
                                                 * agent a: openings[a]); else NULL */
-    bool is_sealed;                            /* DATA: its openings have seals */
-    bool has_history; /* with seals: words about rows say what their sender holds */
     struct tacit_elim_history history;
-    const struct tacit_elim_proof *proof; /* PROOF; else NULL */
-    bool closed; /* GRANT: the epoch needs no report any more; another order stands */
-    bool forgot; /* REFUSAL: the holder knows nothing of what the question follows */
+    const struct tacit_elim_proof *proof;    /* PROOF; else NULL */
     const struct tacit_elim_change *changes; /* ORDER: all of the run so far; NULL: none */
     uint32_t change_count;
     const uint64_t *refused; /* HELLO, COMMIT: arms that the sender does not play,

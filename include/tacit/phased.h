@@ -14,11 +14,11 @@
 #define TACIT_PHASED_H
 #include "tacit/base.h"
 #include "tacit/bounds.h"
-#include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/phases.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
+#include "tacit/round.h"
 
 #define TACIT_PHASED_ROUNDS_MAX (UINT32_C(1) << 24)
 #define TACIT_PHASED_PAUSE_US_MAX (UINT64_C(1) << 56)
@@ -115,23 +115,17 @@ enum tacit_phased_message_kind {
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
 struct tacit_phased_message {
     enum tacit_phased_message_kind kind;
-    uint32_t from; /* agent, or TACIT_HUB */
-    uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
-    uint64_t run_id;
-    uint64_t term;   /* of the sender; 0: the first (see terms, below) */
-    uint32_t round;  /* HELLO: of the last order known in this term, 0 for none; else from 1 */
-    uint32_t seen;   /* ORDER to one agent: last round whose report the hub holds from it; else 0 */
-    bool last;       /* ORDER: no plan follows; play the leader until T */
     uint32_t leader; /* ORDER: TACIT_NO_ARM before the first round has closed */
+    union {
+        struct tacit_round_message head;
+        struct {
+            TACIT_ROUND_MEMBERS(round)
+        };
+    };
     uint32_t block_count; /* ORDER: blocks of the plan; REPORT: sums */
     const struct tacit_pull_block
         *blocks;         /* ORDER that is not the last: arms ascending, new pulls */
     const int64_t *sums; /* REPORT */
-    /* With grants (tacit/commit.h). COMMIT: commitment and previous; REPORT: previous and salt;
-     * HELLO, GRANT, REFUSAL: commitment. NULL: there are none. */
-    const struct tacit_commit *commit;
-    bool closed; /* GRANT: this round needs no report any more */
-    bool forgot; /* REFUSAL: this hub knows nothing of what was followed; its state is an old one */
 };
 
 /* Bytes that a deep copy of the message needs. */

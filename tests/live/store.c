@@ -876,8 +876,8 @@ static void another_format_is_refused(void **state)
 {
     (void)state;
     store_model_make(2);
-    assert_int_equal(shell("PRAGMA user_version = 9"), SQLITE_OK);
-    expect_refused(TACIT_INVALID, "has format 9");
+    assert_int_equal(shell("PRAGMA user_version = 10"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 10");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 0");
     assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK); /* before cores had parts */
@@ -894,7 +894,9 @@ static void another_format_is_refused(void **state)
     expect_refused(TACIT_INVALID, "has format 6");
     assert_int_equal(shell("PRAGMA user_version = 7"), SQLITE_OK); /* cores had other layouts */
     expect_refused(TACIT_INVALID, "has format 7");
-    assert_int_equal(shell("PRAGMA user_version = 8"), SQLITE_OK);
+    assert_int_equal(shell("PRAGMA user_version = 8"), SQLITE_OK); /* .. and hubs */
+    expect_refused(TACIT_INVALID, "has format 8");
+    assert_int_equal(shell("PRAGMA user_version = 9"), SQLITE_OK);
     expect_batch(2);
     assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "another program");
@@ -1063,18 +1065,18 @@ static void counts_of_units_are_kept(void **state)
 static void another_format_in_the_log_is_refused(void **state)
 {
     (void)state;
-    store_model_make(2); /* two turns: the log's is 3, of format 9 */
+    store_model_make(2); /* two turns: the log's is 3, of format 10 */
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 777", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 778", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(store_directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
     store_image_write(store_directory, &image);
-    expect_refused(TACIT_INVALID, "its log has format 9");
+    expect_refused(TACIT_INVALID, "its log has format 10");
     store_image_free(&image);
 }
 

@@ -92,7 +92,7 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
     hub->quorum = config->quorum;
     struct elim_judge_parts const judge = judge_of(hub);
     elim_judge_init(&judge);
-    hub->deadline_us = TACIT_NEVER;
+    hub->desk.deadline_us = TACIT_NEVER;
     hub->weighted = config->weights != NULL;
     for (uint32_t agent = 0; agent < config->agent_count; agent++)
         weights_of(hub)[agent] = hub->weighted ? config->weights[agent] : 1;
@@ -101,34 +101,23 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
 
 /* ---- Events ---- */
 
-/* Whatever was granted is forgotten, and the sites know it: what no grant covers they drop. The
- * judge stands; the reports of the present epoch are asked for anew. */
+/* The judge stands; with exact bounds later histories continue none of before. */
 static void begin_term(struct tacit_elim_hub *hub, uint64_t term, struct tacit_elim_update *update)
 {
-    uint32_t const agents = hub->config.agent_count;
-    size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
-    hub->term = term;
+    struct round_hub const round = round_of(hub);
+    round_hub_begin_term(&round, term);
     update->persist = true;
-    memset(seen_of(hub), 0, agents * sizeof *seen_of(hub));
-    memset(received_of(hub), 0, set_bytes);
-    hub->covered_count = 0;
-    hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
-    hub->overdue = false; /* everybody is asked anew, and has the full time */
     if (elim_is_exact(&hub->config.schedule))
         hub->judge.anew_after = hub->judge.round_count;
-    if (hub->config.has_grants) {
-        struct round_holder const holder = holder_of(hub);
-        round_holder_forget(&holder);
-    }
 }
 
 static enum tacit_status on_start(struct tacit_elim_hub *hub, uint64_t term,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_elim_update *update)
 {
-    if (term > hub->term)
+    if (term > hub->desk.term)
         begin_term(hub, term, update);
-    if (hub->phase == PHASE_NEW) {
+    if (hub->desk.phase == ROUND_NEW) {
         enum tacit_status const status = elim_hub_draw_uploaders(hub, entropy);
         if (status != TACIT_OK)
             return status;
@@ -142,16 +131,6 @@ static enum tacit_status on_start(struct tacit_elim_hub *hub, uint64_t term,
     return TACIT_OK;
 }
 
-/* Is it for this run, from one of its agents? */
-static enum tacit_status check_sender(const struct tacit_elim_hub *hub,
-                                      const struct tacit_elim_message *message)
-{
-    if (message->run_id != hub->config.run_id || message->to != TACIT_HUB ||
-        message->from >= hub->config.agent_count || message->term < hub->term)
-        return TACIT_STRANGER;
-    return message->term > hub->term ? TACIT_ROLLBACK : TACIT_OK;
-}
-
 /* Agents whose sums are in this report. */
 static uint32_t agents_in(const struct tacit_elim_message *report)
 {
@@ -163,10 +142,6 @@ static enum tacit_status check_report(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_message *report)
 {
     uint32_t const arms = hub->config.schedule.arm_count;
-    if (hub->phase != PHASE_NEW && report->epoch > hub->judge.epoch)
-        return TACIT_ROLLBACK;
-    if (hub->phase != PHASE_COLLECTING)
-        return TACIT_UNEXPECTED;
     if (!tacit_bits_has(uploaders_of(hub), report->from))
         return TACIT_UNEXPECTED;
     if (report->arms == NULL || report->sums == NULL ||
@@ -188,9 +163,7 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(!tacit_bits_has(received_of(hub), report->from));
-    TACIT_ASSERT(hub->missing_count > 0);
-    TACIT_ASSERT(hub->covered_count + agents_in(report) <= hub->config.agent_count);
+    struct round_hub const round = round_of(hub);
     bool const completes = elim_hub_is_complete_with(hub, 1, agents_in(report));
     if (completes) {
         enum tacit_status const status = elim_hub_draw_uploaders(hub, entropy);
@@ -198,11 +171,8 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
             return status; /* the agent will send it again */
     }
     memcpy(row_of(hub, report->from), report->sums, report->sum_count * sizeof(union tacit_sum));
-    tacit_bits_add(received_of(hub), report->from);
-    seen_of(hub)[report->from] = report->epoch;
     covered_of(hub)[report->from] = agents_in(report);
-    hub->covered_count += agents_in(report);
-    hub->missing_count--;
+    round_hub_take(&round, &report->head, agents_in(report));
     update->persist = true;
     if (completes)
         elim_hub_close_round(hub, update);
@@ -211,84 +181,55 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
-/* ---- Grants ---- */
+/* ---- Messages ---- */
 
-/* kind: GRANT or REFUSAL, of the agent's head. */
-static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind kind,
-                      const struct tacit_elim_message *commit, struct tacit_elim_update *update)
+static enum tacit_status say(struct tacit_elim_hub *hub, const struct tacit_elim_message *heard,
+                             struct round_verdict verdict, struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(kind == TACIT_ELIM_GRANT || kind == TACIT_ELIM_REFUSAL);
-    TACIT_ASSERT(commit->from < hub->config.agent_count);
-    TACIT_ASSERT(!update->send);
-    bool const is_open = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch &&
-                         !is_excused(hub, commit->from);
-    memset(&hub->answer, 0, sizeof hub->answer);
-    memcpy(hub->answer.commitment, holder_of(hub).heads[commit->from].head,
-           sizeof hub->answer.commitment);
-    update->send = true;
-    update->message = (struct tacit_elim_message){.kind = kind,
-                                                  .from = TACIT_HUB,
-                                                  .to = commit->from,
-                                                  .run_id = hub->config.run_id,
-                                                  .term = hub->term,
-                                                  .epoch = commit->epoch,
-                                                  .commit = &hub->answer,
-                                                  .closed = kind == TACIT_ELIM_GRANT && !is_open};
-}
-
-/* What the holder makes of this agent's message. */
-static enum tacit_status follow(struct tacit_elim_hub *hub,
-                                const struct tacit_elim_message *message,
-                                struct round_verdict verdict, struct tacit_elim_update *update)
-{
+    struct round_hub const round = round_of(hub);
+    bool const is_grant = verdict.answer == ROUND_GRANT;
     update->persist = update->persist || verdict.persist;
-    if (verdict.answer != ROUND_NOTHING) {
-        send_head(hub, verdict.answer == ROUND_GRANT ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
-                  message, update);
-        update->message.forgot = verdict.is_unknown;
+    if (verdict.answer == ROUND_ORDER)
+        elim_hub_send_order(hub, heard->from, update);
+    else if (verdict.answer != ROUND_NOTHING) {
+        update->send = true;
+        update->message =
+            (struct tacit_elim_message){.kind = is_grant ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
+                                        .head = round_hub_answer(&round, &heard->head, &verdict)};
+        if (is_grant && is_excused(hub, heard->from))
+            update->message.closed = true;
     }
     return verdict.status;
 }
 
-/* Whatever the epoch: what counts is what it follows. */
-static enum tacit_status on_commit(struct tacit_elim_hub *hub,
+static enum tacit_status on_commit(struct tacit_elim_hub *hub, const struct round_hub *round,
                                    const struct tacit_elim_message *commit,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_elim_update *update)
 {
-    bool const is_held = weights_of(hub)[commit->from] > 0; /* others' parents hold theirs */
-    if (!hub->config.has_grants || hub->phase == PHASE_NEW || !is_held)
-        return TACIT_UNEXPECTED;
-    if (commit->commit == NULL || commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
-        return TACIT_MALFORMED;
-    if (commit->epoch > hub->judge.epoch)
-        return TACIT_ROLLBACK;
-    enum tacit_status const status = elim_hub_note_refused(hub, commit, entropy, update);
+    enum tacit_status status = round_hub_check_commit(round, &commit->head);
+    if (status == TACIT_OK)
+        status = elim_hub_note_refused(hub, commit, entropy, update);
     if (status != TACIT_OK || update->send)
         return status; /* it asks again */
-    struct round_holder const holder = holder_of(hub);
-    return follow(hub, commit, round_holder_ask(&holder, commit->from, commit->commit), update);
+    return say(hub, commit, round_hub_ask(round, &commit->head), update);
 }
 
 /* Is it what was granted? A total of several agents opens nothing: that would take the sink's own
  * sums, which are not for this hub. It names the sink's grant, so that it comes from the state that
  * was granted. */
-static struct round_verdict open_report(struct tacit_elim_hub *hub,
+static struct round_verdict open_report(struct tacit_elim_hub *hub, const struct round_hub *round,
                                         const struct tacit_elim_message *report)
 {
-    struct round_holder const holder = holder_of(hub);
-    struct tacit_commit_scope const scope = {.domain = hub->config.domain,
-                                             .run_id = hub->config.run_id,
-                                             .site = report->from,
-                                             .epoch = report->epoch,
-                                             .is_numbered = hub->config.numbered_commits};
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
-    if (report->commit != NULL && agents_in(report) > 1)
-        return round_holder_name(&holder, report->from, report->commit->commitment, true);
-    if (report->commit != NULL && !scope.is_numbered)
+    if (!hub->config.has_grants || report->commit == NULL)
+        return round_hub_open(round, &report->head, digest);
+    if (agents_in(report) > 1)
+        return round_holder_name(&round->holder, report->from, report->commit->commitment, true);
+    if (!round->is_numbered)
         elim_release_digest(report->pulls, report->arms, hub->config.schedule.arm_count,
                             report->sums, report->sum_count, digest);
-    return round_holder_open(&holder, &scope, report->commit, digest);
+    return round_hub_open(round, &report->head, digest);
 }
 
 /* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited
@@ -299,28 +240,20 @@ static bool is_counted(struct tacit_elim_hub *hub, uint32_t agent)
            (tacit_bits_has(uploaders_of(hub), agent) && !is_excused(hub, agent));
 }
 
-static enum tacit_status on_report(struct tacit_elim_hub *hub,
+static enum tacit_status on_report(struct tacit_elim_hub *hub, const struct round_hub *round,
                                    const struct tacit_elim_message *report,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_elim_update *update)
 {
-    if (report->epoch == 0 || report->epoch > TACIT_ELIM_EPOCHS_MAX)
-        return TACIT_MALFORMED;
-    if (report->epoch <
-        hub->judge.epoch) { /* late or repeated: the sender lacks the order that stands */
-        elim_hub_send_order(hub, report->from, update);
-        return TACIT_OK;
-    }
-    if (hub->config.change_max > 0 && hub->phase == PHASE_COLLECTING &&
-        report->epoch == hub->judge.epoch && !is_counted(hub, report->from)) {
-        elim_hub_send_order(hub, report->from, update); /* it is left out, and hears so */
-        return TACIT_OK;
-    }
+    struct round_verdict verdict = round_hub_hear(round, &report->head);
+    bool const is_of_now = verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING;
+    if (is_of_now && hub->config.change_max > 0 && !is_counted(hub, report->from))
+        verdict.answer = ROUND_ORDER; /* it is left out, and hears so */
+    if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
+        return say(hub, report, verdict, update);
     enum tacit_status status = check_report(hub, report);
-    if (status != TACIT_OK)
-        return status;
-    if (hub->config.has_grants)
-        status = follow(hub, report, open_report(hub, report), update);
+    if (status == TACIT_OK)
+        status = say(hub, report, open_report(hub, round, report), update);
     if (status != TACIT_OK)
         return status;
     if (!tacit_bits_has(received_of(hub), report->from))
@@ -334,38 +267,15 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
-/* Of an agent that is behind, the head that a HELLO shows may be any of before. */
-static enum tacit_status read_head(struct tacit_elim_hub *hub,
-                                   const struct tacit_elim_message *hello,
-                                   struct tacit_elim_update *update)
-{
-    bool const is_read = hub->config.has_grants && weights_of(hub)[hello->from] > 0 &&
-                         hello->commit != NULL && hello->epoch == hub->judge.epoch;
-    if (!is_read)
-        return TACIT_OK;
-    struct round_holder const holder = holder_of(hub);
-    return follow(hub, hello,
-                  round_holder_greet(&holder, hello->from, hello->commit->commitment, true),
-                  update);
-}
-
-static enum tacit_status on_hello(struct tacit_elim_hub *hub,
+static enum tacit_status on_hello(struct tacit_elim_hub *hub, const struct round_hub *round,
                                   const struct tacit_elim_message *hello,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_elim_update *update)
 {
-    if (hub->phase == PHASE_NEW)
-        return TACIT_UNEXPECTED;
-    if (hello->epoch > hub->judge.epoch)
-        return TACIT_ROLLBACK;
-    enum tacit_status status = read_head(hub, hello, update);
-    if (status == TACIT_OK)
-        status = elim_hub_note_refused(hub, hello, entropy, update);
-    if (status != TACIT_OK || update->send)
-        return status;
-    if (hello->epoch < hub->judge.epoch || hub->config.answers_all)
-        elim_hub_send_order(hub, hello->from, update);
-    return TACIT_OK;
+    struct round_verdict const verdict = round_hub_greet(round, &hello->head);
+    enum tacit_status const status =
+        verdict.status == TACIT_OK ? elim_hub_note_refused(hub, hello, entropy, update) : TACIT_OK;
+    return status != TACIT_OK || update->send ? status : say(hub, hello, verdict, update);
 }
 
 /* The deadline of the round: go on with a quorum, or wait for it and say so. */
@@ -373,17 +283,15 @@ static enum tacit_status on_timeout(struct tacit_elim_hub *hub, uint64_t now_us,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *update)
 {
-    if (hub->phase != PHASE_COLLECTING || hub->overdue || now_us < hub->deadline_us)
-        return TACIT_OK; /* a timer of an earlier round */
-    hub->overdue = true;
-    if (!elim_hub_is_complete_with(hub, 0, 0)) {
-        hub->deadline_us = TACIT_NEVER; /* from now on it is up to the reports */
+    if (!round_desk_is_due(&hub->desk, now_us))
+        return TACIT_OK;
+    if (!round_desk_expire(&hub->desk, elim_hub_quorum(hub))) {
         update->persist = true;
         return TACIT_OK;
     }
     enum tacit_status const status = elim_hub_draw_uploaders(hub, entropy);
     if (status != TACIT_OK) {
-        hub->overdue = false;
+        hub->desk.overdue = false;
         return status; /* the deadline stands: the driver tries again */
     }
     elim_hub_close_round(hub, update);
@@ -395,16 +303,19 @@ static enum tacit_status on_receive(struct tacit_elim_hub *hub,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *update)
 {
-    enum tacit_status const status = check_sender(hub, message);
+    struct round_hub round = round_of(hub);
+    enum tacit_status const status = round_hub_check(&round, &message->head);
     if (status != TACIT_OK)
         return status;
+    if (weights_of(hub)[message->from] == 0)
+        round.holder.heads = NULL; /* others' parents hold theirs */
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
-        return on_hello(hub, message, entropy, update);
+        return on_hello(hub, &round, message, entropy, update);
     case TACIT_ELIM_REPORT:
-        return on_report(hub, message, entropy, update);
+        return on_report(hub, &round, message, entropy, update);
     case TACIT_ELIM_COMMIT:
-        return on_commit(hub, message, entropy, update);
+        return on_commit(hub, &round, message, entropy, update);
     case TACIT_ELIM_ORDER:
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
@@ -424,7 +335,7 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->now_us);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->desk.now_us);
     elim_hub_check_invariants(hub);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     uint32_t const epoch_before = hub->judge.epoch;
@@ -445,13 +356,10 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
         status = TACIT_INVALID; /* a hub has no arms to pull */
         break;
     }
-    if (status == TACIT_OK) {
-        hub->now_us = event->now_us;
-        bool const is_new_round = hub->judge.epoch != epoch_before;
-        if (is_new_round || event->kind == TACIT_EVENT_START)
-            elim_hub_set_deadline(hub, is_new_round);
-    }
-    update->deadline_us = hub->deadline_us;
+    if (status == TACIT_OK)
+        round_desk_end_step(&hub->desk, event->now_us, hub->timeout_us,
+                            hub->judge.epoch != epoch_before, event->kind == TACIT_EVENT_START);
+    update->deadline_us = hub->desk.deadline_us;
     elim_hub_check_invariants(hub);
     TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK,
                   !update->send);
@@ -461,19 +369,19 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
 void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_hub_view *view)
 {
     struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
-    bool const collects = hub->phase == PHASE_COLLECTING;
+    struct round_hub const round = round_of(hub);
     bool const is_exact = elim_is_exact(&hub->config.schedule);
     struct elim_judge_parts const judge = judge_of(hub);
     *view = (struct tacit_elim_hub_view){
         .epoch = hub->judge.epoch,
-        .finished = hub->phase == PHASE_FINISHED,
+        .finished = hub->desk.phase == ROUND_FINISHED,
         .arms = judge.active,
         .active_count = hub->judge.active_count,
         .round_count = hub->judge.round_count,
-        .reports_missing = hub->missing_count,
-        .report_count = collects ? tacit_bits_count(received_of(hub), hub->config.agent_count) : 0,
-        .covered_count = hub->covered_count,
-        .overdue = hub->overdue,
+        .reports_missing = hub->desk.missing_count,
+        .report_count = tacit_bits_count(round.received, round.site_count),
+        .covered_count = hub->desk.covered_count,
+        .overdue = hub->desk.overdue,
         .uploaders = uploaders_of(hub),
         .received = received_of(hub),
         .seen = seen_of(hub),
@@ -483,9 +391,9 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .is_exact = is_exact,
         .means = judge.means,
         .eliminated = judge.eliminated,
-        .flagged = hub->config.has_grants ? holder_of(hub).flagged : NULL,
-        .ahead = hub->config.has_grants ? holder_of(hub).ahead : NULL,
-        .term = hub->term,
+        .flagged = round.holder.flagged,
+        .ahead = round.holder.ahead,
+        .term = hub->desk.term,
         .quorum = elim_hub_quorum(hub),
         .quorum_wanted = hub->quorum,
         .round_timeout_us = hub->timeout_us,

@@ -11,7 +11,7 @@ static void excuse(struct tacit_elim_hub *hub, uint32_t agent)
     if (!tacit_bits_has(uploaders_of(hub), agent) || tacit_bits_has(received_of(hub), agent))
         return;
     tacit_bits_remove(uploaders_of(hub), agent);
-    hub->missing_count--;
+    hub->desk.missing_count--;
 }
 
 /* With next_uploaders in place: goes on where the round has no report to wait for any more. Result:
@@ -20,15 +20,15 @@ static bool settle(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
 {
     uint32_t const agents = hub->config.agent_count;
     size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
-    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
-    if (hub->covered_count > 0 && elim_hub_is_complete_with(hub, 0, 0)) {
+    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
+    if (hub->desk.covered_count > 0 && elim_hub_is_complete_with(hub, 0, 0)) {
         elim_hub_close_round(hub, update);
         return false;
     }
-    bool const asks_others = hub->missing_count == 0; /* all who were asked are left out */
+    bool const asks_others = hub->desk.missing_count == 0; /* all who were asked are left out */
     if (asks_others) {
         memcpy(uploaders_of(hub), next_uploaders_of(hub), set_bytes);
-        hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
+        hub->desk.missing_count = tacit_bits_count(uploaders_of(hub), agents);
     }
     memset(next_uploaders_of(hub), 0, set_bytes);
     return asks_others;
@@ -40,7 +40,7 @@ static enum tacit_status take_stock_and_draw(struct tacit_elim_hub *hub,
                                              const struct tacit_entropy *entropy)
 {
     elim_hub_take_stock(hub);
-    return hub->phase == PHASE_COLLECTING ? elim_hub_draw_uploaders(hub, entropy) : TACIT_OK;
+    return hub->desk.phase == ROUND_COLLECTING ? elim_hub_draw_uploaders(hub, entropy) : TACIT_OK;
 }
 
 /* What a site says that it does not play. Nothing of it is used that was noised after it said so; a
@@ -68,7 +68,7 @@ enum tacit_status elim_hub_note_refused(struct tacit_elim_hub *hub,
         return status;
     }
     update->persist = true;
-    if (hub->phase != PHASE_COLLECTING)
+    if (hub->desk.phase != ROUND_COLLECTING)
         return TACIT_OK;
     if (tacit_bits_has(abstaining_of(hub), message->from))
         excuse(hub, message->from);
@@ -183,7 +183,7 @@ static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
         return status;
     add_change(hub, wanted, update, number);
     (void)settle(hub, update);
-    if (hub->phase == PHASE_COLLECTING && arms_left(hub) == 1)
+    if (hub->desk.phase == ROUND_COLLECTING && arms_left(hub) == 1)
         end_run(hub); /* there is nothing to find out any more */
     return TACIT_OK;
 }
@@ -242,14 +242,14 @@ static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_e
 {
     if (hub->config.change_max == 0)
         return TACIT_REFUSED;
-    if (hub->phase == PHASE_FINISHED) { /* what was said before was said */
+    if (hub->desk.phase == ROUND_FINISHED) { /* what was said before was said */
         *number =
             wanted->kind == TACIT_ELIM_SET_PATIENCE || wanted->kind == TACIT_ELIM_EXTEND_HORIZON
                 ? 0
                 : find_change(hub, (enum tacit_elim_change_kind)wanted->kind, wanted->subject);
         return *number > 0 ? TACIT_OK : TACIT_UNEXPECTED;
     }
-    if (hub->phase == PHASE_NEW)
+    if (hub->desk.phase == ROUND_NEW)
         return TACIT_UNEXPECTED;
     if (hub->change_count == hub->config.change_max)
         return TACIT_REFUSED;
@@ -276,7 +276,7 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update, uint32_t *number)
 {
-    TACIT_ASSERT(now_us >= hub->now_us);
+    TACIT_ASSERT(now_us >= hub->desk.now_us);
     elim_hub_check_invariants(hub);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     *number = 0;
@@ -285,11 +285,11 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
     if (status == TACIT_OK && update->persist) {
         if (!update->send)
             elim_hub_send_order(hub, TACIT_EVERYONE, update);
-        hub->now_us = now_us;
-        if (hub->judge.epoch != epoch_before || wanted->kind == TACIT_ELIM_SET_PATIENCE)
-            elim_hub_set_deadline(hub, true);
+        round_desk_end_step(
+            &hub->desk, now_us, hub->timeout_us,
+            hub->judge.epoch != epoch_before || wanted->kind == TACIT_ELIM_SET_PATIENCE, false);
     }
-    update->deadline_us = hub->deadline_us;
+    update->deadline_us = hub->desk.deadline_us;
     elim_hub_check_invariants(hub);
     TACIT_IMPLIES(status != TACIT_OK, !update->send && !update->persist);
     return status;

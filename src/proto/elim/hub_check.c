@@ -22,28 +22,19 @@ static bool row_is_possible(struct tacit_elim_hub *hub, uint32_t agent)
     return true;
 }
 
-/* The report of this epoch is here from those who were asked and were counted, and from nobody
- * else. */
+/* What the reports hold, and of how many agents they are. */
 static bool reports_are_possible(struct tacit_elim_hub *hub)
 {
-    uint32_t const agents = hub->config.agent_count;
-    uint32_t const epoch = hub->judge.epoch;
-    uint64_t const *const received = received_of(hub);
     uint32_t covered = 0;
-    if (!tacit_bits_within(uploaders_of(hub), uploaders_of(hub), agents) ||
-        !tacit_bits_within(received, uploaders_of(hub), agents) ||
-        !is_empty(next_uploaders_of(hub), agents))
-        return false;
-    for (uint32_t agent = 0; agent < agents; agent++) {
-        bool const is_here = tacit_bits_has(received, agent);
-        if (seen_of(hub)[agent] > epoch || (epoch > 0 && seen_of(hub)[agent] == epoch) != is_here ||
-            (!hub->weighted && weights_of(hub)[agent] != 1))
-            return false;
-        if (is_here && !row_is_possible(hub, agent))
+    for (uint32_t agent = 0; agent < hub->config.agent_count; agent++) {
+        bool const is_here = tacit_bits_has(received_of(hub), agent);
+        if ((!hub->weighted && weights_of(hub)[agent] != 1) ||
+            (is_here && !row_is_possible(hub, agent)))
             return false;
         covered += is_here ? covered_of(hub)[agent] : 0;
     }
-    return covered == hub->covered_count;
+    return covered == hub->desk.covered_count &&
+           is_empty(next_uploaders_of(hub), hub->config.agent_count);
 }
 
 /* Reports that are asked for in a round. */
@@ -124,20 +115,10 @@ static bool changes_are_possible(struct tacit_elim_hub *hub)
 
 static bool phase_is_possible(struct tacit_elim_hub *hub)
 {
-    uint32_t const agents = hub->config.agent_count;
-    uint32_t const asked = tacit_bits_count(uploaders_of(hub), agents);
-    uint32_t const received = tacit_bits_count(received_of(hub), agents);
-    switch (hub->phase) {
-    case PHASE_NEW:
-        return hub->judge.epoch == 0 && hub->missing_count == 0 && !hub->overdue && asked == 0;
-    case PHASE_COLLECTING:
-        return hub->judge.epoch >= 1 && !hub->judge.finished && is_asked_of(hub, asked) &&
-               hub->missing_count <= asked && received == asked - hub->missing_count &&
-               !elim_hub_is_complete_with(hub, 0, 0);
-    case PHASE_FINISHED:
-        return hub->judge.finished && hub->missing_count == 0 && !hub->overdue && asked == 0;
-    }
-    return false;
+    uint32_t const asked = tacit_bits_count(uploaders_of(hub), hub->config.agent_count);
+    if (hub->desk.phase != ROUND_COLLECTING)
+        return asked == 0 && hub->judge.finished == (hub->desk.phase == ROUND_FINISHED);
+    return !hub->judge.finished && is_asked_of(hub, asked) && !elim_hub_is_complete_with(hub, 0, 0);
 }
 
 enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_t size,
@@ -145,7 +126,6 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
 {
     struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
     if (size == 0 || size != tacit_elim_hub_size(config) ||
-        *(const unsigned char *)&hub->overdue > 1 ||
         *(const unsigned char *)&hub->weighted > 1 || /* any byte, on a disk */
         hub->judge_words != elim_judge_words(&config->schedule) ||
         !elim_hub_same_config(hub, config))
@@ -153,12 +133,8 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
     if (!changes_are_possible(hub))
         return TACIT_MALFORMED;
     struct elim_judge_parts const judge = judge_of(hub);
-    bool has_flags = true;
-    if (config->has_grants) {
-        struct round_holder const holder = holder_of(hub);
-        has_flags = round_holder_is_possible(&holder);
-    }
-    bool const is_possible = elim_judge_is_possible(&judge) && phase_is_possible(hub) &&
-                             reports_are_possible(hub) && has_flags;
+    struct round_hub const round = round_of(hub);
+    bool const is_possible = elim_judge_is_possible(&judge) && round_hub_is_possible(&round) &&
+                             phase_is_possible(hub) && reports_are_possible(hub);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }

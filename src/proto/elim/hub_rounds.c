@@ -55,14 +55,14 @@ static bool all_are_asked(struct tacit_elim_hub *hub)
 void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update)
 {
     TACIT_ASSERT(to == TACIT_EVERYONE || to < hub->config.agent_count);
-    TACIT_ASSERT(hub->phase != PHASE_NEW);
+    TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
     TACIT_ASSERT(!update->send);
     struct elim_judge_parts const judge = judge_of(hub);
     update->send = true;
     update->message = elim_judge_order(&judge);
     update->message.to = to;
     update->message.run_id = hub->config.run_id;
-    update->message.term = hub->term;
+    update->message.term = hub->desk.term;
     update->message.seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to];
     update->message.uploaders =
         hub->judge.finished || all_are_asked(hub) ? NULL : uploaders_of(hub);
@@ -94,8 +94,8 @@ static void add_up(struct tacit_elim_hub *hub)
 static void aggregate(struct tacit_elim_hub *hub)
 {
     TACIT_ASSERT(hub->judge.pulls > 0);
-    TACIT_ASSERT(hub->covered_count > 0);
-    TACIT_ASSERT(hub->covered_count <= hub->config.agent_count);
+    TACIT_ASSERT(hub->desk.covered_count > 0);
+    TACIT_ASSERT(hub->desk.covered_count <= hub->config.agent_count);
     uint32_t const arms = hub->config.schedule.arm_count;
     uint32_t const agents = hub->config.agent_count;
     struct tacit_scale const *const scale = &hub->config.mechanism.scale;
@@ -113,7 +113,8 @@ static void aggregate(struct tacit_elim_hub *hub)
             if (!is_retired(hub, arm))
                 means_of(hub)[arm] += tacit_sum_mean(scale, *sum, pulls);
     }
-    double const parts = alike ? tacit_bits_count(received_of(hub), agents) : hub->covered_count;
+    double const parts =
+        alike ? tacit_bits_count(received_of(hub), agents) : hub->desk.covered_count;
     for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
          arm = tacit_bits_next(active_of(hub), arms, arm + 1))
         if (!is_retired(hub, arm))
@@ -125,18 +126,13 @@ static void aggregate(struct tacit_elim_hub *hub)
 /* Asks for the reports of the epoch that the judge has come to, or for nothing more. */
 void elim_hub_await_reports(struct tacit_elim_hub *hub)
 {
-    uint32_t const agents = hub->config.agent_count;
-    size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
+    struct round_hub const round = round_of(hub);
+    size_t const set_bytes = TACIT_BITS_WORDS(round.site_count) * sizeof(uint64_t);
     memcpy(uploaders_of(hub), next_uploaders_of(hub), set_bytes);
     memset(next_uploaders_of(hub), 0, set_bytes); /* scratch stays clean */
-    memset(received_of(hub), 0, set_bytes);
     if (hub->judge.finished)
         memset(uploaders_of(hub), 0, set_bytes); /* nobody is asked any more */
-    hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
-    hub->covered_count = 0;
-    hub->overdue = false;
-    TACIT_ASSERT(hub->judge.finished == (hub->missing_count == 0));
-    hub->phase = hub->judge.finished ? PHASE_FINISHED : PHASE_COLLECTING;
+    round_hub_await(&round, hub->judge.finished);
 }
 
 /* From ranks among those that can report to their numbers; from the top, so that none is met twice.
@@ -185,20 +181,20 @@ enum tacit_status elim_hub_draw_uploaders(struct tacit_elim_hub *hub,
 /* Would the round be complete with one more report, of so many agents? With none (0, 0)? */
 bool elim_hub_is_complete_with(struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents)
 {
-    return hub->missing_count <= reports ||
-           (hub->overdue && hub->covered_count + agents >= elim_hub_quorum(hub));
+    return round_desk_is_complete(&hub->desk, reports, agents,
+                                  hub->desk.overdue ? elim_hub_quorum(hub) : 0);
 }
 
 /* l. 12-16, once the reports of the round are in. */
 void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
+    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
     struct elim_judge_parts const judge = judge_of(hub);
     if (elim_is_exact(&hub->config.schedule))
         add_up(hub);
     else
         aggregate(hub);
-    elim_judge_close_round(&judge, hub->covered_count);
+    elim_judge_close_round(&judge, hub->desk.covered_count);
     if (hub->config.change_max > 0)
         elim_hub_take_stock(hub);
     elim_hub_await_reports(hub);
@@ -206,23 +202,11 @@ void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *
     update->persist = true;
 }
 
-/* ---- Deadline ---- */
-
-void elim_hub_set_deadline(struct tacit_elim_hub *hub, bool is_new_round)
+void elim_hub_check_invariants(struct tacit_elim_hub *hub)
 {
-    bool const waits = hub->phase == PHASE_COLLECTING && !hub->overdue && hub->timeout_us > 0;
-    hub->deadline_us =
-        round_deadline_us(waits, is_new_round, hub->now_us, hub->timeout_us, hub->deadline_us);
-}
-
-void elim_hub_check_invariants(const struct tacit_elim_hub *hub)
-{
+    struct round_hub const round = round_of(hub);
+    round_hub_check_invariants(&round);
     TACIT_ASSERT(hub->judge.active_count >= 1);
     TACIT_ASSERT(hub->judge.active_count <= hub->config.schedule.arm_count);
-    TACIT_ASSERT(hub->covered_count <= hub->config.agent_count);
-    TACIT_ASSERT(hub->missing_count <= hub->config.agent_count);
-    TACIT_ASSERT((hub->phase == PHASE_COLLECTING) == (hub->missing_count > 0));
-    TACIT_ASSERT((hub->phase == PHASE_FINISHED) == hub->judge.finished);
-    TACIT_ASSERT((hub->phase == PHASE_NEW) == (hub->judge.epoch == 0));
-    TACIT_IMPLIES(hub->overdue, hub->phase == PHASE_COLLECTING);
+    TACIT_ASSERT((hub->desk.phase == ROUND_FINISHED) == hub->judge.finished);
 }

@@ -65,7 +65,7 @@ static void pass_asked(struct base_walk *walk, struct tacit_elim_hub *hub)
 
 static void pass_hub(struct base_walk *walk, struct tacit_elim_hub *hub)
 {
-    uint32_t phase = hub->phase;
+    uint32_t phase = hub->desk.phase;
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->config.run_id);
     base_walk_same(walk, hub->config.agent_count);
@@ -81,9 +81,9 @@ static void pass_hub(struct base_walk *walk, struct tacit_elim_hub *hub)
     base_walk_words(walk, hub->words, hub->judge_words);
     pass_asked(walk, hub);
     pass_changes(walk, hub);
-    walk->failed = walk->failed || phase > PHASE_FINISHED;
+    walk->failed = walk->failed || phase > ROUND_FINISHED;
     if (!walk->failed)
-        hub->phase = (enum phase)phase;
+        hub->desk.phase = (enum round_phase)phase;
 }
 
 /* ---- Public ---- */
@@ -121,9 +121,9 @@ enum tacit_status tacit_elim_hub_restore(struct tacit_elim_hub *hub,
         return TACIT_MALFORMED;
     if (!tacit_bits_within(uploaders_of(hub), uploaders_of(hub), config->agent_count))
         return TACIT_MALFORMED;
-    hub->missing_count = hub->phase == PHASE_COLLECTING
-                             ? tacit_bits_count(uploaders_of(hub), config->agent_count)
-                             : 0;
+    hub->desk.missing_count = hub->desk.phase == ROUND_COLLECTING
+                                  ? tacit_bits_count(uploaders_of(hub), config->agent_count)
+                                  : 0;
     if (tacit_elim_hub_check(hub, tacit_elim_hub_size(config), config) != TACIT_OK)
         return TACIT_MALFORMED;
     return writes(hub, bytes, size) ? TACIT_OK : TACIT_MALFORMED;

@@ -3,11 +3,8 @@
  * at what lay on a disk, hub_snapshot.c writes what must not be lost. */
 #ifndef TACIT_ELIM_HUB_STATE_H
 #define TACIT_ELIM_HUB_STATE_H
-#include "../round/holder.h"
-#include "../round/pauses.h"
+#include "../round/desk.h"
 #include "internal.h"
-
-enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
 
 struct tacit_elim_hub {
     struct tacit_elim_hub_config config; /* its weights are in the words */
@@ -17,16 +14,10 @@ struct tacit_elim_hub {
     uint32_t quorum;                     /* the same; 0: all */
     uint32_t change_count;
     struct elim_judge judge;
-    uint64_t now_us;
-    uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
-    uint64_t term;        /* 0: the first */
-    enum phase phase;
-    uint32_t missing_count;     /* reports that are asked for and not here */
-    uint32_t covered_count;     /* agents whose sums are in the reports that are here */
-    uint64_t judge_words;       /* of the judge's parts */
-    bool weighted;              /* sinks report for their components */
-    bool overdue;               /* the deadline is over: the quorum suffices from now on */
-    struct tacit_commit answer; /* scratch: the head that a GRANT or REFUSAL shows */
+    struct round_desk desk;
+    uint64_t judge_words; /* of the judge's parts */
+    bool weighted;        /* sinks report for their components */
+    bool spare[7];
     /* judge | uploaders W(A) | received W(A) | next W(A) | seen A, weights A, agents A | sums A x
      * K, row = agent, column = rank of the arm among the active ones | with grants: heads A,
      * flagged W(A), ahead W(A) | with changes: log, retired W(K), dropped W(A), abstaining W(A),
@@ -116,12 +107,24 @@ static inline union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent
            agent * arms;
 }
 
-/* What was granted to each agent. */
-static inline struct round_holder holder_of(struct tacit_elim_hub *hub)
+static inline struct round_hub round_of(struct tacit_elim_hub *hub)
 {
-    TACIT_ASSERT(hub->config.has_grants);
-    return round_holder_at((uint64_t *)(void *)row_of(hub, hub->config.agent_count),
-                           hub->config.agent_count, hub->term > 0);
+    struct tacit_elim_hub_config const *const config = &hub->config;
+    struct round_hub round = {.desk = &hub->desk,
+                              .asked = uploaders_of(hub),
+                              .received = received_of(hub),
+                              .seen = seen_of(hub),
+                              .domain = config->domain,
+                              .run_id = config->run_id,
+                              .site_count = config->agent_count,
+                              .round = hub->judge.epoch,
+                              .round_max = TACIT_ELIM_EPOCHS_MAX,
+                              .answers_all = config->answers_all,
+                              .is_numbered = config->numbered_commits};
+    if (config->has_grants)
+        round.holder = round_holder_at((uint64_t *)(void *)row_of(hub, config->agent_count),
+                                       config->agent_count, hub->desk.term > 0);
+    return round;
 }
 
 static inline size_t grants_words(const struct tacit_elim_hub_config *config)
@@ -222,8 +225,7 @@ enum tacit_status elim_hub_draw_uploaders(struct tacit_elim_hub *hub,
                                           const struct tacit_entropy *entropy);
 bool elim_hub_is_complete_with(struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents);
 void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update);
-void elim_hub_set_deadline(struct tacit_elim_hub *hub, bool is_new_round);
-void elim_hub_check_invariants(const struct tacit_elim_hub *hub);
+void elim_hub_check_invariants(struct tacit_elim_hub *hub);
 
 /* ---- hub_changes.c ---- */
 

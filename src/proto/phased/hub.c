@@ -3,23 +3,13 @@
  * until the round closes and are whole numbers, so that the order of arrival cannot change a bit.
  */
 #include <string.h>
-#include "../round/holder.h"
-#include "../round/pauses.h"
+#include "../round/desk.h"
 #include "internal.h"
-
-enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
 
 struct tacit_phased_hub {
     struct tacit_phased_hub_config config;
-    uint64_t now_us;
-    uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
+    struct round_desk desk;
     uint64_t judge_words;
-    uint64_t term; /* 0: the first */
-    enum phase phase;
-    uint32_t report_count; /* of the present round */
-    bool overdue;          /* the deadline is over: the quorum suffices from now on */
-    bool spare[7];
-    struct tacit_commit answer; /* what GRANT and REFUSAL point to */
     /* judge | received W(A) | seen A | rows A x K: the sums of the plan's blocks | totals K | with
      * grants: heads A, flagged W(A), ahead W(A) */
     uint64_t words[];
@@ -60,18 +50,38 @@ static int64_t *totals_of(struct tacit_phased_hub *hub)
     return row_of(hub, hub->config.schedule.agent_count);
 }
 
-static struct round_holder holder_of(struct tacit_phased_hub *hub)
-{
-    TACIT_ASSERT(hub->config.has_grants);
-    return round_holder_at((uint64_t *)totals_of(hub) + hub->config.schedule.arm_count,
-                           hub->config.schedule.agent_count, hub->term > 0);
-}
-
 static struct tacit_phased_judge_view judge_view(const struct tacit_phased_hub *hub)
 {
     struct tacit_phased_judge_view view;
     tacit_phased_judge_look(judge_of((struct tacit_phased_hub *)(uintptr_t)hub), &view);
     return view;
+}
+
+/* The number of the order that stands: the last one follows the last plan. */
+static uint32_t order_round(const struct tacit_phased_judge_view *judge)
+{
+    TACIT_ASSERT(judge->round <= TACIT_PHASED_ROUNDS_MAX);
+    return judge->finished ? judge->round + 1 : judge->round;
+}
+
+static struct round_hub round_of(struct tacit_phased_hub *hub)
+{
+    struct tacit_phased_hub_config const *const config = &hub->config;
+    uint32_t const agents = config->schedule.agent_count;
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    struct round_hub round = {.desk = &hub->desk,
+                              .received = received_of(hub),
+                              .seen = seen_of(hub),
+                              .domain = config->domain,
+                              .run_id = config->run_id,
+                              .site_count = agents,
+                              .round = hub->desk.phase == ROUND_NEW ? 0 : order_round(&judge),
+                              .round_max = TACIT_PHASED_ROUNDS_MAX,
+                              .answers_all = config->answers_all};
+    if (config->has_grants)
+        round.holder = round_holder_at((uint64_t *)totals_of(hub) + config->schedule.arm_count,
+                                       agents, hub->desk.term > 0);
+    return round;
 }
 
 static bool config_is_valid(const struct tacit_phased_hub_config *config)
@@ -119,24 +129,17 @@ enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
     memset(hub, 0, size);
     copy_config(&hub->config, config);
     hub->judge_words = tacit_phased_judge_size(&config->schedule) / sizeof(uint64_t);
-    hub->deadline_us = TACIT_NEVER;
+    hub->desk.deadline_us = TACIT_NEVER;
     return tacit_phased_judge_init(judge_of(hub), &config->schedule);
 }
 
 /* ---- Orders ---- */
 
-/* The number of the order that stands: the last one follows the last plan. */
-static uint32_t order_round(const struct tacit_phased_judge_view *judge)
-{
-    TACIT_ASSERT(judge->round <= TACIT_PHASED_ROUNDS_MAX);
-    return judge->finished ? judge->round + 1 : judge->round;
-}
-
 static void send_order(struct tacit_phased_hub *hub, uint32_t to,
                        struct tacit_phased_update *update)
 {
     TACIT_ASSERT(to == TACIT_EVERYONE || to < hub->config.schedule.agent_count);
-    TACIT_ASSERT(hub->phase != PHASE_NEW);
+    TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
     TACIT_ASSERT(!update->send);
     struct tacit_phased_judge_view const judge = judge_view(hub);
     update->send = true;
@@ -145,7 +148,7 @@ static void send_order(struct tacit_phased_hub *hub, uint32_t to,
                                       .from = TACIT_HUB,
                                       .to = to,
                                       .run_id = hub->config.run_id,
-                                      .term = hub->term,
+                                      .term = hub->desk.term,
                                       .round = order_round(&judge),
                                       .seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to],
                                       .last = judge.finished,
@@ -158,21 +161,17 @@ static void send_order(struct tacit_phased_hub *hub, uint32_t to,
 
 static void await_reports(struct tacit_phased_hub *hub)
 {
-    struct tacit_phased_judge_view const judge = judge_view(hub);
-    memset(received_of(hub), 0,
-           TACIT_BITS_WORDS(hub->config.schedule.agent_count) * sizeof(uint64_t));
-    hub->report_count = 0;
-    hub->overdue = false;
-    hub->phase = judge.finished ? PHASE_FINISHED : PHASE_COLLECTING;
+    struct round_hub const round = round_of(hub);
+    round_hub_await(&round, judge_view(hub).finished);
 }
 
 /* 1: per arm of the plan, one integer over those who reported. |sum| < 2^63: M T R < 2^62, and what
  * a site may say is checked. */
 static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
+    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
     TACIT_ASSERT(tacit_bits_count(received_of(hub), hub->config.schedule.agent_count) ==
-                 hub->report_count);
+                 hub->desk.covered_count);
     uint32_t const agents = hub->config.schedule.agent_count;
     uint32_t const blocks = judge_view(hub).plan_count;
     int64_t *const totals = totals_of(hub);
@@ -181,48 +180,30 @@ static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update
          agent = tacit_bits_next(received_of(hub), agents, agent + 1))
         for (uint32_t i = 0; i < blocks; i++)
             totals[i] += row_of(hub, agent)[i];
-    tacit_phased_judge_close(judge_of(hub), hub->report_count, totals);
+    tacit_phased_judge_close(judge_of(hub), hub->desk.covered_count, totals);
     memset(totals, 0, blocks * sizeof *totals);
     await_reports(hub);
     send_order(hub, TACIT_EVERYONE, update);
     update->persist = true;
 }
 
-/* Would the round be complete with so many more reports? */
-static bool is_complete_with(const struct tacit_phased_hub *hub, uint32_t reports)
+/* Reports that suffice once the deadline is over. */
+static uint32_t quorum_of(const struct tacit_phased_hub *hub)
 {
-    uint32_t const all = hub->config.schedule.agent_count;
-    uint32_t const quorum = hub->config.quorum > 0 ? hub->config.quorum : all;
-    uint32_t const count = hub->report_count + reports;
-    return count == all || (hub->overdue && count >= quorum);
+    return hub->config.quorum > 0 ? hub->config.quorum : hub->config.schedule.agent_count;
 }
 
 /* ---- Events ---- */
 
-/* Whatever was granted is forgotten, and the sites know it: what no grant covers they drop. The
- * judge stands; the reports of the present round are asked for anew. */
-static void begin_term(struct tacit_phased_hub *hub, uint64_t term,
-                       struct tacit_phased_update *update)
-{
-    uint32_t const agents = hub->config.schedule.agent_count;
-    TACIT_ASSERT(term > hub->term);
-    hub->term = term;
-    update->persist = true;
-    memset(seen_of(hub), 0, agents * sizeof *seen_of(hub));
-    if (hub->phase != PHASE_NEW)
-        await_reports(hub);
-    if (hub->config.has_grants) {
-        struct round_holder const holder = holder_of(hub);
-        round_holder_forget(&holder);
-    }
-}
-
 static enum tacit_status on_start(struct tacit_phased_hub *hub, uint64_t term,
                                   struct tacit_phased_update *update)
 {
-    if (term > hub->term)
-        begin_term(hub, term, update);
-    if (hub->phase == PHASE_NEW) {
+    struct round_hub const round = round_of(hub);
+    if (term > hub->desk.term) {
+        round_hub_begin_term(&round, term);
+        update->persist = true;
+    }
+    if (hub->desk.phase == ROUND_NEW) {
         await_reports(hub);
         update->persist = true;
     }
@@ -232,172 +213,75 @@ static enum tacit_status on_start(struct tacit_phased_hub *hub, uint64_t term,
 }
 
 /* A report must fit its order to the letter; nothing of it is used in part. */
-static enum tacit_status check_report(const struct tacit_phased_hub *hub,
-                                      const struct tacit_phased_judge_view *judge,
-                                      const struct tacit_phased_message *report)
+static bool fits(const struct tacit_phased_hub *hub, const struct tacit_phased_judge_view *judge,
+                 const struct tacit_phased_message *report)
 {
-    TACIT_ASSERT(report->from < hub->config.schedule.agent_count);
-    if (hub->phase != PHASE_NEW && report->round > judge->round)
-        return TACIT_ROLLBACK;
-    if (hub->phase != PHASE_COLLECTING)
-        return TACIT_UNEXPECTED;
     if (report->sums == NULL || report->block_count != judge->plan_count)
-        return TACIT_MALFORMED;
+        return false;
     for (uint32_t i = 0; i < report->block_count; i++) {
         union tacit_sum const sum = {.steps = report->sums[i]};
         if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
-            return TACIT_MALFORMED;
+            return false;
     }
-    return TACIT_OK;
+    return true;
 }
 
-static void accept_report(struct tacit_phased_hub *hub, const struct tacit_phased_message *report,
-                          struct tacit_phased_update *update)
+static enum tacit_status say(struct tacit_phased_hub *hub, const struct tacit_phased_message *heard,
+                             struct round_verdict verdict, struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(!tacit_bits_has(received_of(hub), report->from));
-    TACIT_ASSERT(hub->report_count < hub->config.schedule.agent_count);
-    bool const completes = is_complete_with(hub, 1);
-    memcpy(row_of(hub, report->from), report->sums, report->block_count * sizeof(int64_t));
-    tacit_bits_add(received_of(hub), report->from);
-    seen_of(hub)[report->from] = report->round;
-    hub->report_count++;
-    update->persist = true;
-    if (completes)
-        close_round(hub, update);
-    else if (hub->config.answers_all)
-        send_order(hub, report->from, update);
-}
-
-/* ---- Grants ---- */
-
-/* kind: GRANT or REFUSAL, of the agent's head. */
-static void send_head(struct tacit_phased_hub *hub, enum tacit_phased_message_kind kind,
-                      const struct tacit_phased_message *commit, struct tacit_phased_update *update)
-{
-    TACIT_ASSERT(kind == TACIT_PHASED_GRANT || kind == TACIT_PHASED_REFUSAL);
-    TACIT_ASSERT(commit->from < hub->config.schedule.agent_count);
-    TACIT_ASSERT(!update->send);
-    struct tacit_phased_judge_view const judge = judge_view(hub);
-    bool const is_open = hub->phase == PHASE_COLLECTING && commit->round == judge.round;
-    memset(&hub->answer, 0, sizeof hub->answer);
-    memcpy(hub->answer.commitment, holder_of(hub).heads[commit->from].head,
-           sizeof hub->answer.commitment);
-    update->send = true;
-    update->message =
-        (struct tacit_phased_message){.kind = kind,
-                                      .from = TACIT_HUB,
-                                      .to = commit->from,
-                                      .run_id = hub->config.run_id,
-                                      .term = hub->term,
-                                      .round = commit->round,
-                                      .leader = TACIT_NO_ARM,
-                                      .commit = &hub->answer,
-                                      .closed = kind == TACIT_PHASED_GRANT && !is_open};
-}
-
-/* What the holder makes of this agent's message. */
-static enum tacit_status follow(struct tacit_phased_hub *hub,
-                                const struct tacit_phased_message *message,
-                                struct round_verdict verdict, struct tacit_phased_update *update)
-{
+    struct round_hub const round = round_of(hub);
     update->persist = update->persist || verdict.persist;
-    if (verdict.answer != ROUND_NOTHING) {
-        send_head(hub, verdict.answer == ROUND_GRANT ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL,
-                  message, update);
-        update->message.forgot = verdict.is_unknown;
+    if (verdict.answer == ROUND_ORDER)
+        send_order(hub, heard->from, update);
+    else if (verdict.answer != ROUND_NOTHING) {
+        bool const is_grant = verdict.answer == ROUND_GRANT;
+        update->send = true;
+        update->message = (struct tacit_phased_message){
+            .kind = is_grant ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL,
+            .head = round_hub_answer(&round, &heard->head, &verdict),
+            .leader = TACIT_NO_ARM};
     }
     return verdict.status;
 }
 
-/* Whatever the round: what counts is what it follows. */
-static enum tacit_status on_commit(struct tacit_phased_hub *hub,
+static enum tacit_status on_commit(struct tacit_phased_hub *hub, const struct round_hub *round,
                                    const struct tacit_phased_message *commit,
                                    struct tacit_phased_update *update)
 {
-    if (!hub->config.has_grants || hub->phase == PHASE_NEW)
-        return TACIT_UNEXPECTED;
-    if (commit->commit == NULL || commit->round == 0 || commit->round > TACIT_PHASED_ROUNDS_MAX)
-        return TACIT_MALFORMED;
-    struct tacit_phased_judge_view const judge = judge_view(hub);
-    if (commit->round > order_round(&judge))
-        return TACIT_ROLLBACK;
-    struct round_holder const holder = holder_of(hub);
-    return follow(hub, commit, round_holder_ask(&holder, commit->from, commit->commit), update);
+    enum tacit_status const status = round_hub_check_commit(round, &commit->head);
+    return status == TACIT_OK ? say(hub, commit, round_hub_ask(round, &commit->head), update)
+                              : status;
 }
 
-/* Is it what was granted? Requires: it fits the order that stands. */
-static struct round_verdict open_report(struct tacit_phased_hub *hub,
-                                        const struct tacit_phased_judge_view *judge,
-                                        const struct tacit_phased_message *report)
-{
-    TACIT_ASSERT(report->block_count == judge->plan_count);
-    struct round_holder const holder = holder_of(hub);
-    struct tacit_commit_scope const scope = {.domain = hub->config.domain,
-                                             .run_id = hub->config.run_id,
-                                             .site = report->from,
-                                             .epoch = report->round};
-    uint8_t digest[TACIT_SHA256_BYTES];
-    phased_release_digest(judge->plan, report->sums, report->block_count, digest);
-    return round_holder_open(&holder, &scope, report->commit, digest);
-}
-
-/* ---- Reports ---- */
-
-static enum tacit_status on_report(struct tacit_phased_hub *hub,
+static enum tacit_status on_report(struct tacit_phased_hub *hub, const struct round_hub *round,
                                    const struct tacit_phased_message *report,
                                    struct tacit_phased_update *update)
 {
     struct tacit_phased_judge_view const judge = judge_view(hub);
-    if (report->round == 0 || report->round > TACIT_PHASED_ROUNDS_MAX)
+    uint8_t digest[TACIT_SHA256_BYTES] = {0};
+    struct round_verdict verdict = round_hub_hear(round, &report->head);
+    if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
+        return say(hub, report, verdict, update);
+    if (!fits(hub, &judge, report))
         return TACIT_MALFORMED;
-    if (hub->phase != PHASE_NEW && report->round < order_round(&judge)) {
-        send_order(hub, report->from,
-                   update); /* late or repeated: it lacks the order that stands */
-        return TACIT_OK;
-    }
-    enum tacit_status status = check_report(hub, &judge, report);
-    if (status == TACIT_OK && hub->config.has_grants)
-        status = follow(hub, report, open_report(hub, &judge, report), update);
-    if (status != TACIT_OK)
-        return status;
+    size_t const bytes = report->block_count * sizeof *report->sums;
+    if (hub->config.has_grants)
+        phased_release_digest(judge.plan, report->sums, report->block_count, digest);
+    verdict = round_hub_open(round, &report->head, digest);
+    if (verdict.status != TACIT_OK)
+        return say(hub, report, verdict, update);
+    update->persist = verdict.persist;
     if (!tacit_bits_has(received_of(hub), report->from)) {
-        accept_report(hub, report, update);
-        return TACIT_OK;
-    }
-    if (memcmp(row_of(hub, report->from), report->sums, report->block_count * sizeof(int64_t)) != 0)
+        memcpy(row_of(hub, report->from), report->sums, bytes);
+        round_hub_take(round, &report->head, 1);
+        update->persist = true;
+    } else if (memcmp(row_of(hub, report->from), report->sums, bytes) != 0) {
         return TACIT_MALFORMED; /* two answers to one question */
-    if (hub->config.answers_all)
+    }
+    if (round_desk_is_complete(&hub->desk, 0, 0, quorum_of(hub)))
+        close_round(hub, update);
+    else if (hub->config.answers_all)
         send_order(hub, report->from, update);
-    return TACIT_OK;
-}
-
-/* Of an agent that is behind, the head that a HELLO shows may be any of before. */
-static enum tacit_status read_head(struct tacit_phased_hub *hub,
-                                   const struct tacit_phased_message *hello, uint32_t round,
-                                   struct tacit_phased_update *update)
-{
-    if (!hub->config.has_grants || hello->commit == NULL || hello->round != round)
-        return TACIT_OK;
-    struct round_holder const holder = holder_of(hub);
-    return follow(hub, hello,
-                  round_holder_greet(&holder, hello->from, hello->commit->commitment, true),
-                  update);
-}
-
-static enum tacit_status on_hello(struct tacit_phased_hub *hub,
-                                  const struct tacit_phased_message *hello,
-                                  struct tacit_phased_update *update)
-{
-    struct tacit_phased_judge_view const judge = judge_view(hub);
-    if (hub->phase == PHASE_NEW)
-        return TACIT_UNEXPECTED;
-    if (hello->round > order_round(&judge))
-        return TACIT_ROLLBACK;
-    enum tacit_status const status = read_head(hub, hello, order_round(&judge), update);
-    if (status != TACIT_OK)
-        return status;
-    if (hello->round < order_round(&judge) || hub->config.answers_all)
-        send_order(hub, hello->from, update);
     return TACIT_OK;
 }
 
@@ -405,18 +289,17 @@ static enum tacit_status on_receive(struct tacit_phased_hub *hub,
                                     const struct tacit_phased_message *message,
                                     struct tacit_phased_update *update)
 {
-    if (message->run_id != hub->config.run_id || message->to != TACIT_HUB ||
-        message->from >= hub->config.schedule.agent_count || message->term < hub->term)
-        return TACIT_STRANGER;
-    if (message->term > hub->term)
-        return TACIT_ROLLBACK;
+    struct round_hub const round = round_of(hub);
+    enum tacit_status const status = round_hub_check(&round, &message->head);
+    if (status != TACIT_OK)
+        return status;
     switch (message->kind) {
     case TACIT_PHASED_HELLO:
-        return on_hello(hub, message, update);
+        return say(hub, message, round_hub_greet(&round, &message->head), update);
     case TACIT_PHASED_REPORT:
-        return on_report(hub, message, update);
+        return on_report(hub, &round, message, update);
     case TACIT_PHASED_COMMIT:
-        return on_commit(hub, message, update);
+        return on_commit(hub, &round, message, update);
     case TACIT_PHASED_ORDER:
     case TACIT_PHASED_GRANT:
     case TACIT_PHASED_REFUSAL:
@@ -429,49 +312,37 @@ static enum tacit_status on_receive(struct tacit_phased_hub *hub,
 static void on_timeout(struct tacit_phased_hub *hub, uint64_t now_us,
                        struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(!update->send);
-    if (hub->phase != PHASE_COLLECTING || hub->overdue || now_us < hub->deadline_us)
-        return; /* a timer of an earlier round */
-    hub->overdue = true;
+    if (!round_desk_is_due(&hub->desk, now_us))
+        return;
     update->persist = true;
-    if (is_complete_with(hub, 0))
+    if (round_desk_expire(&hub->desk, quorum_of(hub)))
         close_round(hub, update);
-    else
-        hub->deadline_us = TACIT_NEVER; /* from now on it is up to the reports */
 }
 
 /* ---- Public ---- */
-
-static void set_deadline(struct tacit_phased_hub *hub, bool is_new_round)
-{
-    uint64_t const timeout_us = hub->config.round_timeout_us;
-    bool const waits = hub->phase == PHASE_COLLECTING && !hub->overdue && timeout_us > 0;
-    hub->deadline_us =
-        round_deadline_us(waits, is_new_round, hub->now_us, timeout_us, hub->deadline_us);
-}
 
 /* The operator's word has changed the judge: is there another order now? */
 static void follow_judge(struct tacit_phased_hub *hub, uint32_t round_before, uint64_t now_us,
                          struct tacit_phased_update *update)
 {
     struct tacit_phased_judge_view const judge = judge_view(hub);
+    bool const is_new = order_round(&judge) != round_before;
     update->persist = true;
-    hub->now_us = now_us;
-    if (order_round(&judge) != round_before) {
+    if (is_new) {
         await_reports(hub);
         send_order(hub, TACIT_EVERYONE, update);
-        set_deadline(hub, true);
     }
-    update->deadline_us = hub->deadline_us;
+    round_desk_end_step(&hub->desk, now_us, hub->config.round_timeout_us, is_new, false);
+    update->deadline_us = hub->desk.deadline_us;
 }
 
 enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t arm, uint64_t now_us,
                                        struct tacit_phased_update *update)
 {
     struct tacit_phased_judge_view const before = judge_view(hub);
-    TACIT_ASSERT(now_us >= hub->now_us);
-    *update = (struct tacit_phased_update){.deadline_us = hub->deadline_us};
-    if (hub->phase == PHASE_NEW)
+    TACIT_ASSERT(now_us >= hub->desk.now_us);
+    *update = (struct tacit_phased_update){.deadline_us = hub->desk.deadline_us};
+    if (hub->desk.phase == ROUND_NEW)
         return TACIT_UNEXPECTED;
     enum tacit_status const status =
         tacit_phased_judge_add(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
@@ -485,9 +356,9 @@ enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t
                                           uint64_t now_us, struct tacit_phased_update *update)
 {
     struct tacit_phased_judge_view const before = judge_view(hub);
-    TACIT_ASSERT(now_us >= hub->now_us);
-    *update = (struct tacit_phased_update){.deadline_us = hub->deadline_us};
-    if (hub->phase == PHASE_NEW)
+    TACIT_ASSERT(now_us >= hub->desk.now_us);
+    *update = (struct tacit_phased_update){.deadline_us = hub->desk.deadline_us};
+    if (hub->desk.phase == ROUND_NEW)
         return TACIT_UNEXPECTED;
     enum tacit_status const status =
         tacit_phased_judge_retire(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
@@ -500,8 +371,7 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->now_us);
-    TACIT_ASSERT(hub->report_count <= hub->config.schedule.agent_count);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->desk.now_us);
     *update = (struct tacit_phased_update){.deadline_us = TACIT_NEVER};
     struct tacit_phased_judge_view const before = judge_view(hub);
     enum tacit_status status = TACIT_OK;
@@ -525,16 +395,16 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
         struct tacit_phased_judge_view const after = judge_view(hub);
         bool const is_new_round = order_round(&after) != order_round(&before);
         update->happened |= after.round_count != before.round_count ? TACIT_CLOSED_ROUND : 0;
-        hub->now_us = event->now_us;
-        if (is_new_round || event->kind == TACIT_EVENT_START)
-            set_deadline(hub, is_new_round);
+        round_desk_end_step(&hub->desk, event->now_us, hub->config.round_timeout_us, is_new_round,
+                            event->kind == TACIT_EVENT_START);
     }
-    update->deadline_us = hub->deadline_us;
-    TACIT_IMPLIES(hub->phase == PHASE_COLLECTING, !is_complete_with(hub, 0));
-    TACIT_ASSERT(hub->report_count <= hub->config.schedule.agent_count);
-    TACIT_IMPLIES(hub->phase == PHASE_COLLECTING, !judge_view(hub).finished);
-    TACIT_IMPLIES(hub->phase == PHASE_FINISHED, judge_view(hub).finished);
-    TACIT_IMPLIES(hub->overdue, hub->phase == PHASE_COLLECTING);
+    update->deadline_us = hub->desk.deadline_us;
+    struct round_hub const round = round_of(hub);
+    round_hub_check_invariants(&round);
+    TACIT_IMPLIES(hub->desk.phase == ROUND_COLLECTING,
+                  !judge_view(hub).finished &&
+                      !round_desk_is_complete(&hub->desk, 0, 0, quorum_of(hub)));
+    TACIT_IMPLIES(hub->desk.phase == ROUND_FINISHED, judge_view(hub).finished);
     TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK,
                   !update->send);
     return status;
@@ -542,42 +412,29 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
 
 /* ---- Check ---- */
 
-/* The report of this round is here from those who were counted, and from nobody else. */
+/* What the reports of this round hold, and how many there are. */
 static bool reports_are_possible(struct tacit_phased_hub *hub,
                                  const struct tacit_phased_judge_view *judge)
 {
     uint32_t const agents = hub->config.schedule.agent_count;
-    if (!tacit_bits_within(received_of(hub), received_of(hub), agents) ||
-        tacit_bits_count(received_of(hub), agents) != hub->report_count)
-        return false;
     for (uint32_t agent = 0; agent < agents; agent++) {
         bool const is_here = tacit_bits_has(received_of(hub), agent);
-        uint32_t const seen = seen_of(hub)[agent];
-        if (seen > judge->round || (!judge->finished && (seen == judge->round) != is_here) ||
-            (judge->finished && is_here))
-            return false;
         for (uint32_t i = 0; is_here && i < judge->plan_count; i++) {
             union tacit_sum const sum = {.steps = row_of(hub, agent)[i]};
             if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
                 return false;
         }
     }
-    return true;
+    return hub->desk.covered_count == tacit_bits_count(received_of(hub), agents) &&
+           !(hub->desk.overdue && hub->desk.covered_count >= quorum_of(hub));
 }
 
 static bool phase_is_possible(const struct tacit_phased_hub *hub,
                               const struct tacit_phased_judge_view *judge)
 {
-    switch (hub->phase) {
-    case PHASE_NEW:
-        return judge->round_count == 0 && judge->round <= 1 && hub->report_count == 0 &&
-               !hub->overdue;
-    case PHASE_COLLECTING:
-        return !judge->finished && !is_complete_with(hub, 0);
-    case PHASE_FINISHED:
-        return judge->finished && hub->report_count == 0 && !hub->overdue;
-    }
-    return false;
+    if (hub->desk.phase == ROUND_NEW)
+        return judge->round_count == 0 && judge->round <= 1;
+    return judge->finished == (hub->desk.phase == ROUND_FINISHED);
 }
 
 enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, size_t size,
@@ -592,17 +449,14 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
     size_t const judge_size = tacit_phased_judge_size(&config->schedule);
     if (memcmp(&hub->config, &copy, sizeof copy) != 0 ||
         hub->judge_words != judge_size / sizeof(uint64_t) ||
-        !phased_flag_is_possible(&hub->overdue) ||
         tacit_phased_judge_check(judge_of(hub), judge_size, &config->schedule) != TACIT_OK)
         return TACIT_MALFORMED;
     struct tacit_phased_judge_view const judge = judge_view(hub);
-    if (config->has_grants) {
-        struct round_holder const holder = holder_of(hub);
-        if (!round_holder_is_possible(&holder))
-            return TACIT_MALFORMED;
-    }
-    return phase_is_possible(hub, &judge) && reports_are_possible(hub, &judge) ? TACIT_OK
-                                                                               : TACIT_MALFORMED;
+    struct round_hub const round = round_of(hub);
+    return round_hub_is_possible(&round) && phase_is_possible(hub, &judge) &&
+                   reports_are_possible(hub, &judge)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
 }
 
 /* ---- What a lost hub is built again from ---- */
@@ -611,7 +465,7 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
 
 static void walk_hub(struct base_walk *walk, struct tacit_phased_hub *hub)
 {
-    uint32_t phase = hub->phase;
+    uint32_t phase = hub->desk.phase;
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->config.run_id);
     base_walk_same(walk, hub->config.schedule.agent_count);
@@ -619,7 +473,7 @@ static void walk_hub(struct base_walk *walk, struct tacit_phased_hub *hub)
     base_walk_same(walk, hub->config.quorum);
     base_walk_same(walk, hub->config.round_timeout_us);
     base_walk_number(walk, &phase);
-    hub->phase = (enum phase)phase; /* the check knows which there are */
+    hub->desk.phase = (enum round_phase)phase; /* the check knows which there are */
     phased_judge_walk(walk, judge_of(hub));
 }
 
@@ -651,6 +505,8 @@ enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
     if (status != TACIT_OK)
         return status;
     walk_hub(&walk, hub);
+    hub->desk.missing_count =
+        hub->desk.phase == ROUND_COLLECTING ? config->schedule.agent_count : 0;
     if (!base_walk_is_whole(&walk) ||
         tacit_phased_hub_check(hub, tacit_phased_hub_size(config), config) != TACIT_OK)
         return TACIT_MALFORMED;
@@ -660,17 +516,16 @@ enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
 void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_phased_hub_view *view)
 {
     struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
-    bool const collects = hub->phase == PHASE_COLLECTING;
-    *view = (struct tacit_phased_hub_view){
-        .judge = judge_view(hub),
-        .reports_missing = collects ? hub->config.schedule.agent_count - hub->report_count : 0,
-        .report_count = hub->report_count,
-        .overdue = hub->overdue,
-        .term = hub->term,
-        .received = received_of(hub),
-        .seen = seen_of(hub),
-        .flagged = hub->config.has_grants ? holder_of(hub).flagged : NULL,
-        .ahead = hub->config.has_grants ? holder_of(hub).ahead : NULL};
+    struct round_hub const round = round_of(hub);
+    *view = (struct tacit_phased_hub_view){.judge = judge_view(hub),
+                                           .reports_missing = hub->desk.missing_count,
+                                           .report_count = hub->desk.covered_count,
+                                           .overdue = hub->desk.overdue,
+                                           .term = hub->desk.term,
+                                           .received = round.received,
+                                           .seen = round.seen,
+                                           .flagged = round.holder.flagged,
+                                           .ahead = round.holder.ahead};
 }
 
 struct tacit_bounds_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,

@@ -20,7 +20,8 @@ struct round_holder {
 size_t round_holder_words(uint32_t site_count);
 struct round_holder round_holder_at(uint64_t *words, uint32_t site_count, bool takes_first);
 
-enum round_answer { ROUND_NOTHING, ROUND_GRANT, ROUND_REFUSAL };
+/* ORDER: the one that stands; a holder itself knows of none (desk.h). */
+enum round_answer { ROUND_NOTHING, ROUND_GRANT, ROUND_REFUSAL, ROUND_ORDER };
 
 /* What to make of a message. Nothing of it is used unless all is well and nothing is refused. */
 struct round_verdict {

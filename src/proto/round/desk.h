@@ -1,0 +1,108 @@
+/* Round: a hub's side. Who has spoken in the round that stands, how long the others are waited for,
+ * and the term. What an order says, who is asked and what comes of the reports are the protocol's.
+ */
+#ifndef TACIT_ROUND_DESK_H
+#define TACIT_ROUND_DESK_H
+#include "holder.h"
+#include "pauses.h"
+#include "tacit/core.h"
+#include "tacit/round.h"
+
+enum round_phase { ROUND_NEW, ROUND_COLLECTING, ROUND_FINISHED };
+
+/* Part of the hub's state. All zero but deadline_us: nothing has begun. */
+struct round_desk {
+    uint64_t now_us;
+    uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
+    uint64_t term;        /* 0: the first */
+    enum round_phase phase;
+    uint32_t missing_count; /* reports that are asked for and not here */
+    uint32_t covered_count; /* sites whose sums are in the reports that are here */
+    bool overdue;           /* the deadline is over: the quorum suffices from now on */
+    bool spare[3];
+    struct tacit_commit answer; /* scratch: the head that a GRANT or REFUSAL shows */
+};
+
+/* The same with what it speaks of, wherever the protocol has it. */
+struct round_hub {
+    struct round_desk *desk;
+    struct round_holder holder; /* heads NULL: nothing is granted */
+    const uint64_t *asked;      /* W(A); NULL: all sites, in all rounds */
+    uint64_t *received;         /* W(A) */
+    uint32_t *seen;             /* A: last round whose report was here */
+    const uint8_t *domain;      /* of commitments */
+    uint64_t run_id;
+    uint32_t site_count;
+    uint32_t round; /* of the order that stands; 0: none yet */
+    uint32_t round_max;
+    bool answers_all; /* whoever speaks hears the order that stands */
+    bool is_numbered; /* struct tacit_commit_scope */
+};
+
+/* ---- Messages: nothing but the desk and the holder changes, and nothing if all is not well ------
+ */
+
+/* Is it for this run, from one of its sites? */
+enum tacit_status round_hub_check(const struct round_hub *hub,
+                                  const struct tacit_round_message *heard);
+
+/* HELLO. Of a site that is behind, the head that it shows may be any of before. */
+struct round_verdict round_hub_greet(const struct round_hub *hub,
+                                     const struct tacit_round_message *hello);
+
+/* COMMIT: may it be judged? Whatever the round: what counts is what it follows. */
+enum tacit_status round_hub_check_commit(const struct round_hub *hub,
+                                         const struct tacit_round_message *commit);
+struct round_verdict round_hub_ask(const struct round_hub *hub,
+                                   const struct tacit_round_message *commit);
+
+/* REPORT: late or repeated, it is answered by the order that stands, which its sender lacks; OK and
+ * nothing to say: it is of the round that stands. */
+struct round_verdict round_hub_hear(const struct round_hub *hub,
+                                    const struct tacit_round_message *report);
+
+/* Does what it holds, by its digest, open the head? All is well where nothing is granted. */
+struct round_verdict round_hub_open(const struct round_hub *hub,
+                                    const struct tacit_round_message *report,
+                                    const uint8_t digest[TACIT_SHA256_BYTES]);
+
+/* The report, with the sums of so many sites, is here. Requires: it was not. */
+void round_hub_take(const struct round_hub *hub, const struct tacit_round_message *report,
+                    uint32_t sites);
+
+/* A GRANT or REFUSAL, but for its kind. Requires: the verdict says one. */
+struct tacit_round_message round_hub_answer(const struct round_hub *hub,
+                                            const struct tacit_round_message *heard,
+                                            const struct round_verdict *verdict);
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+/* The reports of a round are asked for, or, is_last, none any more. */
+void round_hub_await(const struct round_hub *hub, bool is_last);
+
+/* Whatever was granted is forgotten, and the sites know it: what no grant covers they drop. The
+ * reports of the present round are asked for anew; everybody has the full time. */
+void round_hub_begin_term(const struct round_hub *hub, uint64_t term);
+
+/* Would the round be complete with so many more reports, of so many sites? */
+bool round_desk_is_complete(const struct round_desk *desk, uint32_t reports, uint32_t sites,
+                            uint32_t quorum);
+
+/* A TIMEOUT: is it that of the round? Timers of rounds before may come, too. */
+bool round_desk_is_due(const struct round_desk *desk, uint64_t now_us);
+
+/* The deadline is over. Result: the quorum is here; else the round waits for it, and says so. */
+bool round_desk_expire(struct round_desk *desk, uint32_t quorum);
+
+/* After a step in which all went well, or an operator's change: is the deadline another one? */
+void round_desk_end_step(struct round_desk *desk, uint64_t now_us, uint64_t timeout_us,
+                         bool is_new_round, bool is_start);
+
+/* ---- States ---------------------------------------------------------------------------------- */
+
+void round_hub_check_invariants(const struct round_hub *hub);
+
+/* Could steps have left this? (For bytes from a disk.) How many sites are in a report, and what it
+ * holds, are the protocol's. Cost: O(A). */
+bool round_hub_is_possible(const struct round_hub *hub);
+#endif
