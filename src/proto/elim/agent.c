@@ -4,8 +4,6 @@
 #include <string.h>
 #include "agent_state.h"
 
-#define LAST_REPORT_TRIES 12u
-
 /* ---- Configuration ---- */
 
 bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config)
@@ -70,40 +68,22 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
 
 /* ---- Phases ---- */
 
-/* Every phase change goes through here, so an illegal one cannot pass unseen. */
+/* Here an order overtakes no epoch that is not released. */
 void elim_agent_set_phase(struct tacit_elim_agent *agent, enum phase next)
 {
     enum phase const now = agent->phase;
     bool const from_rest = now == PHASE_IDLE || now == PHASE_PULLING || now == PHASE_WAITING;
     TACIT_IMPLIES(next == PHASE_PULLING, from_rest);
-    TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
-    TACIT_IMPLIES(next == PHASE_COMMITTED, now == PHASE_RELEASING && agent->config.has_grants);
-    TACIT_IMPLIES(next == PHASE_WAITING,
-                  from_rest || now == PHASE_RELEASING || now == PHASE_COMMITTED);
-    TACIT_ASSERT(next != PHASE_IDLE);
-    TACIT_ASSERT(now != PHASE_HALTED);
-    TACIT_IMPLIES(now == PHASE_FINISHED, next == PHASE_HALTED);
-    agent->phase = next;
+    TACIT_IMPLIES(next == PHASE_COMMITTED, agent->config.has_grants);
+    round_play_set_phase(&agent->play, next);
 }
 
-static void check_invariants(struct tacit_elim_agent *agent)
+static void check_invariants(const struct tacit_elim_agent *agent)
 {
-    TACIT_ASSERT(agent->active_count <= agent->config.arm_count);
-    TACIT_ASSERT(agent->epoch <= TACIT_ELIM_EPOCHS_MAX);
-    TACIT_ASSERT(agent->release_epoch <= agent->draw_epoch);
-    TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
-    TACIT_IMPLIES(agent->draw_epoch > agent->release_epoch, agent->config.has_grants);
-    TACIT_IMPLIES(agent->grants.blocked != 0, agent->config.has_grants);
-    TACIT_IMPLIES(agent->last, agent->active_count == 1);
-    TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->horizon);
-    TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->epoch == 0);
+    round_play_check_invariants(&agent->play, TACIT_ELIM_EPOCHS_MAX, agent->config.has_grants);
     TACIT_ASSERT(agent->active_count >= 1);
-    TACIT_ASSERT(agent->pull_count <= agent->horizon);
-    TACIT_ASSERT(agent->left_count <= agent->horizon - agent->pull_count);
-    TACIT_IMPLIES(agent->phase == PHASE_PULLING, agent->left_count > 0);
-    TACIT_IMPLIES(agent->phase != PHASE_PULLING, agent->left_count == 0);
-    TACIT_IMPLIES(agent->phase == PHASE_COMMITTED, agent->draw_epoch > agent->release_epoch);
-    TACIT_ASSERT(tacit_ledger_spent_nano(&agent->ledger) <= agent->ledger.budget_nano);
+    TACIT_ASSERT(agent->active_count <= agent->config.arm_count);
+    TACIT_IMPLIES(agent->last, agent->active_count == 1);
 }
 
 /* ---- Events ---- */
@@ -168,26 +148,11 @@ static enum tacit_status on_reward(struct tacit_elim_agent *agent,
     if (agent->left_count > 0)
         return TACIT_OK;
     if (agent->last || agent->cut) {
-        elim_agent_start_waiting(agent);
+        round_play_start_waiting(&agent->play);
         return TACIT_OK;
     }
     elim_agent_set_phase(agent, PHASE_RELEASING);
     return elim_agent_finish_epoch(agent, event, entropy, update);
-}
-
-static enum tacit_status on_exploited(struct tacit_elim_agent *agent, uint64_t count,
-                                      struct tacit_elim_update *update)
-{
-    bool const is_allowed = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE ||
-                            agent->phase == PHASE_PULLING || agent->phase == PHASE_COMMITTED;
-    uint64_t const slots = agent->horizon - agent->pull_count - agent->left_count;
-    if (!is_allowed || count == 0 || count > slots)
-        return TACIT_INVALID;
-    agent->pull_count += count; /* these rewards enter no estimate (READINGS P1.11) */
-    if (agent->pull_count == agent->horizon && agent->phase != PHASE_COMMITTED)
-        elim_agent_set_phase(agent, PHASE_FINISHED);
-    update->persist = true;
-    return TACIT_OK;
 }
 
 static enum tacit_status on_receive(struct tacit_elim_agent *agent,
@@ -196,6 +161,7 @@ static enum tacit_status on_receive(struct tacit_elim_agent *agent,
                                     struct tacit_elim_update *update)
 {
     struct tacit_elim_message const *const message = event->as.message;
+    struct round_agent round;
     switch (message->kind) {
     case TACIT_ELIM_ORDER:
         return elim_agent_hear_order(agent, event, entropy, update);
@@ -210,7 +176,8 @@ static enum tacit_status on_receive(struct tacit_elim_agent *agent,
     case TACIT_ELIM_GRANT:
         return elim_agent_hear_grant(agent, message, update);
     case TACIT_ELIM_REFUSAL:
-        return elim_agent_hear_refusal(agent, message, update);
+        round = round_of(agent);
+        return round_agent_hear_refusal(&round, &message->head, &update->persist);
     case TACIT_ELIM_COMMIT:
         return TACIT_UNEXPECTED; /* only holders do */
     }
@@ -242,13 +209,16 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
                                 const struct tacit_entropy *entropy,
                                 struct tacit_elim_update *update)
 {
+    enum tacit_status status;
     switch (event->kind) {
     case TACIT_EVENT_START:
         return on_start(agent, event->as.term, update);
     case TACIT_EVENT_REWARD:
         return on_reward(agent, event, entropy, update);
-    case TACIT_EVENT_EXPLOITED:
-        return on_exploited(agent, event->as.exploited_count, update);
+    case TACIT_EVENT_EXPLOITED: /* these rewards enter no estimate (READINGS P1.11) */
+        status = round_play_exploit(&agent->play, event->as.exploited_count);
+        update->persist = status == TACIT_OK;
+        return status;
     case TACIT_EVENT_RECEIVE:
         return on_receive(agent, event, entropy, update);
     case TACIT_EVENT_TIMEOUT:
@@ -262,30 +232,17 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
 
 /* ---- Steps ---- */
 
-/* An agent at T asks for a grant, or tries to hand in its last report, for a while: the hub may be
- * gone for good. */
-static bool wants_timer(const struct tacit_elim_agent *agent)
-{
-    bool const is_at_end = agent->pull_count == agent->horizon;
-    bool const is_patient = !is_at_end || agent->grants.resend.unanswered_count < LAST_REPORT_TRIES;
-    return (elim_agent_owes_report(agent) && is_patient) || agent->phase == PHASE_IDLE ||
-           agent->phase == PHASE_WAITING || agent->phase == PHASE_RELEASING ||
-           (agent->phase == PHASE_COMMITTED && is_patient);
-}
-
 /* What every step ends with: is the timer to be set anew? */
 static void set_timer(struct tacit_elim_agent *agent, const struct tacit_elim_event *event,
                       enum phase before, uint32_t unanswered_before,
                       const struct tacit_elim_update *update)
 {
-    struct round_site_step const made = {.kind = event->kind,
-                                         .now_us = event->now_us,
-                                         .unanswered_before = unanswered_before,
-                                         .is_wanted = wants_timer(agent),
-                                         .has_moved = agent->phase != before,
-                                         .sends = update->send};
-    agent->now_us = event->now_us;
-    round_site_end_step(&agent->grants, agent->config.resend_after_us, &made);
+    struct round_site_step made = {.kind = event->kind,
+                                   .now_us = event->now_us,
+                                   .unanswered_before = unanswered_before,
+                                   .sends = update->send};
+    round_play_end_step(&agent->play, agent->config.resend_after_us, elim_agent_owes_report(agent),
+                        before, &made);
 }
 
 static void check_update(const struct tacit_elim_agent *agent, enum phase before,
@@ -369,9 +326,9 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
 {
     return (struct elim_agent_brief){.epoch = agent->epoch,
                                      .term = agent->term,
-                                     .release_epoch = (uint32_t)agent->release_epoch,
+                                     .release_epoch = agent->release_epoch,
                                      .release_number = agent->release_number,
-                                     .draw_epoch = (uint32_t)agent->draw_epoch,
+                                     .draw_epoch = agent->draw_epoch,
                                      .active_count = agent->active_count,
                                      .pulls = agent->pulls,
                                      .arms = agent->words,
@@ -441,7 +398,7 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .exploit_arm = elim_agent_arm_to_exploit(agent),
         .release_epoch = agent->release_epoch,
         .term = agent->term,
-        .draw_number = draw_number(agent),
+        .draw_number = round_play_draw_number(&agent->play),
         .release_number = agent->release_number,
         .noised = noised_of(agent),
         .ledger = &agent->ledger,

@@ -42,6 +42,7 @@ bool elim_agent_leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm)
 
 static void take_change(struct tacit_elim_agent *agent, const struct tacit_elim_change *change)
 {
+    TACIT_ASSERT(agent->config.change_max > 0);
     uint64_t const most = agent->config.horizon_max;
     bool const is_self = change->subject == agent->config.agent_id;
     if (change->kind == TACIT_ELIM_RETIRE_ARM && elim_agent_leaves_an_arm(agent, change->subject)) {
@@ -76,6 +77,8 @@ enum tacit_status elim_agent_plan_anew(struct tacit_elim_agent *agent,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(update->plan_count == 0);
+    TACIT_ASSERT(agent->config.change_max > 0);
     if (agent->phase != PHASE_PULLING)
         return TACIT_OK;
     elim_agent_lay_plan(agent);
@@ -84,7 +87,7 @@ enum tacit_status elim_agent_plan_anew(struct tacit_elim_agent *agent,
         return TACIT_OK;
     }
     if (agent->last || agent->cut) {
-        elim_agent_start_waiting(agent);
+        round_play_start_waiting(&agent->play);
         return TACIT_OK;
     }
     elim_agent_set_phase(agent, PHASE_RELEASING);

@@ -15,16 +15,14 @@ static bool leader_fits(const struct tacit_elim_agent *agent,
 }
 
 static enum tacit_status check_order(struct tacit_elim_agent *agent,
+                                     const struct round_agent *round,
                                      const struct tacit_elim_message *order)
 {
     uint32_t const arms = agent->config.arm_count;
-    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id ||
-        order->term != agent->term)
-        return TACIT_STRANGER;
-    if (order->to != agent->config.agent_id && order->to != TACIT_EVERYONE)
-        return TACIT_STRANGER;
-    if (order->epoch == 0 || order->epoch > TACIT_ELIM_EPOCHS_MAX || order->arms == NULL ||
-        order->pulls > TACIT_HORIZON_MAX || order->seen > order->epoch)
+    enum tacit_status const status = round_agent_check_order(round, &order->head);
+    if (status != TACIT_OK)
+        return status;
+    if (order->arms == NULL || order->pulls > TACIT_HORIZON_MAX)
         return TACIT_MALFORMED;
     uint32_t const count = tacit_bits_count(order->arms, arms);
     if (agent->unplaced) /* it may ask for anything; what stands of before is in continues */
@@ -45,14 +43,6 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
     return TACIT_OK;
 }
 
-/* Does the hub hold more from this agent than this state ever released? Then the state is an old
- * copy, and going on would release the same rewards twice (PRIVACY.md D.9, D.10). */
-static bool is_old_copy(const struct tacit_elim_agent *agent,
-                        const struct tacit_elim_message *order)
-{
-    return order->to == agent->config.agent_id && order->seen > agent->draw_epoch;
-}
-
 static enum tacit_status halt_old_copy(struct tacit_elim_agent *agent,
                                        struct tacit_elim_update *update)
 {
@@ -71,17 +61,6 @@ static bool is_beyond_policy(const struct tacit_elim_agent *agent,
 }
 
 /* ---- What an order changes ---- */
-
-/* A word to this agent alone: the hub is there, and says whether it holds the report. */
-static void take_seen(struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
-{
-    TACIT_ASSERT(order->seen <= order->epoch);
-    if (order->to != agent->config.agent_id)
-        return;
-    if (order->epoch == agent->epoch)
-        agent->reported = order->seen == agent->epoch;
-    agent->grants.resend.unanswered_count = 0;
-}
 
 static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
                        struct tacit_elim_update *update)
@@ -110,6 +89,7 @@ static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_m
 /* Is the report that this order asks for the one that was granted last? */
 static bool is_answered(struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
 {
+    TACIT_ASSERT(agent->release_epoch <= agent->epoch);
     size_t const bytes = TACIT_BITS_WORDS(agent->config.arm_count) * sizeof(uint64_t);
     return !order->last && agent->release_epoch > 0 && order->epoch == agent->release_epoch &&
            order->pulls == agent->release_pulls &&
@@ -127,9 +107,11 @@ static bool continues(struct tacit_elim_agent *agent, const struct tacit_elim_me
 }
 
 /* The first order of a term. */
-static void take_place(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
-                       struct tacit_elim_update *update)
+static void take_place(struct tacit_elim_agent *agent, const struct round_agent *round,
+                       const struct tacit_elim_message *order, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(agent->unplaced);
+    TACIT_ASSERT(agent->draw_epoch == agent->release_epoch);
     agent->unplaced = false;
     update->persist = true;
     if (agent->phase == PHASE_FINISHED && !is_answered(agent, order)) {
@@ -145,7 +127,7 @@ static void take_place(struct tacit_elim_agent *agent, const struct tacit_elim_m
     agent->leader = order->leader;
     agent->upload =
         order->uploaders == NULL || tacit_bits_has(order->uploaders, agent->config.agent_id);
-    take_seen(agent, order);
+    round_agent_take_seen(round, &order->head);
     if (agent->upload && !agent->reported)
         elim_agent_send_report(agent, update);
 }
@@ -155,6 +137,7 @@ static void take_place(struct tacit_elim_agent *agent, const struct tacit_elim_m
 static void take_asked(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
                        struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(order->epoch == agent->epoch);
     bool const is_asked =
         !agent->dropped &&
         (order->uploaders == NULL || tacit_bits_has(order->uploaders, agent->config.agent_id));
@@ -168,7 +151,7 @@ static void take_asked(struct tacit_elim_agent *agent, const struct tacit_elim_m
 }
 
 /* The order itself. */
-static enum tacit_status follow(struct tacit_elim_agent *agent,
+static enum tacit_status follow(struct tacit_elim_agent *agent, const struct round_agent *round,
                                 const struct tacit_elim_message *order,
                                 struct tacit_elim_update *update)
 {
@@ -180,10 +163,10 @@ static enum tacit_status follow(struct tacit_elim_agent *agent,
     if (is_new && (agent->phase == PHASE_RELEASING || agent->phase == PHASE_COMMITTED))
         return TACIT_UNEXPECTED;
     if (agent->unplaced) {
-        take_place(agent, order, update);
+        take_place(agent, round, order, update);
         return TACIT_OK;
     }
-    take_seen(agent, order);
+    round_agent_take_seen(round, &order->head);
     if (is_new && is_over) {
         update->persist = !agent->reported;
         agent->reported = true; /* the round is over: nobody waits for this agent */
@@ -201,17 +184,19 @@ enum tacit_status elim_agent_hear_order(struct tacit_elim_agent *agent,
                                         struct tacit_elim_update *update)
 {
     struct tacit_elim_message const *const order = event->as.message;
-    enum tacit_status status = check_order(agent, order);
+    struct round_agent const round = round_of(agent);
+    enum tacit_status status = check_order(agent, &round, order);
     if (status == TACIT_OK)
         status = elim_agent_check_changes(agent, order);
     if (status != TACIT_OK || agent->phase == PHASE_HALTED)
         return status;
-    if (is_old_copy(agent, order)) /* also by an order that would be refused below */
+    if (round_agent_is_old_copy(&round,
+                                &order->head)) /* also by an order that would be refused below */
         return halt_old_copy(agent, update);
     bool const has_changes = order->change_count > agent->change_count;
     if (has_changes)
         elim_agent_take_changes(agent, order, update);
-    status = follow(agent, order, update);
+    status = follow(agent, &round, order, update);
     if (has_changes && !update->send && update->plan_count == 0)
         return elim_agent_plan_anew(agent, event, entropy, update);
     return has_changes ? TACIT_OK : status; /* that was heard, whatever is refused */

@@ -88,13 +88,6 @@ static void plan_last_arm(struct tacit_elim_agent *agent)
     left_of(agent)[arm] = agent->left_count;
 }
 
-void elim_agent_start_waiting(struct tacit_elim_agent *agent)
-{
-    TACIT_ASSERT(agent->left_count == 0);
-    bool const is_over = agent->pull_count == agent->horizon;
-    elim_agent_set_phase(agent, is_over ? PHASE_FINISHED : PHASE_WAITING);
-}
-
 void elim_agent_fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
     TACIT_ASSERT(update->plan_count == 0);
@@ -129,9 +122,10 @@ void elim_agent_lay_plan(struct tacit_elim_agent *agent)
 
 void elim_agent_open_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(update->plan_count == 0);
     elim_agent_lay_plan(agent);
     if (agent->left_count == 0) {
-        elim_agent_start_waiting(agent);
+        round_play_start_waiting(&agent->play);
         return;
     }
     elim_agent_set_phase(agent, PHASE_PULLING);

@@ -56,24 +56,11 @@ static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum
 /* Commits to the history with the draw in it. */
 static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tacit_entropy *keys)
 {
-    TACIT_ASSERT(agent->config.has_grants);
-    struct tacit_commit_scope const scope = {.domain = agent->config.domain,
-                                             .run_id = agent->config.run_id,
-                                             .site = agent->config.agent_id,
-                                             .epoch = agent->epoch,
-                                             .is_numbered = agent->config.numbered_commits};
+    struct round_agent const round = round_of(agent);
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
-    if (!scope.is_numbered)
+    if (!round.is_numbered)
         digest_history(agent, noised_of(agent), report_of(agent), digest);
-    return round_site_commit(&agent->grants, &scope, digest, keys);
-}
-
-/* The last draw may leave. */
-static void note_release(struct tacit_elim_agent *agent)
-{
-    agent->release_epoch = agent->draw_epoch;
-    agent->release_number = draw_number(agent);
-    agent->release_pulls = agent->pulls;
+    return round_agent_commit(&round, digest, keys);
 }
 
 /* l. 9-10: one draw, one spend, one commitment, or none of them. */
@@ -102,8 +89,9 @@ static enum tacit_status release(struct tacit_elim_agent *agent,
         elim_agent_set_phase(agent, PHASE_COMMITTED);
     } else {
         add_drawn(agent, noised_of(agent));
-        note_release(agent);
-        elim_agent_start_waiting(agent);
+        round_play_use_draw(&agent->play);
+        agent->release_pulls = agent->pulls;
+        round_play_start_waiting(&agent->play);
     }
     return TACIT_OK;
 }
@@ -113,6 +101,8 @@ enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(agent->phase == PHASE_RELEASING);
+    TACIT_ASSERT(agent->draw_epoch < agent->epoch);
     enum tacit_status const status =
         release(agent, entropy, event->keys == NULL ? entropy : event->keys);
     if (status == TACIT_OK && agent->config.has_grants)
@@ -125,58 +115,24 @@ enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
 /* ---- Grants ---- */
 
 /* The draw may be used from now on. */
-static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
-                       struct tacit_elim_update *update)
-{
-    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
-    TACIT_ASSERT(agent->draw_epoch > agent->release_epoch);
-    memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
-    note_release(agent);
-    agent->reported = agent->reported || is_closed;
-    elim_agent_start_waiting(agent);
-    update->persist = true;
-    if (agent->upload && !agent->reported)
-        elim_agent_send_report(agent, update);
-    else if (is_closed && agent->phase == PHASE_WAITING)
-        elim_agent_send_hello(agent, update); /* there is a newer order */
-}
-
-/* A word of the holder about a commitment. */
-static enum tacit_status check_answer(const struct tacit_elim_agent *agent,
-                                      const struct tacit_elim_message *answer)
-{
-    if (answer->from != TACIT_HUB || answer->run_id != agent->config.run_id ||
-        answer->term != agent->term || answer->to != agent->config.agent_id)
-        return TACIT_STRANGER;
-    if (!agent->config.has_grants)
-        return TACIT_UNEXPECTED;
-    return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
-}
-
 enum tacit_status elim_agent_hear_grant(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_message *grant,
                                         struct tacit_elim_update *update)
 {
-    enum tacit_status const status = check_answer(agent, grant);
-    if (status == TACIT_OK && agent->phase == PHASE_COMMITTED &&
-        round_site_take_grant(&agent->grants, grant->commit->commitment))
-        take_grant(agent, grant->closed, update);
-    return status; /* others are late, or repeated */
-}
-
-enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
-                                          const struct tacit_elim_message *refusal,
-                                          struct tacit_elim_update *update)
-{
-    enum tacit_status const status = check_answer(agent, refusal);
-    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
+    TACIT_ASSERT(update->plan_count == 0);
+    struct round_agent const round = round_of(agent);
+    bool is_granted;
+    enum tacit_status const status = round_agent_hear_grant(&round, &grant->head, &is_granted);
+    if (!is_granted)
         return status;
-    struct round_refusal const shown = {.round = refusal->epoch,
-                                        .draw_round = agent->draw_epoch,
-                                        .is_waiting = agent->phase == PHASE_COMMITTED,
-                                        .forgot = refusal->forgot,
-                                        .commitment = refusal->commit->commitment};
-    update->persist = round_site_take_refusal(&agent->grants, &shown);
+    memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
+    agent->release_pulls = agent->pulls;
+    round_play_start_waiting(&agent->play);
+    update->persist = true;
+    if (agent->upload && !agent->reported)
+        elim_agent_send_report(agent, update);
+    else if (grant->closed && agent->phase == PHASE_WAITING)
+        elim_agent_send_hello(agent, update); /* there is a newer order */
     return TACIT_OK;
 }
 

@@ -1,12 +1,6 @@
 /* What an agent says: commitments, reports (Li, Song, Alg. 1 l. 11) and "what now?". */
 #include "agent_state.h"
 
-/* What it says of its commitments: nothing without grants. */
-static const struct tacit_commit *commit_of(const struct tacit_elim_agent *agent)
-{
-    return agent->config.has_grants ? &agent->grants.commit : NULL;
-}
-
 /* What it says that it does not play. NULL: it plays all that is asked for. */
 static const uint64_t *refused_to_say(const struct tacit_elim_agent *state)
 {
@@ -17,20 +11,21 @@ static const uint64_t *refused_to_say(const struct tacit_elim_agent *state)
     return is_any ? refused_of(agent) : NULL;
 }
 
+static struct tacit_elim_message message_of(const struct tacit_elim_agent *agent,
+                                            enum tacit_elim_message_kind kind)
+{
+    struct round_agent const round = round_of(agent);
+    return (struct tacit_elim_message){.kind = kind, .head = round_agent_head(&round)};
+}
+
 void elim_agent_send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
     TACIT_ASSERT(agent->config.has_grants);
     TACIT_ASSERT(!update->send);
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
     update->send = true;
-    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_COMMIT,
-                                                  .from = agent->config.agent_id,
-                                                  .to = TACIT_HUB,
-                                                  .run_id = agent->config.run_id,
-                                                  .term = agent->term,
-                                                  .epoch = (uint32_t)agent->draw_epoch,
-                                                  .commit = commit_of(agent),
-                                                  .refused = refused_to_say(agent)};
+    update->message = message_of(agent, TACIT_ELIM_COMMIT);
+    update->message.refused = refused_to_say(agent);
 }
 
 struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
@@ -42,17 +37,12 @@ struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
          arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
         report_of(agent)[count++] = history[arm];
     TACIT_ASSERT(count == agent->active_count);
-    return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
-                                       .from = agent->config.agent_id,
-                                       .to = TACIT_HUB,
-                                       .run_id = agent->config.run_id,
-                                       .term = agent->term,
-                                       .epoch = agent->epoch,
-                                       .pulls = agent->pulls,
-                                       .arms = arms_of(agent),
-                                       .sum_count = count,
-                                       .sums = report_of(agent),
-                                       .commit = commit_of(agent)};
+    struct tacit_elim_message report = message_of(agent, TACIT_ELIM_REPORT);
+    report.pulls = agent->pulls;
+    report.arms = arms_of(agent);
+    report.sum_count = count;
+    report.sums = report_of(agent);
+    return report;
 }
 
 void elim_agent_send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
@@ -67,14 +57,8 @@ void elim_agent_send_hello(const struct tacit_elim_agent *agent, struct tacit_el
 {
     TACIT_ASSERT(!update->send);
     update->send = true;
-    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_HELLO,
-                                                  .from = agent->config.agent_id,
-                                                  .to = TACIT_HUB,
-                                                  .run_id = agent->config.run_id,
-                                                  .term = agent->term,
-                                                  .epoch = agent->unplaced ? 0 : agent->epoch,
-                                                  .commit = commit_of(agent),
-                                                  .refused = refused_to_say(agent)};
+    update->message = message_of(agent, TACIT_ELIM_HELLO);
+    update->message.refused = refused_to_say(agent);
 }
 
 /* What a waiting agent says when it has waited long enough: its report again, or "what now?". */

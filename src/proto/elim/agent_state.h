@@ -4,45 +4,25 @@
  * agent_term.c begins a term, agent_check.c looks at what lay on a disk. */
 #ifndef TACIT_ELIM_AGENT_STATE_H
 #define TACIT_ELIM_AGENT_STATE_H
-#include "../round/site.h"
+#include "../round/play.h"
 #include "internal.h"
-
-enum phase {
-    PHASE_IDLE,      /* no order yet */
-    PHASE_PULLING,   /* a plan is open */
-    PHASE_RELEASING, /* all rewards of the epoch are here; the noise is not drawn yet */
-    PHASE_COMMITTED, /* it is drawn, and waits for its grant; perhaps at T */
-    PHASE_WAITING,   /* for the next order */
-    PHASE_FINISHED,  /* T pulls were played */
-    PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
-};
 
 struct tacit_elim_agent {
     struct tacit_elim_agent_config config;
-    struct tacit_ledger ledger;
-    uint64_t now_us;
-    struct round_site grants;
-    uint64_t pulls;          /* S(r) of the order */
-    uint64_t pull_count;     /* pulls played, of T */
-    uint64_t left_count;     /* pulls left in the plan */
-    uint64_t release_epoch;  /* last epoch whose sums were noised, and granted */
-    uint64_t draw_epoch;     /* last epoch whose sums were noised: ahead while COMMITTED */
-    uint64_t term;           /* 0: the first */
-    uint64_t number_base;    /* of a draw: this and its epoch; 0 in the first term */
-    uint64_t release_number; /* of the last draw that was granted */
-    uint64_t release_pulls;  /* S(r) of it: each arm that was active has so many */
-    enum phase phase;
-    uint32_t epoch;
+    union {
+        struct round_play play;
+        struct {
+            ROUND_PLAY_MEMBERS(epoch, draw_epoch, release_epoch)
+        };
+    };
+    uint64_t pulls;         /* S(r) of the order */
+    uint64_t release_pulls; /* S(r) of the last draw that was granted: each arm that was active has
+                             * so many */
     uint32_t active_count;
     uint32_t leader;       /* 1 + that of the order, with exact bounds; 0: none */
     uint32_t change_count; /* of the log that is known */
-    uint64_t horizon;      /* T, or more where the run was extended */
-    bool last;             /* the order said that no epoch follows */
     bool upload;           /* this epoch's report is asked for */
-    bool reported;         /* the hub holds it */
-    bool cut;      /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
-    bool unplaced; /* no order of this term was taken yet */
-    bool dropped;  /* the operator asks for no report of this agent any more */
+    bool dropped;          /* the operator asks for no report of this agent any more */
     /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
      * pending K | with changes: log, barred W(K), refused W(K), playable W(K) */
     uint64_t words[];
@@ -141,9 +121,16 @@ static inline uint64_t *playable_of(struct tacit_elim_agent *agent)
     return agent->config.change_max == 0 ? arms_of(agent) : arm_set(agent, 2);
 }
 
-static inline uint64_t draw_number(const struct tacit_elim_agent *agent)
+static inline struct round_agent round_of(const struct tacit_elim_agent *state)
 {
-    return agent->number_base + agent->draw_epoch;
+    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    return (struct round_agent){.play = &agent->play,
+                                .domain = agent->config.domain,
+                                .run_id = agent->config.run_id,
+                                .id = agent->config.agent_id,
+                                .round_max = TACIT_ELIM_EPOCHS_MAX,
+                                .has_grants = agent->config.has_grants,
+                                .is_numbered = agent->config.numbered_commits};
 }
 
 /* ---- agent.c ---- */
@@ -174,7 +161,6 @@ enum tacit_status elim_agent_hear_order(struct tacit_elim_agent *agent,
 
 void elim_agent_find_playable(struct tacit_elim_agent *agent);
 void elim_agent_lay_plan(struct tacit_elim_agent *agent);
-void elim_agent_start_waiting(struct tacit_elim_agent *agent);
 void elim_agent_fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
 void elim_agent_open_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update);
 uint32_t elim_agent_arm_to_exploit(struct tacit_elim_agent *agent);
@@ -188,10 +174,6 @@ enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
 enum tacit_status elim_agent_hear_grant(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_message *grant,
                                         struct tacit_elim_update *update);
-enum tacit_status elim_agent_hear_refusal(struct tacit_elim_agent *agent,
-                                          const struct tacit_elim_message *refusal,
-                                          struct tacit_elim_update *update);
-
 /* ---- agent_say.c ---- */
 
 void elim_agent_send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update);

@@ -2,22 +2,16 @@
 #include <string.h>
 #include "agent_state.h"
 
-/* What no grant covers is gone: whoever begins a term has forgotten what it granted. The number of
- * the next draw is beyond all numbers before. */
+/* The number of the next draw is beyond all numbers before. */
 void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term)
 {
     uint32_t const arms = agent->config.arm_count;
-    bool const is_at_end = agent->pull_count == agent->horizon;
-    agent->term = term;
-    agent->number_base = draw_number(agent) - agent->release_epoch;
-    round_site_begin_term(&agent->grants, agent->draw_epoch == agent->release_epoch);
-    agent->draw_epoch = agent->release_epoch;
-    agent->epoch = (uint32_t)agent->release_epoch;
+    agent->number_base = round_play_draw_number(&agent->play) - agent->release_epoch;
+    round_play_begin_term(&agent->play, term, agent->draw_epoch == agent->release_epoch);
+    agent->draw_epoch = agent->epoch = agent->release_epoch;
     agent->pulls = agent->release_pulls;
-    agent->left_count = 0;
     agent->leader = 0;
-    agent->last = agent->upload = agent->reported = agent->cut = false;
-    agent->unplaced = true;
+    agent->upload = false;
     memset(left_of(agent), 0, arms * sizeof(uint64_t));
     memset(exact_of(agent), 0, arms * sizeof(uint64_t));
     if (agent->config.has_grants)
@@ -31,18 +25,20 @@ void elim_agent_begin_term(struct tacit_elim_agent *agent, uint64_t term)
         agent->change_count = 0;
         agent->dropped = false;
     }
-    /* From any phase, also from a halt: an old copy has nothing any more that could leave twice. */
-    agent->phase = is_at_end ? PHASE_FINISHED : agent->epoch > 0 ? PHASE_WAITING : PHASE_IDLE;
+    round_play_rest(&agent->play);
+    TACIT_ASSERT(agent->pulls == agent->release_pulls);
+    TACIT_ASSERT(agent->left_count == 0);
 }
 
 /* Nothing of before is of use here. */
 void elim_agent_drop_history(struct tacit_elim_agent *agent)
 {
+    TACIT_ASSERT(agent->left_count == 0);
     uint32_t const arms = agent->config.arm_count;
     memset(noised_of(agent), 0, arms * sizeof(uint64_t));
     memset(done_of(agent), 0, arms * sizeof(uint64_t));
     memset(&agent->grants.commit, 0, sizeof agent->grants.commit);
-    agent->number_base = draw_number(agent);
+    agent->number_base = round_play_draw_number(&agent->play);
     agent->release_epoch = agent->draw_epoch = agent->epoch = 0;
     agent->release_pulls = agent->pulls = 0;
     if (agent->phase == PHASE_WAITING)

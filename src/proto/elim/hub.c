@@ -141,6 +141,8 @@ static uint32_t agents_in(const struct tacit_elim_message *report)
 static enum tacit_status check_report(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_message *report)
 {
+    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
+    TACIT_ASSERT(report->epoch == hub->judge.epoch);
     uint32_t const arms = hub->config.schedule.arm_count;
     if (!tacit_bits_has(uploaders_of(hub), report->from))
         return TACIT_UNEXPECTED;
@@ -186,6 +188,8 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
 static enum tacit_status say(struct tacit_elim_hub *hub, const struct tacit_elim_message *heard,
                              struct round_verdict verdict, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(heard->from < hub->config.agent_count);
+    TACIT_IMPLIES(verdict.answer != ROUND_NOTHING, !update->send);
     struct round_hub const round = round_of(hub);
     bool const is_grant = verdict.answer == ROUND_GRANT;
     update->persist = update->persist || verdict.persist;
@@ -221,6 +225,8 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub, const struct roun
 static struct round_verdict open_report(struct tacit_elim_hub *hub, const struct round_hub *round,
                                         const struct tacit_elim_message *report)
 {
+    TACIT_ASSERT(report->sums != NULL);
+    TACIT_ASSERT(agents_in(report) <= hub->config.agent_count);
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
     if (!hub->config.has_grants || report->commit == NULL)
         return round_hub_open(round, &report->head, digest);

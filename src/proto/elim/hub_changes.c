@@ -148,6 +148,7 @@ static enum tacit_status drop_site(struct tacit_elim_hub *hub,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_elim_update *update, uint32_t *number)
 {
+    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
     uint32_t const site = wanted->subject;
     if (site >= hub->config.agent_count || wanted->value != 0)
         return TACIT_INVALID;
@@ -170,6 +171,7 @@ static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *update, uint32_t *number)
 {
+    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
     uint32_t const arm = wanted->subject;
     if (arm >= hub->config.schedule.arm_count || wanted->value != 0)
         return TACIT_INVALID;

@@ -59,6 +59,7 @@ static bool is_asked_of(struct tacit_elim_hub *hub, uint32_t asked)
 /* What the log says, and nothing else. */
 static bool log_is_obeyed(struct tacit_elim_hub *hub)
 {
+    TACIT_ASSERT(hub->change_count <= hub->config.change_max);
     uint32_t const agents = hub->config.agent_count;
     uint32_t const arms = hub->config.schedule.arm_count;
     uint64_t horizon = hub->config.schedule.horizon;

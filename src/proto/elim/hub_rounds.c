@@ -126,6 +126,7 @@ static void aggregate(struct tacit_elim_hub *hub)
 /* Asks for the reports of the epoch that the judge has come to, or for nothing more. */
 void elim_hub_await_reports(struct tacit_elim_hub *hub)
 {
+    TACIT_ASSERT(hub->judge.epoch > 0);
     struct round_hub const round = round_of(hub);
     size_t const set_bytes = TACIT_BITS_WORDS(round.site_count) * sizeof(uint64_t);
     memcpy(uploaders_of(hub), next_uploaders_of(hub), set_bytes);

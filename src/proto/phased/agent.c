@@ -2,41 +2,19 @@
  * releases one noised sum a block, once, and reports. A plan is new pulls: whoever missed an order
  * is missing in its round, and its rewards of a plan that was overtaken are dropped for ever. */
 #include <string.h>
-#include "../round/site.h"
+#include "../round/play.h"
 #include "internal.h"
-
-#define LAST_REPORT_TRIES 12u
-
-enum phase {
-    PHASE_IDLE,      /* no order yet */
-    PHASE_PULLING,   /* a plan is open */
-    PHASE_RELEASING, /* all rewards of the plan are here; the noise is not drawn yet */
-    PHASE_COMMITTED, /* it is drawn, and waits for its grant; perhaps at T */
-    PHASE_WAITING,   /* for the next order */
-    PHASE_FINISHED,  /* T pulls were played */
-    PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
-};
 
 struct tacit_phased_agent {
     struct tacit_phased_agent_config config;
-    struct tacit_ledger ledger;
-    uint64_t now_us;
-    struct round_site grants;
-    uint64_t pull_count;     /* pulls played, of T */
-    uint64_t left_count;     /* pulls left in the plan */
-    uint64_t term;           /* 0: the first */
-    uint64_t number_base;    /* of a draw: this and its round; 0 in the first term */
-    uint64_t release_number; /* of the last release that may be used; 0: none */
-    enum phase phase;
-    uint32_t round;
-    uint32_t draw_round;    /* last round whose sums were noised; ahead while it waits */
-    uint32_t release_round; /* last round whose release may be used */
+    union {
+        struct round_play play;
+        struct {
+            ROUND_PLAY_MEMBERS(round, draw_round, release_round)
+        };
+    };
     uint32_t leader;
     uint32_t block_count; /* of the order's plan, or of the last plan */
-    bool last;            /* the order said that no plan follows */
-    bool reported;        /* the hub holds this round's report */
-    bool cut;             /* T comes before the end of the plan: nothing is released */
-    bool unplaced;        /* no order of this term was taken yet */
     /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
      * pulls K: of the arms; open plan 2 K */
     uint64_t words[];
@@ -87,6 +65,18 @@ static struct tacit_pull_block *open_plan_of(struct tacit_phased_agent *agent)
     return (struct tacit_pull_block *)column_of(agent, 7);
 }
 
+static struct round_agent round_of(const struct tacit_phased_agent *state)
+{
+    struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
+    return (struct round_agent){.play = &agent->play,
+                                .domain = agent->config.domain,
+                                .run_id = agent->config.run_id,
+                                .id = agent->config.agent_id,
+                                .round_max = TACIT_PHASED_ROUNDS_MAX + 1,
+                                .has_grants = agent->config.has_grants,
+                                .is_numbered = false};
+}
+
 static bool config_is_valid(const struct tacit_phased_agent_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
@@ -134,60 +124,21 @@ enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
     copy_config(&agent->config, config);
     agent->ledger = tacit_ledger_init(config->budget_nano);
     agent->grants.resend.due_us = TACIT_NEVER;
+    agent->horizon = config->horizon;
     agent->leader = TACIT_NO_ARM;
     return TACIT_OK;
 }
 
-/* Draws are numbered on over terms, also where rounds come again. */
-static uint64_t draw_number(const struct tacit_phased_agent *agent)
+static void check_invariants(const struct tacit_phased_agent *agent)
 {
-    TACIT_ASSERT(agent->number_base <= UINT64_MAX / 2);
-    return agent->number_base + agent->draw_round;
-}
-
-/* ---- Phases ---- */
-
-/* Every phase change goes through here, so an illegal one cannot pass unseen. An order may overtake
- * any phase but the last two. */
-static void set_phase(struct tacit_phased_agent *agent, enum phase next)
-{
-    enum phase const now = agent->phase;
-    TACIT_ASSERT(next != PHASE_IDLE);
-    TACIT_ASSERT(now != PHASE_HALTED);
-    TACIT_IMPLIES(now == PHASE_FINISHED, next == PHASE_HALTED);
-    TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
-    TACIT_IMPLIES(next == PHASE_COMMITTED, now == PHASE_RELEASING && agent->config.has_grants);
-    agent->phase = next;
-}
-
-static void check_invariants(struct tacit_phased_agent *agent)
-{
+    round_play_check_invariants(&agent->play, TACIT_PHASED_ROUNDS_MAX + 1,
+                                agent->config.has_grants);
     TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
-    TACIT_ASSERT(agent->round <= TACIT_PHASED_ROUNDS_MAX + 1);
     TACIT_ASSERT(agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM);
-    TACIT_IMPLIES(agent->draw_round > agent->release_round, agent->config.has_grants);
-    TACIT_IMPLIES(agent->grants.blocked != 0, agent->config.has_grants);
-    TACIT_IMPLIES(agent->phase == PHASE_COMMITTED, agent->draw_round == agent->round);
-    TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->config.horizon);
-    TACIT_IMPLIES(agent->phase == PHASE_WAITING, agent->pull_count < agent->config.horizon);
-    TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->round == 0);
-    TACIT_IMPLIES(agent->unplaced, agent->left_count == 0 && agent->draw_round == agent->round);
-    TACIT_ASSERT(agent->release_number <= draw_number(agent));
-    TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
-    TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
-    TACIT_ASSERT((agent->phase == PHASE_PULLING) == (agent->left_count > 0));
-    TACIT_ASSERT(agent->release_round <= agent->draw_round && agent->draw_round <= agent->round);
-    TACIT_ASSERT(tacit_ledger_spent_nano(&agent->ledger) <= agent->ledger.budget_nano);
+    TACIT_ASSERT(agent->release_number <= round_play_draw_number(&agent->play));
 }
 
 /* ---- Plans ---- */
-
-static void start_waiting(struct tacit_phased_agent *agent)
-{
-    TACIT_ASSERT(agent->left_count == 0);
-    bool const is_over = agent->pull_count == agent->config.horizon;
-    set_phase(agent, is_over ? PHASE_FINISHED : PHASE_WAITING);
-}
 
 /* Forgets the plan before, and what it brought. */
 static void clear_plan(struct tacit_phased_agent *agent)
@@ -219,7 +170,7 @@ static void plan_rest(struct tacit_phased_agent *agent, const struct tacit_pull_
     TACIT_ASSERT(agent->left_count == 0);
     TACIT_ASSERT(agent->block_count == 0);
     uint32_t const arms = block_count > 0 ? block_count : agent->config.arm_count;
-    uint64_t const slots = agent->config.horizon - agent->pull_count;
+    uint64_t const slots = agent->horizon - agent->pull_count;
     if (agent->leader != TACIT_NO_ARM) {
         add_block(agent, agent->leader, slots);
         return;
@@ -243,7 +194,7 @@ static void plan_order(struct tacit_phased_agent *agent, const struct tacit_phas
 {
     TACIT_ASSERT(!order->last);
     TACIT_ASSERT(agent->block_count == 0);
-    agent->cut = pulls_in(order) > agent->config.horizon - agent->pull_count;
+    agent->cut = pulls_in(order) > agent->horizon - agent->pull_count;
     if (agent->cut) {
         plan_rest(agent, order->blocks, order->block_count);
         return;
@@ -271,12 +222,12 @@ static void fill_plan(struct tacit_phased_agent *agent, struct tacit_phased_upda
 
 static void open_plan(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
+    TACIT_ASSERT(agent->left_count <= agent->horizon - agent->pull_count);
     if (agent->left_count == 0) {
-        start_waiting(agent);
+        round_play_start_waiting(&agent->play);
         return;
     }
-    set_phase(agent, PHASE_PULLING);
+    round_play_set_phase(&agent->play, PHASE_PULLING);
     fill_plan(agent, update);
 }
 
@@ -290,15 +241,9 @@ static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kin
     TACIT_IMPLIES(kind == TACIT_PHASED_COMMIT, agent->config.has_grants);
     TACIT_ASSERT(kind != TACIT_PHASED_ORDER);
     update->send = true;
+    struct round_agent const round = round_of(agent);
     update->message = (struct tacit_phased_message){
-        .kind = kind,
-        .from = agent->config.agent_id,
-        .to = TACIT_HUB,
-        .run_id = agent->config.run_id,
-        .term = agent->term,
-        .round = agent->unplaced ? 0 : agent->round,
-        .leader = TACIT_NO_ARM,
-        .commit = agent->config.has_grants ? &agent->grants.commit : NULL};
+        .kind = kind, .head = round_agent_head(&round), .leader = TACIT_NO_ARM};
     if (kind == TACIT_PHASED_REPORT) {
         update->message.block_count = agent->block_count;
         update->message.sums = noised_of(agent);
@@ -341,14 +286,10 @@ static enum tacit_status add_noise(struct tacit_phased_agent *agent,
 /* Commits to the draw. Errors: TACIT_ENTROPY. */
 static enum tacit_status commit(struct tacit_phased_agent *agent, const struct tacit_entropy *keys)
 {
-    TACIT_ASSERT(agent->config.has_grants);
-    struct tacit_commit_scope const scope = {.domain = agent->config.domain,
-                                             .run_id = agent->config.run_id,
-                                             .site = agent->config.agent_id,
-                                             .epoch = agent->round};
+    struct round_agent const round = round_of(agent);
     uint8_t digest[TACIT_SHA256_BYTES];
     phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
-    return round_site_commit(&agent->grants, &scope, digest, keys);
+    return round_agent_commit(&round, digest, keys);
 }
 
 /* 1: one sum a block, all or none, noised once; what it costs is spent with it. After this nothing
@@ -363,7 +304,7 @@ static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tac
         tacit_ledger_spend(&ledger, agent->number_base + agent->round,
                            tacit_mechanism_cost_nano(&agent->config.mechanism));
     if (status != TACIT_OK) {
-        set_phase(agent, PHASE_HALTED);
+        round_play_set_phase(&agent->play, PHASE_HALTED);
         return TACIT_BUDGET;
     }
     status = add_noise(agent, entropy);
@@ -379,20 +320,17 @@ static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tac
     return TACIT_OK;
 }
 
-/* The draw may be used from here on: for the arm that is played while the agent waits, and for its
- * report. */
-static void use_draw(struct tacit_phased_agent *agent)
+/* What may be used counts: for the arm that is played while the agent waits. */
+static void add_released(struct tacit_phased_agent *agent)
 {
-    TACIT_ASSERT(agent->draw_round == agent->round);
+    TACIT_ASSERT(agent->release_round == agent->round);
     TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
-    agent->release_round = agent->draw_round;
-    agent->release_number = draw_number(agent);
     for (uint32_t i = 0; i < agent->block_count; i++) {
         uint32_t const arm = ordered_of(agent)[i].arm;
         released_sums_of(agent)[arm] += noised_of(agent)[i];
         released_pulls_of(agent)[arm] += ordered_of(agent)[i].count;
     }
-    start_waiting(agent);
+    round_play_start_waiting(&agent->play);
 }
 
 static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
@@ -405,27 +343,36 @@ static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
     if (status != TACIT_OK)
         return status;
     if (agent->config.has_grants) {
-        set_phase(agent, PHASE_COMMITTED);
+        round_play_set_phase(&agent->play, PHASE_COMMITTED);
         update->happened |= TACIT_DREW;
         send(agent, TACIT_PHASED_COMMIT, update);
     } else {
-        use_draw(agent);
+        round_play_use_draw(&agent->play);
+        add_released(agent);
         send(agent, TACIT_PHASED_REPORT, update);
     }
     return TACIT_OK;
 }
 
-static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
-                       struct tacit_phased_update *update)
+/* ---- Grants ---- */
+
+static enum tacit_status on_grant(struct tacit_phased_agent *agent,
+                                  const struct tacit_phased_message *grant,
+                                  struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
-    agent->reported = agent->reported || is_closed;
-    use_draw(agent);
+    TACIT_ASSERT(update->plan_count == 0);
+    struct round_agent const round = round_of(agent);
+    bool is_granted;
+    enum tacit_status const status = round_agent_hear_grant(&round, &grant->head, &is_granted);
+    if (!is_granted)
+        return status;
+    add_released(agent);
     update->persist = true;
     if (!agent->reported)
         send(agent, TACIT_PHASED_REPORT, update);
     else if (agent->phase == PHASE_WAITING)
         send(agent, TACIT_PHASED_HELLO, update); /* there is a newer order */
+    return TACIT_OK;
 }
 
 /* ---- Events ---- */
@@ -434,33 +381,25 @@ static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
 static void forget_release(struct tacit_phased_agent *agent)
 {
     TACIT_ASSERT(agent->unplaced);
-    agent->number_base = draw_number(agent);
+    agent->number_base = round_play_draw_number(&agent->play);
     agent->round = agent->draw_round = agent->release_round = 0;
     clear_plan(agent);
     memset(&agent->grants.commit, 0, sizeof agent->grants.commit);
     memcpy(agent->grants.commit.commitment, agent->grants.head, sizeof agent->grants.head);
 }
 
-/* What no grant covers is gone: whoever begins a term has forgotten what it granted. The number of
- * the next draw is beyond all numbers before. */
 static void begin_term(struct tacit_phased_agent *agent, uint64_t term,
                        struct tacit_phased_update *update)
 {
-    bool const is_granted = agent->block_count > 0 && agent->release_round == agent->round;
-    bool const is_at_end = agent->pull_count == agent->config.horizon;
     TACIT_ASSERT(term > agent->term);
+    bool const is_granted = agent->block_count > 0 && agent->release_round == agent->round;
     update->plan_is_void = agent->left_count > 0;
     update->persist = true;
     update->happened |= TACIT_BEGAN_TERM;
-    agent->term = term;
-    agent->unplaced = true;
-    agent->last = agent->reported = agent->cut = false;
-    agent->left_count = 0;
-    round_site_begin_term(&agent->grants, is_granted);
+    round_play_begin_term(&agent->play, term, is_granted);
     if (!is_granted)
         forget_release(agent);
-    /* From any phase, also from a halt: an old copy has nothing any more that could leave twice. */
-    agent->phase = is_at_end ? PHASE_FINISHED : agent->round > 0 ? PHASE_WAITING : PHASE_IDLE;
+    round_play_rest(&agent->play);
 }
 
 static enum tacit_status on_start(struct tacit_phased_agent *agent, uint64_t term,
@@ -481,7 +420,7 @@ static enum tacit_status on_start(struct tacit_phased_agent *agent, uint64_t ter
         agent->unplaced = false;
         agent->last = true; /* 5.7: nothing to learn and nothing to say */
         agent->leader = 0;
-        add_block(agent, agent->leader, agent->config.horizon - agent->pull_count);
+        add_block(agent, agent->leader, agent->horizon - agent->pull_count);
         open_plan(agent, update);
         update->persist = true;
     }
@@ -519,26 +458,11 @@ static enum tacit_status on_reward(struct tacit_phased_agent *agent,
     if (agent->left_count > 0)
         return TACIT_OK;
     if (!is_learnt) {
-        start_waiting(agent);
+        round_play_start_waiting(&agent->play);
         return TACIT_OK;
     }
-    set_phase(agent, PHASE_RELEASING);
+    round_play_set_phase(&agent->play, PHASE_RELEASING);
     return finish_plan(agent, event, entropy, update);
-}
-
-static enum tacit_status on_exploited(struct tacit_phased_agent *agent, uint64_t count,
-                                      struct tacit_phased_update *update)
-{
-    bool const is_allowed = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE ||
-                            agent->phase == PHASE_PULLING || agent->phase == PHASE_COMMITTED;
-    uint64_t const slots = agent->config.horizon - agent->pull_count - agent->left_count;
-    if (!is_allowed || count == 0 || count > slots)
-        return TACIT_INVALID;
-    agent->pull_count += count; /* 1: these rewards enter no sum */
-    if (agent->pull_count == agent->config.horizon && agent->phase != PHASE_COMMITTED)
-        set_phase(agent, PHASE_FINISHED);
-    update->persist = true;
-    return TACIT_OK;
 }
 
 static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
@@ -561,16 +485,12 @@ static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
 static enum tacit_status check_order(const struct tacit_phased_agent *agent,
                                      const struct tacit_phased_message *order)
 {
-    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id ||
-        order->term != agent->term)
-        return TACIT_STRANGER;
-    if (order->to != agent->config.agent_id && order->to != TACIT_EVERYONE)
-        return TACIT_STRANGER;
+    struct round_agent const round = round_of(agent);
+    enum tacit_status const status = round_agent_check_order(&round, &order->head);
     bool const is_named = order->leader < agent->config.arm_count || order->leader == TACIT_NO_ARM;
-    if (order->round == 0 || order->round > TACIT_PHASED_ROUNDS_MAX + 1 ||
-        order->seen > order->round || !is_named || !plan_is_well_formed(agent, order))
+    if (status == TACIT_OK && (!is_named || !plan_is_well_formed(agent, order)))
         return TACIT_MALFORMED;
-    return TACIT_OK;
+    return status;
 }
 
 /* Are these more rounds, or smaller ones, than the site's policy allows? */
@@ -588,22 +508,11 @@ static bool is_beyond_policy(const struct tacit_phased_agent *agent,
 static enum tacit_status halt_old_copy(struct tacit_phased_agent *agent,
                                        struct tacit_phased_update *update)
 {
-    set_phase(agent, PHASE_HALTED);
+    round_play_set_phase(&agent->play, PHASE_HALTED);
     clear_plan(agent);
     update->plan_is_void = true;
     update->persist = true;
     return TACIT_ROLLBACK;
-}
-
-/* A word to this agent alone: the hub is there, and says whether it holds the report. */
-static void take_seen(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
-{
-    TACIT_ASSERT(order->seen <= order->round);
-    if (order->to != agent->config.agent_id)
-        return;
-    if (order->round == agent->round)
-        agent->reported = order->seen == agent->round;
-    agent->grants.resend.unanswered_count = 0;
 }
 
 static void take_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
@@ -642,12 +551,13 @@ static bool is_answered(struct tacit_phased_agent *agent, const struct tacit_pha
 static void take_place(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
                        struct tacit_phased_update *update)
 {
+    struct round_agent const round = round_of(agent);
     TACIT_ASSERT(agent->release_round == agent->round && agent->draw_round == agent->round);
     update->persist = true;
     if (is_answered(agent, order)) {
         agent->unplaced = false;
         agent->leader = order->leader;
-        take_seen(agent, order);
+        round_agent_take_seen(&round, &order->head);
         if (!agent->reported)
             send(agent, TACIT_PHASED_REPORT, update);
         return;
@@ -665,12 +575,11 @@ static enum tacit_status on_order(struct tacit_phased_agent *agent,
                                   const struct tacit_phased_message *order,
                                   struct tacit_phased_update *update)
 {
+    struct round_agent const round = round_of(agent);
     enum tacit_status const status = check_order(agent, order);
     if (status != TACIT_OK || agent->phase == PHASE_HALTED)
         return status;
-    /* Does the hub hold more from this agent than this state ever released? Then the state is an
-     * old copy, and going on would release the same rewards twice. */
-    if (order->to == agent->config.agent_id && order->seen > agent->draw_round)
+    if (round_agent_is_old_copy(&round, &order->head))
         return halt_old_copy(agent, update);
     /* Also after a last word: arms come and go. */
     bool const is_new = agent->unplaced || order->round > agent->round;
@@ -683,7 +592,7 @@ static enum tacit_status on_order(struct tacit_phased_agent *agent,
         take_place(agent, order, update);
         return TACIT_OK;
     }
-    take_seen(agent, order);
+    round_agent_take_seen(&round, &order->head);
     if (is_new && is_over) {
         update->persist = !agent->reported;
         agent->reported = true; /* the round is over: nobody waits for this agent */
@@ -693,57 +602,18 @@ static enum tacit_status on_order(struct tacit_phased_agent *agent,
     return TACIT_OK;
 }
 
-/* ---- Grants ---- */
-
-static enum tacit_status check_answer(const struct tacit_phased_agent *agent,
-                                      const struct tacit_phased_message *answer)
-{
-    if (answer->from != TACIT_HUB || answer->run_id != agent->config.run_id ||
-        answer->term != agent->term || answer->to != agent->config.agent_id)
-        return TACIT_STRANGER;
-    if (!agent->config.has_grants)
-        return TACIT_UNEXPECTED;
-    return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
-}
-
-static enum tacit_status on_grant(struct tacit_phased_agent *agent,
-                                  const struct tacit_phased_message *grant,
-                                  struct tacit_phased_update *update)
-{
-    enum tacit_status const status = check_answer(agent, grant);
-    if (status == TACIT_OK && agent->phase == PHASE_COMMITTED &&
-        round_site_take_grant(&agent->grants, grant->commit->commitment))
-        take_grant(agent, grant->closed, update);
-    return status; /* others are late, or repeated */
-}
-
-static enum tacit_status on_refusal(struct tacit_phased_agent *agent,
-                                    const struct tacit_phased_message *refusal,
-                                    struct tacit_phased_update *update)
-{
-    enum tacit_status const status = check_answer(agent, refusal);
-    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
-        return status;
-    struct round_refusal const shown = {.round = refusal->round,
-                                        .draw_round = agent->draw_round,
-                                        .is_waiting = agent->phase == PHASE_COMMITTED,
-                                        .forgot = refusal->forgot,
-                                        .commitment = refusal->commit->commitment};
-    update->persist = round_site_take_refusal(&agent->grants, &shown);
-    return TACIT_OK;
-}
-
 static enum tacit_status on_receive(struct tacit_phased_agent *agent,
                                     const struct tacit_phased_message *message,
                                     struct tacit_phased_update *update)
 {
+    struct round_agent const round = round_of(agent);
     switch (message->kind) {
     case TACIT_PHASED_ORDER:
         return on_order(agent, message, update);
     case TACIT_PHASED_GRANT:
         return on_grant(agent, message, update);
     case TACIT_PHASED_REFUSAL:
-        return on_refusal(agent, message, update);
+        return round_agent_hear_refusal(&round, &message->head, &update->persist);
     case TACIT_PHASED_HELLO:
     case TACIT_PHASED_REPORT:
     case TACIT_PHASED_COMMIT:
@@ -775,13 +645,16 @@ static enum tacit_status handle(struct tacit_phased_agent *agent,
                                 const struct tacit_entropy *entropy,
                                 struct tacit_phased_update *update)
 {
+    enum tacit_status status;
     switch (event->kind) {
     case TACIT_EVENT_START:
         return on_start(agent, event->as.term, update);
     case TACIT_EVENT_REWARD:
         return on_reward(agent, event, entropy, update);
-    case TACIT_EVENT_EXPLOITED:
-        return on_exploited(agent, event->as.exploited_count, update);
+    case TACIT_EVENT_EXPLOITED: /* 1: these rewards enter no sum */
+        status = round_play_exploit(&agent->play, event->as.exploited_count);
+        update->persist = status == TACIT_OK;
+        return status;
     case TACIT_EVENT_RECEIVE:
         return on_receive(agent, event->as.message, update);
     case TACIT_EVENT_TIMEOUT:
@@ -794,18 +667,6 @@ static enum tacit_status handle(struct tacit_phased_agent *agent,
 }
 
 /* ---- Public ---- */
-
-/* An agent at T asks for a grant, or tries to hand in its last report, for a while: the hub may be
- * gone for good. */
-static bool wants_timer(const struct tacit_phased_agent *agent)
-{
-    bool const is_at_end = agent->pull_count == agent->config.horizon;
-    bool const is_patient = !is_at_end || agent->grants.resend.unanswered_count < LAST_REPORT_TRIES;
-    bool const is_settling =
-        agent->phase == PHASE_COMMITTED || (agent->phase == PHASE_FINISHED && owes_report(agent));
-    return (is_settling && is_patient) || agent->phase == PHASE_IDLE ||
-           agent->phase == PHASE_WAITING || agent->phase == PHASE_RELEASING;
-}
 
 enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
                                           const struct tacit_phased_event *event,
@@ -829,14 +690,12 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     TACIT_IMPLIES(update->plan_count > 0, agent->phase == PHASE_PULLING);
     TACIT_IMPLIES(agent->phase != before, update->persist);
     if (status == TACIT_OK || update->persist) {
-        agent->now_us = event->now_us;
-        struct round_site_step const made = {.kind = event->kind,
-                                             .now_us = event->now_us,
-                                             .unanswered_before = unanswered_before,
-                                             .is_wanted = wants_timer(agent),
-                                             .has_moved = agent->phase != before,
-                                             .sends = update->send};
-        round_site_end_step(&agent->grants, agent->config.resend_after_us, &made);
+        struct round_site_step made = {.kind = event->kind,
+                                       .now_us = event->now_us,
+                                       .unanswered_before = unanswered_before,
+                                       .sends = update->send};
+        round_play_end_step(&agent->play, agent->config.resend_after_us,
+                            agent->phase == PHASE_FINISHED && owes_report(agent), before, &made);
     }
     update->deadline_us = agent->grants.resend.due_us;
     return status;
@@ -844,35 +703,14 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
 
 /* ---- Check ---- */
 
-static bool history_is_possible(const struct tacit_phased_agent *agent)
+/* A release that stands is of this term. */
+static bool release_is_possible(const struct tacit_phased_agent *agent)
 {
-    struct tacit_ledger const *const ledger = &agent->ledger;
-    bool const is_pending = agent->draw_round > agent->release_round;
-    bool const may_be_pending = agent->phase == PHASE_COMMITTED || agent->phase == PHASE_HALTED;
-    return agent->round <= TACIT_PHASED_ROUNDS_MAX + 1 && agent->draw_round <= agent->round &&
-           agent->release_round <= agent->draw_round && (!is_pending || may_be_pending) &&
-           (is_pending || agent->phase != PHASE_COMMITTED) &&
-           (agent->config.has_grants || (!is_pending && agent->grants.blocked == 0)) &&
+    return agent->horizon == agent->config.horizon &&
            (agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM) &&
-           ledger->budget_nano == agent->config.budget_nano &&
-           tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
-           ledger->open_cell == draw_number(agent) && ledger->release_count <= draw_number(agent) &&
-           (ledger->release_count > 0) == (draw_number(agent) > 0);
-}
-
-/* Nothing of a term is left in another. */
-static bool term_is_possible(const struct tacit_phased_agent *agent)
-{
-    bool const is_first = agent->term == 0;
-    return agent->number_base <= UINT64_MAX / 2 &&
-           (!is_first || (agent->number_base == 0 && !agent->unplaced &&
-                          agent->release_number == agent->release_round)) &&
-           agent->release_number <= draw_number(agent) &&
            (agent->release_round == 0 ||
             agent->release_number == agent->number_base + agent->release_round) &&
-           (!agent->unplaced ||
-            (agent->draw_round == agent->round && agent->release_round == agent->round &&
-             agent->left_count == 0 && !agent->last && !agent->reported));
+           (agent->phase != PHASE_PULLING || agent->draw_round < agent->round || agent->round == 0);
 }
 
 /* Blocks, in arm order, of no more pulls than T; sums that so many rewards can have brought. */
@@ -886,14 +724,13 @@ static bool plan_is_possible(struct tacit_phased_agent *agent)
         uint64_t const left = left_of(agent)[i];
         int64_t const exact = exact_of(agent)[i];
         if (block.arm >= agent->config.arm_count || block.count == 0 ||
-            block.count > agent->config.horizon || left > block.count ||
+            block.count > agent->horizon || left > block.count ||
             (i > 0 && block.arm <= ordered_of(agent)[i - 1].arm) || exact < 0 ||
             exact > (int64_t)(block.count - left) * TACIT_STEPS)
             return false;
         left_count += left;
     }
-    return left_count == agent->left_count && agent->pull_count <= agent->config.horizon &&
-           left_count <= agent->config.horizon - agent->pull_count;
+    return left_count == agent->left_count;
 }
 
 static bool released_is_possible(struct tacit_phased_agent *agent)
@@ -904,8 +741,7 @@ static bool released_is_possible(struct tacit_phased_agent *agent)
     for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
         uint64_t const pulls = released_pulls_of(agent)[arm];
         union tacit_sum const sum = {.steps = released_sums_of(agent)[arm]};
-        if (pulls > agent->config.horizon ||
-            !tacit_mechanism_plausible(mechanism, sum, pulls, draws_most))
+        if (pulls > agent->horizon || !tacit_mechanism_plausible(mechanism, sum, pulls, draws_most))
             return false;
     }
     bool const is_drawn = agent->draw_round == agent->round && agent->round > 0;
@@ -916,29 +752,6 @@ static bool released_is_possible(struct tacit_phased_agent *agent)
             return false;
     }
     return true;
-}
-
-static bool phase_is_possible(const struct tacit_phased_agent *agent)
-{
-    bool const is_at_end = agent->pull_count == agent->config.horizon;
-    bool const is_drawn = agent->draw_round == agent->round;
-    switch (agent->phase) {
-    case PHASE_IDLE:
-        return agent->round == 0 && agent->left_count == 0 && !is_at_end && !agent->last;
-    case PHASE_PULLING:
-        return agent->left_count > 0 && (!is_drawn || agent->round == 0);
-    case PHASE_RELEASING:
-        return agent->left_count == 0 && !is_drawn && !agent->last && !agent->cut;
-    case PHASE_COMMITTED:
-        return agent->left_count == 0 && is_drawn && !agent->last && !agent->cut;
-    case PHASE_WAITING:
-        return agent->left_count == 0 && !is_at_end;
-    case PHASE_FINISHED:
-        return agent->left_count == 0 && is_at_end;
-    case PHASE_HALTED:
-        return agent->left_count == 0;
-    }
-    return false;
 }
 
 enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *state, size_t size,
@@ -952,12 +765,10 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *stat
     copy_config(&copy, config);
     if (memcmp(&agent->config, &copy, sizeof copy) != 0)
         return TACIT_MALFORMED;
-    bool const is_possible =
-        phased_flag_is_possible(&agent->last) && phased_flag_is_possible(&agent->reported) &&
-        phased_flag_is_possible(&agent->cut) && round_site_is_possible(&agent->grants) &&
-        phased_flag_is_possible(&agent->unplaced) && term_is_possible(agent) &&
-        history_is_possible(agent) && plan_is_possible(agent) && released_is_possible(agent) &&
-        phase_is_possible(agent);
+    struct round_agent const round = round_of(agent);
+    bool const is_possible = round_agent_is_possible(&round, config->budget_nano) &&
+                             release_is_possible(agent) && plan_is_possible(agent) &&
+                             released_is_possible(agent);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -999,7 +810,7 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *state,
                              struct tacit_phased_agent_view *view)
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
-    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_at_end = agent->pull_count == agent->horizon;
     bool const is_committed = agent->phase == PHASE_COMMITTED;
     *view = (struct tacit_phased_agent_view){
         .round = agent->round,
@@ -1018,7 +829,7 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *state,
         .leader = agent->leader,
         .exploit_arm = exploit_arm(agent),
         .term = agent->term,
-        .draw_number = draw_number(agent),
+        .draw_number = round_play_draw_number(&agent->play),
         .release_number = agent->release_number,
         .draw_round = agent->draw_round,
         .release_round = agent->release_round,
