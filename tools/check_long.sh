@@ -56,6 +56,11 @@ SCHEDULES=100000 build-test/tests/unit_elim_grants
 SCHEDULES=20000 build-test/tests/unit_vote_hub
 SCHEDULES=20000 build-test/tests/unit_elim_changes
 
+echo "== 100,000 schedules of each protocol with rounds, with backups and clones, hubs put back and lost"
+for storm in build-test/tests/round_storm_*; do
+    [ -d "$storm" ] || TACIT_TEST_LONG=1 "$storm"
+done
+
 echo "== 100,000 schedules of the simulator over a star, and as many over rings and hybrids, with backups and clones"
 build-test/tests/sim_swarm --schedules 100000
 build-test/tests/sim_swarm_graph --schedules 100000

@@ -1,0 +1,388 @@
+/* User selection, for the storm (storm.h): a reward is a training. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "storm.h"
+#include "../support/digest.h"
+#include "tacit/select.h"
+
+#define NUMBERS_MAX 7u
+
+struct own {
+    uint32_t numbers;
+    bool has_sizes;
+    bool has_model;
+    struct tacit_select_site_config sites[STORM_SITES_MAX];
+    struct tacit_select_hub_config hub;
+};
+
+static const struct own *own_of(const struct storm_world *world)
+{
+    return world->own;
+}
+
+static const struct tacit_select_site_config *site_config(const struct storm_world *world,
+                                                          uint32_t node)
+{
+    return &own_of(world)->sites[node % (world->sites + 1)];
+}
+
+static struct tacit_select_budget draw_budget(struct storm_world *world)
+{
+    static const double totals[] = {500, 1e-5, 1.2e-5};
+    uint32_t const kind = storm_below(world, 3);
+    uint32_t const more = storm_below(world, 3);
+    if (kind == 0)
+        return (struct tacit_select_budget){.kind = TACIT_SELECT_UNIFORM,
+                                            .is_exact = true,
+                                            .total = 300,
+                                            .participations = 1 + more};
+    return (struct tacit_select_budget){
+        .kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = totals[more], .eta = 0.5};
+}
+
+static void configure(struct storm_world *world)
+{
+    static const enum tacit_selector selectors[] = {TACIT_SELECTOR_EXACT,     TACIT_SELECTOR_BRUTE,
+                                                    TACIT_SELECTOR_ANNEALING, TACIT_SELECTOR_RANDOM,
+                                                    TACIT_SELECTOR_CLUSTERED, TACIT_SELECTOR_ALL};
+    struct own *const own = world->own = calloc(1, sizeof *own);
+    assert_non_null(own);
+    world->sites = 1 + storm_below(world, 5);
+    own->numbers = 1 + storm_below(world, NUMBERS_MAX);
+    uint32_t const rounds = 1 + storm_below(world, 4);
+    uint32_t const users = 1 + storm_below(world, world->sites);
+    uint32_t const quorum = 1 + storm_below(world, world->sites);
+    enum tacit_selector const selector = selectors[storm_below(world, 6)];
+    bool const is_vanilla = storm_below(world, 2) == 0;
+    struct tacit_select_budget const budget = draw_budget(world);
+    own->has_sizes = storm_below(world, 2) == 0;
+    own->has_model = storm_below(world, 2) == 0;
+    own->hub = (struct tacit_select_hub_config){
+        .run_id = STORM_RUN_ID,
+        .select = {.user_count = world->sites,
+                   .users_per_round = users,
+                   .alpha = 100,
+                   .beta = 2,
+                   .gamma = 5,
+                   .zeta = 1,
+                   .latency_min = 0.01,
+                   .budget = budget},
+        .selector = selector,
+        .annealing = {.is_vanilla = is_vanilla, .kappa = 2, .iterations = 5},
+        .dimension = own->numbers,
+        .round_count = rounds,
+        .quorum = quorum,
+        .round_timeout_us = 20000,
+        .clip = 3};
+    bool const is_as_thought = storm_below(world, 2) == 0;
+    for (uint32_t site = 0; site < world->sites; site++)
+        own->sites[site] = (struct tacit_select_site_config){
+            .run_id = STORM_RUN_ID,
+            .agent = site,
+            .agent_count = world->sites,
+            .dimension = own->numbers,
+            .round_count = rounds,
+            .clip = 3,
+            .budget = is_as_thought ? own->hub.select.budget : draw_budget(world),
+            .resend_after_us = 1000};
+}
+
+static void spoil(struct storm_world *world)
+{
+    struct own *const own = world->own;
+    own->hub.quorum = 0;
+    for (uint32_t site = 0; site < world->sites; site++)
+        own->sites[site].clip = 0;
+}
+
+static size_t state_size(const struct storm_world *world, uint32_t node)
+{
+    return node == world->sites ? tacit_select_hub_size(&own_of(world)->hub)
+                                : tacit_select_site_size(site_config(world, node));
+}
+
+static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
+{
+    static const float initial[NUMBERS_MAX] = {1, -2, 0.5f, 0, 3, 4, -5};
+    static const uint64_t sizes[STORM_SITES_MAX] = {3, 1, 7, 2, 9};
+    struct own const *const own = own_of(world);
+    return node == world->sites
+               ? tacit_select_hub_init(state, &own->hub, own->has_sizes ? sizes : NULL,
+                                       own->has_model ? initial : NULL)
+               : tacit_select_site_init(state, site_config(world, node));
+}
+
+static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
+                               size_t size)
+{
+    return node == world->sites ? tacit_select_hub_check(state, size, &own_of(world)->hub)
+                                : tacit_select_site_check(state, size, site_config(world, node));
+}
+
+/* The last part of a hub's block, the users of a choice, holds nothing between two steps. */
+static void spoil_scratch(struct storm_world *world)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    struct tacit_select_hub_config const *const config = &own_of(world)->hub;
+    size_t const slots =
+        config->selector == TACIT_SELECTOR_ALL ? world->sites : config->select.users_per_round;
+    size_t const bytes = (slots + 1) / 2 * sizeof(uint64_t);
+    memset((unsigned char *)hub->state + hub->size - bytes, 0x5a, bytes);
+}
+
+static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
+                 const struct tacit_entropy *entropy, struct storm_update *out)
+{
+    static const enum tacit_select_event_kind kinds[] = {
+        [TACIT_EVENT_START] = TACIT_SELECT_START,
+        [TACIT_EVENT_EXPLOITED] = TACIT_SELECT_AGAIN,
+        [TACIT_EVENT_RECEIVE] = TACIT_SELECT_RECEIVE,
+        [TACIT_EVENT_REWARD] = TACIT_SELECT_TRAINED,
+        [TACIT_EVENT_TIMEOUT] = TACIT_SELECT_TIMEOUT};
+    static struct tacit_select_update update;
+    struct storm_node *const at = &world->nodes[node];
+    struct tacit_select_site_view view = {0};
+    if (node != world->sites)
+        tacit_select_site_look(at->state, &view);
+    struct tacit_select_event const made = {.kind = kinds[event->kind],
+                                            .now_us = event->now_us,
+                                            .keys = event->keys,
+                                            .message = event->message,
+                                            .round = event->round > 0 ? event->round : view.round,
+                                            .difference = event->difference};
+    enum tacit_status const status =
+        node == world->sites ? tacit_select_hub_step(at->state, &made, entropy, &update)
+                             : tacit_select_site_step(at->state, &made, entropy, &update);
+    at->is_training = (at->is_training && !update.stop) || update.train;
+    *out = (struct storm_update){
+        .status = status,
+        .persist = update.persist,
+        .drew = update.drawn,
+        .round = made.round,
+        .flags = update.train | (uint64_t)update.stop << 1 | (uint64_t)update.drawn << 2 |
+                 (uint64_t)update.has_model << 3 | (uint64_t)update.round_is_over << 4 |
+                 (uint64_t)update.message_count << 5 | (uint64_t)update.settled << 16,
+        .deadline_us = update.deadline_us,
+        .message_count = update.message_count};
+    for (uint32_t i = 0; i < update.message_count; i++)
+        out->messages[i] = &update.messages[i];
+    assert_true(update.persist || (update.settled == 0 && !update.round_is_over));
+    spoil_scratch(world);
+}
+
+/* ---- What is said and shown ---- */
+
+static uint32_t numbers_of(const struct tacit_select_message *message)
+{
+    return message->number_count < NUMBERS_MAX ? message->number_count : NUMBERS_MAX;
+}
+
+static void digest_message(const struct tacit_select_message *message)
+{
+    uint64_t const words[] = {message->kind,
+                              message->from,
+                              message->to,
+                              message->run_id,
+                              message->round,
+                              message->last,
+                              message->seen,
+                              storm_set_word(message->set),
+                              message->spent_nano,
+                              message->digest_count,
+                              message->participation,
+                              message->price_nano,
+                              message->closed,
+                              message->forgot,
+                              message->vector,
+                              message->first,
+                              message->mask,
+                              message->number_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(message->model, sizeof message->model);
+    storm_digest_commit(&message->commit);
+    if (message->digests != NULL)
+        digest_bytes(message->digests, message->digest_count * (size_t)TACIT_SHA256_BYTES);
+    if (message->model_piece != NULL)
+        digest_bytes(message->model_piece, numbers_of(message) * sizeof(float));
+    if (message->step_piece != NULL)
+        digest_bytes(message->step_piece, numbers_of(message) * sizeof(int64_t));
+}
+
+static void look_at_hub(const struct storm_world *world, const void *hub, struct storm_look *look)
+{
+    struct tacit_select_hub_view view;
+    uint32_t const sites = world->sites;
+    tacit_select_hub_look(hub, &view);
+    uint64_t const words[] = {view.round,          view.round_count,  view.is_open,
+                              view.is_finished,    view.is_exhausted, view.asked_count,
+                              view.received_count, view.asked[0],     view.received[0],
+                              view.flagged[0],     view.ahead[0],     view.select.round_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.seen, sites * sizeof *view.seen);
+    digest_bytes(view.spent_nano, sites * sizeof *view.spent_nano);
+    digest_bytes(view.select.counts, sites * sizeof *view.select.counts);
+    digest_reals(view.select.means, sites);
+    digest_reals(view.latencies, view.asked_count);
+    for (uint32_t i = 0; i < own_of(world)->numbers; i++)
+        digest_real((double)view.model[i]);
+    *look = (struct storm_look){.flagged = view.flagged[0],
+                                .ahead = view.ahead[0],
+                                .end = view.is_finished ? STORM_IS_OVER
+                                       : view.is_open   ? STORM_GOES_ON
+                                                        : STORM_SAYS_WHY};
+}
+
+static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    static uint8_t head[TACIT_SHA256_BYTES];
+    struct tacit_select_site_view view;
+    struct tacit_select_hub_view hub;
+    void const *const site = world->nodes[node].state;
+    tacit_select_site_look(site, &view);
+    uint64_t const words[] = {view.phase,         view.round,      view.draw_round,
+                              view.release_round, view.price_nano, view.participation,
+                              view.spent_nano,    view.is_blocked, view.is_forgotten,
+                              view.is_exhausted};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.head, sizeof view.head);
+    digest_bytes(view.model, own_of(world)->numbers * sizeof *view.model);
+    memcpy(head, view.head, sizeof head);
+    tacit_select_hub_look(world->nodes[world->sites].state, &hub);
+    bool const waits = view.phase == TACIT_SELECT_IDLE && !hub.is_open; /* for others with budget */
+    bool const says_why = view.is_blocked || view.is_exhausted || waits;
+    *look = (struct storm_look){
+        .head = head,
+        .spent_nano = view.spent_nano,
+        .budget_nano = (uint64_t)ceil(site_config(world, node)->budget.total * (double)TACIT_NANO),
+        .end = view.phase == TACIT_SELECT_FINISHED ? STORM_IS_OVER
+               : says_why                          ? STORM_SAYS_WHY
+                                                   : STORM_GOES_ON};
+    if (view.draw_round == 0)
+        return;
+    struct tacit_select_message const release = tacit_select_site_release(site);
+    digest_message(&release);
+    if (view.phase == TACIT_SELECT_COMMITTED)
+        look->waiting = release.commit;
+}
+
+static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    if (node == world->sites)
+        look_at_hub(world, world->nodes[node].state, look);
+    else
+        look_at_site(world, node, look);
+}
+
+/* ---- Messages: each with all that one may point to ---- */
+
+struct letter {
+    struct tacit_select_message message;
+    int64_t steps[NUMBERS_MAX + 1];
+    float model[NUMBERS_MAX + 1];
+    uint64_t set;
+    uint8_t digests[2 * TACIT_SHA256_BYTES];
+};
+
+static size_t message_size(const struct storm_world *world, const void *message)
+{
+    (void)world;
+    (void)message;
+    return sizeof(struct letter);
+}
+
+static void *message_copy(const struct storm_world *world, const void *message, void *memory)
+{
+    struct tacit_select_message const *const from = message;
+    struct letter *const to = memory;
+    (void)world;
+    *to = (struct letter){.message = *from, .set = storm_set_word(from->set)};
+    if (from->digests != NULL)
+        memcpy(to->digests, from->digests, TACIT_SHA256_BYTES);
+    if (from->model_piece != NULL)
+        memcpy(to->model, from->model_piece, numbers_of(from) * sizeof *to->model);
+    if (from->step_piece != NULL)
+        memcpy(to->steps, from->step_piece, numbers_of(from) * sizeof *to->steps);
+    to->message.set = &to->set;
+    to->message.digests = to->digests;
+    to->message.model_piece = to->model;
+    to->message.step_piece = to->steps;
+    return to;
+}
+
+static struct storm_head read(const void *message)
+{
+    struct tacit_select_message const *const said = message;
+    enum storm_word const word = said->kind == TACIT_SELECT_COMMIT    ? STORM_COMMIT
+                                 : said->kind == TACIT_SELECT_GRANT   ? STORM_GRANT
+                                 : said->kind == TACIT_SELECT_REFUSAL ? STORM_REFUSAL
+                                                                      : STORM_OTHER;
+    return (struct storm_head){word, said->from, said->to, said->commit.commitment};
+}
+
+static void mend(const struct storm_world *world, void *message)
+{
+    struct tacit_select_message *const said = message;
+    (void)world;
+    said->kind = (enum tacit_select_message_kind)(1 + (unsigned)said->kind % 8);
+    said->vector = (enum tacit_select_vector)((unsigned)said->vector % 2);
+}
+
+static void grant(const void *asked, uint32_t from, void *message)
+{
+    struct tacit_select_message const *const commit = asked;
+    struct tacit_select_message *const said = message;
+    said->kind = TACIT_SELECT_GRANT;
+    said->to = commit->from;
+    said->from = from;
+}
+
+#define FIELD(member) STORM_FIELD(struct tacit_select_message, member)
+static const struct storm_field fields[] = {FIELD(kind),
+                                            FIELD(from),
+                                            FIELD(to),
+                                            FIELD(run_id),
+                                            FIELD(round),
+                                            FIELD(last),
+                                            FIELD(seen),
+                                            FIELD(digest_count),
+                                            FIELD(spent_nano),
+                                            FIELD(model),
+                                            FIELD(round),
+                                            FIELD(first),
+                                            FIELD(mask),
+                                            FIELD(participation),
+                                            FIELD(price_nano),
+                                            FIELD(closed),
+                                            FIELD(forgot),
+                                            FIELD(vector),
+                                            FIELD(number_count),
+                                            FIELD(commit.commitment),
+                                            FIELD(commit.previous),
+                                            FIELD(commit.salt)};
+
+const struct storm_rule rule_selection = {
+    .name = "selection",
+    .trains = true,
+    .impossible = 1u << STORM_HAS_NO_SALT, /* its noise cannot be left out */
+    .configure = configure,
+    .spoil = spoil,
+    .size = state_size,
+    .init = init,
+    .check = check,
+    .step = step,
+    .look = look,
+    .message_size = message_size,
+    .message_copy = message_copy,
+    .read = read,
+    .head_bytes = sizeof(struct tacit_select_message),
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .mend = mend,
+    .grant = grant,
+    .digest = UINT64_C(0xc1ff16eb47a184db),
+    .verdicts = UINT64_C(0x8136f9f187cfc9e7)};

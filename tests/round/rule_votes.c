@@ -1,0 +1,348 @@
+/* Private votes over a hub, for the storm (storm.h). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "storm.h"
+#include "../support/digest.h"
+#include "tacit/vote_hub.h"
+
+struct own {
+    struct tacit_vote_site_config sites[STORM_SITES_MAX];
+    struct tacit_vote_hub_config hub;
+    uint64_t committee;
+};
+
+static const struct own *own_of(const struct storm_world *world)
+{
+    return world->own;
+}
+
+static const struct tacit_vote_site_config *site_config(const struct storm_world *world,
+                                                        uint32_t node)
+{
+    return &own_of(world)->sites[world->nodes[node].site];
+}
+
+static struct tacit_vote_site_config draw_site(struct storm_world *world, const struct own *own,
+                                               uint32_t site)
+{
+    static const uint64_t halves[] = {1, 2, 1000, 1000, 1000}; /* of what a draw costs */
+    static const uint64_t horizons[] = {100, 700, 1000000, 1000000};
+    static const uint32_t cells[] = {1, 2, 60, 60};
+    double const epsilon = storm_below(world, 3) == 0 ? 1 : 8;
+    struct tacit_mechanism_config const mechanism = {
+        TACIT_PRIVACY_SOUND, world->bug == STORM_HAS_NO_SALT ? INFINITY : epsilon, 0, 1};
+    uint64_t const budget = halves[storm_below(world, 5)] * (uint64_t)epsilon * TACIT_NANO / 2;
+    uint64_t const horizon = horizons[storm_below(world, 4)];
+    uint32_t const cells_max = cells[storm_below(world, 4)];
+    double const accuracy = storm_below(world, 2) == 0 ? 0.1 : 0.01;
+    struct tacit_vote_site_config config = {.player = {.run_id = STORM_RUN_ID,
+                                                       .player_id = site,
+                                                       .player_count = world->sites,
+                                                       .arm_count = world->arms,
+                                                       .accuracy = accuracy,
+                                                       .failure = 0.5,
+                                                       .growth = 3,
+                                                       .budget_nano = budget,
+                                                       .tick_us = 900},
+                                            .board = own->hub.board,
+                                            .horizon = horizon,
+                                            .cells_max = cells_max,
+                                            .goes_on = own->hub.reset_after_s > 0,
+                                            .resend_after_us = 1700};
+    assert_int_equal(tacit_mechanism_init(&config.player.mechanism, &mechanism), TACIT_OK);
+    return config;
+}
+
+static void configure(struct storm_world *world)
+{
+    static const uint32_t arms[] = {1, 2, 3, 3, 5, 64, STORM_ARMS_MAX};
+    static const double gaps[] = {0.6, 0.2, 0.1};
+    struct own *const own = world->own = calloc(1, sizeof *own);
+    assert_non_null(own);
+    world->sites = 1 + storm_below(world, 5);
+    world->arms = arms[storm_below(world, 7)];
+    world->best = storm_below(world, world->arms);
+    world->gap = gaps[storm_below(world, 3)];
+    uint32_t const needed = 1 + storm_below(world, world->sites + 1);
+    bool const has_committee = storm_below(world, 4) == 0;
+    uint32_t const seconds = 1 + storm_below(world, 4);
+    uint32_t const reset_after_s = storm_below(world, 4) == 0 ? seconds : 0;
+    own->committee = 1 + storm_below(world, (1u << world->sites) - 1);
+    own->hub = (struct tacit_vote_hub_config){
+        .board = {.run_id = STORM_RUN_ID,
+                  .player_count = world->sites,
+                  .arm_count = world->arms,
+                  .votes_needed = needed,
+                  .committee = has_committee ? &own->committee : NULL},
+        .reset_after_s = reset_after_s};
+    for (uint32_t site = 0; site < world->sites; site++)
+        own->sites[site] = draw_site(world, own, site);
+}
+
+static void spoil(struct storm_world *world)
+{
+    struct own *const own = world->own;
+    own->hub.board.votes_needed = 0;
+    for (uint32_t site = 0; site < world->sites; site++)
+        own->sites[site].board.votes_needed = 0;
+}
+
+static size_t state_size(const struct storm_world *world, uint32_t node)
+{
+    return node == world->sites
+               ? tacit_vote_hub_size(&own_of(world)->hub)
+               : tacit_vote_site_size(&own_of(world)->sites[node % (world->sites + 1)]);
+}
+
+static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
+{
+    return node == world->sites ? tacit_vote_hub_init(state, &own_of(world)->hub)
+                                : tacit_vote_site_init(state, site_config(world, node));
+}
+
+static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
+                               size_t size)
+{
+    return node == world->sites ? tacit_vote_hub_check(state, size, &own_of(world)->hub)
+                                : tacit_vote_site_check(state, size, site_config(world, node));
+}
+
+/* The letters of the last step: what they point to belongs to the state. */
+static struct tacit_vote_letter said[2];
+
+static void step_hub(void *state, const struct storm_event *event,
+                     const struct tacit_entropy *entropy, struct storm_update *out)
+{
+    struct tacit_vote_hub_update update;
+    struct tacit_vote_hub_event const of_hub = {
+        .now_us = event->now_us,
+        .kind = event->kind == TACIT_EVENT_START     ? TACIT_VOTE_HUB_START
+                : event->kind == TACIT_EVENT_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
+                                                     : TACIT_VOTE_HUB_TIMEOUT,
+        .letter = event->message};
+    out->status = tacit_vote_hub_step(state, &of_hub, entropy, &update);
+    said[0] = update.letter;
+    *out = (struct storm_update){.status = out->status,
+                                 .persist = update.persist,
+                                 .flags = update.send | (uint64_t)update.arms_out << 1,
+                                 .deadline_us = update.deadline_us,
+                                 .messages = {&said[0]},
+                                 .message_count = update.send ? 1 : 0};
+}
+
+static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
+                 const struct tacit_entropy *entropy, struct storm_update *out)
+{
+    void *const state = world->nodes[node].state;
+    struct tacit_vote_site_update update;
+    struct tacit_vote_site_event of_site = {
+        .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
+    if (node == world->sites) {
+        step_hub(state, event, entropy, out);
+        return;
+    }
+    if (event->kind == TACIT_EVENT_REWARD)
+        of_site.as.reward = event->reward;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        of_site.as.letter = event->message;
+    else
+        of_site.as.exploited_count = event->count;
+    out->status = tacit_vote_site_step(state, &of_site, entropy, &update);
+    memcpy(said, update.letters, sizeof said);
+    *out = (struct storm_update){
+        .status = out->status,
+        .persist = update.persist,
+        .drew = update.has_draw,
+        .flags = update.has_draw | (uint64_t)update.replan << 1 | (uint64_t)update.on_tick << 2 |
+                 (uint64_t)update.letter_count << 3 | (uint64_t)update.cell << 5,
+        .deadline_us = update.deadline_us,
+        .has_plan = update.replan,
+        .plan = update.plan,
+        .plan_count = update.plan_count,
+        .messages = {&said[0], &said[1]},
+        .message_count = update.letter_count};
+}
+
+/* ---- What is said and shown ---- */
+
+static size_t marks_bytes(const struct storm_world *world)
+{
+    return TACIT_BITS_WORDS(world->arms) * sizeof(uint64_t);
+}
+
+static void digest_letter(const struct storm_world *world, const struct tacit_vote_letter *letter)
+{
+    uint64_t const words[] = {letter->kind,   letter->from,   letter->to,
+                              letter->run_id, letter->cell,   letter->player,
+                              letter->reset,  letter->forgot, letter->marks == NULL};
+    digest_bytes(words, sizeof words);
+    if (letter->marks != NULL)
+        digest_bytes(letter->marks, marks_bytes(world));
+    digest_bytes(letter->commitment, sizeof letter->commitment);
+    digest_bytes(letter->previous, sizeof letter->previous);
+}
+
+static void digest_board(const struct storm_world *world, const struct tacit_vote_board_view *board)
+{
+    uint64_t const words[] = {board->reset, board->voted_count, board->mark_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(board->voted, marks_bytes(world));
+    digest_bytes(board->counts, world->arms * sizeof *board->counts);
+}
+
+static uint32_t answer_of(const struct storm_world *world,
+                          const struct tacit_vote_board_view *board)
+{
+    return board->voted_count == 1 && own_of(world)->hub.reset_after_s == 0
+               ? 1 + tacit_bits_next(board->voted, world->arms, 0)
+               : 0;
+}
+
+static void look_at_hub(const struct storm_world *world, const void *hub, struct storm_look *look)
+{
+    struct tacit_vote_hub_view view;
+    struct tacit_vote_letter letter;
+    tacit_vote_hub_look(hub, &view);
+    digest_board(world, &view.board);
+    uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
+                              view.ahead[0]};
+    digest_bytes(words, sizeof words);
+    digest_bytes(view.cells, world->sites * sizeof *view.cells);
+    digest_word(tacit_vote_hub_anew(hub, &letter));
+    digest_letter(world, &letter);
+    for (uint32_t site = 0; site < world->sites; site++) {
+        digest_word(tacit_vote_hub_row(hub, site, &letter));
+        digest_letter(world, &letter);
+    }
+    *look = (struct storm_look){.flagged = view.flagged[0],
+                                .ahead = view.ahead[0],
+                                .end = STORM_IS_OVER,
+                                .answer = answer_of(world, &view.board)};
+}
+
+static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    static uint8_t head[TACIT_SHA256_BYTES];
+    struct tacit_vote_site_view view;
+    void const *const site = world->nodes[node].state;
+    tacit_vote_site_look(site, &view);
+    struct tacit_vote_private_view const *const player = &view.player;
+    uint64_t const words[] = {
+        player->epoch,     player->cell,        player->decided,   player->waiting,
+        player->halted,    player->exploit_arm, view.is_decided,   view.is_finished,
+        view.is_committed, view.is_blocked,     view.is_forgotten, view.is_spent,
+        view.granted,      view.pull_count,     view.is_heard,     player->active_count};
+    digest_bytes(words, sizeof words);
+    digest_bytes(player->active, marks_bytes(world));
+    digest_bytes(player->dropped, marks_bytes(world));
+    digest_bytes(view.said, marks_bytes(world));
+    digest_ledger(player->ledger);
+    digest_board(world, &view.board);
+    digest_bytes(view.head, sizeof view.head);
+    digest_bytes(&view.commit, sizeof view.commit);
+    for (uint32_t arm = 0; arm < world->arms; arm++)
+        digest_word((uint64_t)tacit_vote_site_total(site, arm));
+    memcpy(head, view.head, sizeof head);
+    bool const is_over = view.is_decided || view.is_finished || player->decided;
+    bool const says_why = view.is_blocked || view.is_spent || player->halted;
+    *look = (struct storm_look){.head = head,
+                                .waiting = view.commit,
+                                .spent_nano = tacit_ledger_spent_nano(player->ledger),
+                                .budget_nano = player->ledger->budget_nano,
+                                .end = is_over    ? STORM_IS_OVER
+                                       : says_why ? STORM_SAYS_WHY
+                                                  : STORM_GOES_ON,
+                                .answer = answer_of(world, &view.board)};
+}
+
+static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    if (node == world->sites)
+        look_at_hub(world, world->nodes[node].state, look);
+    else
+        look_at_site(world, node, look);
+}
+
+/* ---- Messages ---- */
+
+static size_t message_size(const struct storm_world *world, const void *message)
+{
+    (void)message;
+    return sizeof(struct tacit_vote_letter) + marks_bytes(world);
+}
+
+static void *message_copy(const struct storm_world *world, const void *message, void *memory)
+{
+    struct tacit_vote_letter const *const from = message;
+    struct tacit_vote_letter *const to = memory;
+    *to = *from;
+    if (from->marks != NULL)
+        to->marks = memcpy(to + 1, from->marks, marks_bytes(world));
+    return to;
+}
+
+static struct storm_head read(const void *message)
+{
+    struct tacit_vote_letter const *const letter = message;
+    enum storm_word const word = letter->kind == TACIT_VOTE_COMMIT    ? STORM_COMMIT
+                                 : letter->kind == TACIT_VOTE_GRANTED ? STORM_GRANT
+                                 : letter->kind == TACIT_VOTE_REFUSED ? STORM_REFUSAL
+                                                                      : STORM_OTHER;
+    return (struct storm_head){word, letter->from, letter->to, letter->commitment};
+}
+
+/* A row has marks; other letters may. */
+static void mend(const struct storm_world *world, void *message)
+{
+    struct tacit_vote_letter *const letter = message;
+    (void)world;
+    letter->kind = (enum tacit_vote_letter_kind)((unsigned)letter->kind % 7);
+    if (letter->kind == TACIT_VOTE_ROW && letter->marks == NULL)
+        letter->kind = TACIT_VOTE_ANEW;
+}
+
+static void grant(const void *asked, uint32_t from, void *message)
+{
+    struct tacit_vote_letter const *const commit = asked;
+    struct tacit_vote_letter *const letter = message;
+    letter->kind = TACIT_VOTE_GRANTED;
+    letter->to = commit->from;
+    letter->from = from;
+}
+
+static const struct storm_field fields[] = {
+    STORM_FIELD(struct tacit_vote_letter, kind),
+    STORM_FIELD(struct tacit_vote_letter, from),
+    STORM_FIELD(struct tacit_vote_letter, to),
+    STORM_FIELD(struct tacit_vote_letter, run_id),
+    STORM_FIELD(struct tacit_vote_letter, cell),
+    STORM_FIELD(struct tacit_vote_letter, player),
+    STORM_FIELD(struct tacit_vote_letter, reset),
+    STORM_FIELD(struct tacit_vote_letter, forgot),
+    STORM_FIELD(struct tacit_vote_letter, commitment),
+    STORM_FIELD(struct tacit_vote_letter, previous),
+};
+
+const struct storm_rule rule_votes = {.name = "votes",
+                                      .configure = configure,
+                                      .spoil = spoil,
+                                      .size = state_size,
+                                      .init = init,
+                                      .check = check,
+                                      .step = step,
+                                      .look = look,
+                                      .message_size = message_size,
+                                      .message_copy = message_copy,
+                                      .read = read,
+                                      .head_bytes = sizeof(struct tacit_vote_letter),
+                                      .fields = fields,
+                                      .field_count = sizeof fields / sizeof *fields,
+                                      .mend = mend,
+                                      .grant = grant,
+                                      .digest = UINT64_C(0x1d9ee81825ac33e7),
+                                      .verdicts = UINT64_C(0xe47beab720e91cb4)};

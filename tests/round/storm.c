@@ -1,0 +1,937 @@
+/* See storm.h. */
+#include "storm.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/damage.h"
+#include "../support/digest.h"
+#include "../support/effort.h"
+
+#define WORLDS 2000u
+#define WORLDS_LONG 100000u
+#define BUG_WORLDS 300u
+#define EVENTS 220u
+#define CALM_TURNS 1500u
+#define SNAPSHOT_BYTES 65536u
+
+/* What has happened in all worlds: a storm that misses something is none. */
+static uint32_t statuses[16]; /* by their numbers, which are 0 and below */
+static struct {
+    uint32_t ends;
+    uint32_t draws;
+    uint32_t copies_refused;
+    uint32_t rebuilt;
+    uint32_t changes;
+    uint32_t lost;
+} seen;
+
+uint32_t storm_below(struct storm_world *world, uint32_t bound)
+{
+    return (uint32_t)tacit_rng_below(&world->chance, bound);
+}
+
+static bool happens(struct storm_world *world, uint32_t of_hundred)
+{
+    return storm_below(world, 100) < of_hundred;
+}
+
+static enum tacit_status fill(void *context, void *bytes, size_t size)
+{
+    struct storm_world *const world = context;
+    struct tacit_entropy const whole = tacit_rng_entropy(&world->noise);
+    if (world->fills_left == 0)
+        return TACIT_ENTROPY;
+    world->fills_left--;
+    return whole.fill(whole.context, bytes, size);
+}
+
+/* Salts come from a source of their own, which fails now and then while the noise does not. */
+static enum tacit_status fill_key(void *context, void *bytes, size_t size)
+{
+    struct storm_world *const world = context;
+    struct tacit_entropy const whole = tacit_rng_entropy(&world->noise);
+    if (world->bug == STORM_HAS_NO_SALT) {
+        memset(bytes, 0, size);
+        return TACIT_OK;
+    }
+    return !world->is_calm && storm_below(world, 3) == 0 ? TACIT_ENTROPY
+                                                         : whole.fill(whole.context, bytes, size);
+}
+
+struct tacit_entropy storm_entropy(struct storm_world *world)
+{
+    bool const is_short = !world->is_calm && storm_below(world, 4) == 0;
+    world->fills_left = is_short ? storm_below(world, 12) : UINT32_MAX;
+    return (struct tacit_entropy){.fill = fill, .context = world};
+}
+
+uint64_t storm_set_word(const uint64_t *set)
+{
+    return set == NULL ? 0 : set[0];
+}
+
+void storm_digest_commit(const struct tacit_commit *commit)
+{
+    digest_word(commit != NULL);
+    if (commit != NULL)
+        digest_bytes(commit, sizeof *commit);
+}
+
+/* ---- Promises ---- */
+
+static void broken(struct storm_world *world, const char *promise, uint32_t node)
+{
+    if (world->broken[0] == '\0')
+        (void)snprintf(world->broken, sizeof world->broken, "%s (node %u)", promise, node);
+}
+
+static bool is_same(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
+}
+
+static struct storm_draw *draw_of(struct storm_world *world, uint32_t site,
+                                  const uint8_t *commitment)
+{
+    for (uint32_t i = 0; i < world->draw_count; i++)
+        if (world->draws[i].site == site && is_same(world->draws[i].commit.commitment, commitment))
+            return &world->draws[i];
+    return NULL;
+}
+
+static bool share_a_reward(const struct storm_draw *a, const struct storm_draw *b)
+{
+    for (size_t i = 0; i < sizeof a->rewards.set / sizeof *a->rewards.set; i++)
+        if ((a->rewards.set[i] & b->rewards.set[i]) != 0)
+            return true;
+    return false;
+}
+
+/* A draw of which something may leave from here on: its holders granted it, and no reward of it is
+ * in another such draw. */
+static void use_draw(struct storm_world *world, uint32_t node, struct storm_draw *draw)
+{
+    uint32_t const holders = world->holders[draw->site];
+    draw->is_used = true;
+    if (world->kind != STORM_LOST && (draw->granted & holders) != holders)
+        broken(world, "a draw was used before it was granted", node);
+    for (uint32_t i = 0; i < world->draw_count; i++) {
+        struct storm_draw const *const other = &world->draws[i];
+        if (other != draw && other->is_used && other->site == draw->site &&
+            share_a_reward(other, draw))
+            broken(world, "a reward is in two draws", node);
+    }
+}
+
+/* Selection trains once a round, whatever comes back; elsewhere each reward is one of its own. */
+static void note_reward(struct storm_world *world, struct storm_node *node,
+                        const struct storm_update *update)
+{
+    uint32_t const bits = 64 * sizeof node->rewards.set / sizeof *node->rewards.set;
+    uint32_t const number = world->rule->trains ? update->round : world->reward_count;
+    if (world->rule->trains)
+        node->rewards = (struct storm_rewards){0};
+    if (number < bits)
+        tacit_bits_add(node->rewards.set, number);
+    world->reward_count++;
+}
+
+static void note_draw(struct storm_world *world, uint32_t at, const struct storm_look *look)
+{
+    struct storm_node *const node = &world->nodes[at];
+    if (draw_of(world, node->site, look->waiting.commitment) != NULL)
+        broken(world, "two draws have one commitment", at);
+    else if (world->draw_count < STORM_DRAWS)
+        world->draws[world->draw_count++] = (struct storm_draw){
+            .site = node->site, .commit = look->waiting, .rewards = node->rewards};
+    node->rewards = (struct storm_rewards){0};
+}
+
+/* One that looks honest is not blamed, whatever is lost, late, doubled, or forgotten by others. */
+static void check_blame(struct storm_world *world, uint32_t at, const struct storm_look *look)
+{
+    if ((look->flagged & ~world->copied) != 0)
+        broken(world, "a site that has one state is flagged", at);
+    if (look->ahead != 0 && !world->was_put_back && world->term == 0)
+        broken(world, "a hub that forgot nothing says that it is behind", at);
+}
+
+static void check_answer(struct storm_world *world, uint32_t at, const struct storm_look *look)
+{
+    uint32_t const answer =
+        look->answer == 0 || world->bug != STORM_CHANGES_ANSWER ? look->answer : look->answer + at;
+    if (answer != 0 && world->answer == 0)
+        world->answer = answer;
+    else if (answer != 0 && answer != world->answer && !world->was_put_back)
+        broken(world, "the run has two answers", at);
+}
+
+static bool is_zero(const uint8_t *commitment)
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    return is_same(commitment, nothing);
+}
+
+/* What each step has to keep. */
+static void look_at(struct storm_world *world, uint32_t at, const struct storm_update *update)
+{
+    struct storm_node const *const node = &world->nodes[at];
+    struct storm_look look = {0};
+    world->rule->look(world, at, &look);
+    if (world->kind == STORM_WILD)
+        return;
+    if (look.spent_nano > look.budget_nano)
+        broken(world, "more was spent than the budget", at);
+    if (update->drew && !is_zero(look.waiting.commitment))
+        note_draw(world, at, &look);
+    struct storm_draw *const used =
+        look.head == NULL ? NULL : draw_of(world, node->site, look.head);
+    if (used != NULL && !used->is_used)
+        use_draw(world, at, used);
+    check_blame(world, at, &look);
+    check_answer(world, at, &look);
+}
+
+/* A holder grants one draw after another. */
+static void note_grant(struct storm_world *world, uint32_t at, const struct storm_head *head)
+{
+    struct storm_draw *const draw = draw_of(world, head->to, head->commitment);
+    if (draw == NULL || world->kind == STORM_WILD)
+        return;
+    for (uint32_t i = 0; i < world->draw_count; i++) {
+        struct storm_draw const *const other = &world->draws[i];
+        if (other != draw && other->site == draw->site && (other->granted >> at & 1) != 0 &&
+            is_same(other->commit.previous, draw->commit.previous) && !world->was_put_back)
+            broken(world, "two draws that follow the same one were granted", at);
+    }
+    draw->granted |= 1u << at;
+}
+
+/* ---- Worlds ---- */
+
+struct checked {
+    struct storm_world *world;
+    uint32_t at;
+};
+
+static bool is_state(const void *state, size_t size, void *context)
+{
+    struct checked const *const checked = context;
+    return checked->world->rule->check(checked->world, checked->at, state, size) == TACIT_OK;
+}
+
+static void check_state(struct storm_world *world, uint32_t at)
+{
+    struct checked checked = {world, at};
+    struct storm_node const *const node = &world->nodes[at];
+    if (!is_state(node->state, node->size, &checked))
+        broken(world, "a step left what is no state", at);
+    else if (world->bug == STORM_NO_BUG)
+        damage_some(node->state, node->size, is_state, &checked);
+}
+
+static void *room(size_t size)
+{
+    void *const memory = calloc(1, size + 8); /* a state of no bytes is none */
+    assert_non_null(memory);
+    return memory;
+}
+
+static void node_new(struct storm_world *world, uint32_t at, uint32_t site)
+{
+    struct storm_node *const node = &world->nodes[at];
+    size_t const size = world->rule->size(world, at);
+    assert_true(size > 0);
+    *node = (struct storm_node){.size = size,
+                                .site = site,
+                                .is_there = at <= world->sites,
+                                .now_us = 5000,
+                                .deadline_us = TACIT_NEVER};
+    node->state = room(size);
+    assert_int_equal(world->rule->init(world, at, node->state), TACIT_OK);
+    node->durable = memcpy(room(size), node->state, size);
+    node->old = memcpy(room(size), node->state, size);
+}
+
+static uint32_t twin_of(const struct storm_world *world, uint32_t site)
+{
+    return world->sites + 1 + site;
+}
+
+static struct storm_world *world_new(const struct storm_rule *rule, uint32_t seed,
+                                     enum storm_bug bug)
+{
+    struct storm_world *const world = room(sizeof *world);
+    world->rule = rule;
+    world->bug = bug;
+    world->chance = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_REWARD);
+    world->noise = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
+    world->kind = (enum storm_kind)(seed % STORM_KINDS);
+    world->has_hub = true;
+    world->has_grants = true;
+    rule->configure(world);
+    for (uint32_t site = 0; site < world->sites; site++) {
+        node_new(world, site, site);
+        node_new(world, twin_of(world, site), site);
+        if (world->has_hub)
+            world->holders[site] = 1u << world->sites;
+    }
+    if (world->has_hub)
+        node_new(world, world->sites, world->sites);
+    if (bug == STORM_FORGETS_HEADS)
+        world->kind = STORM_COPIES;
+    world->loss = happens(world, 60) ? storm_below(world, 40) : 0;
+    world->deaths = happens(world, 60) ? 1 + storm_below(world, 6) : 0;
+    return world;
+}
+
+static void world_free(struct storm_world *world)
+{
+    for (uint32_t i = 0; i < STORM_NODES_MAX; i++) {
+        free(world->nodes[i].state);
+        free(world->nodes[i].durable);
+        free(world->nodes[i].old);
+    }
+    for (uint32_t i = 0; i < STORM_LETTERS; i++)
+        free(world->letters[i].message);
+    free(world->own);
+    free(world);
+}
+
+/* ---- Messages ---- */
+
+static void *copy_message(const struct storm_world *world, const void *message)
+{
+    return world->rule->message_copy(world, message,
+                                     room(world->rule->message_size(world, message)));
+}
+
+static void post(struct storm_world *world, uint32_t from, uint32_t to, const void *message)
+{
+    if (!world->nodes[to].is_there || to == from)
+        return;
+    struct storm_letter *const letter = &world->letters[world->end++ % STORM_LETTERS];
+    if (world->end - world->next > STORM_LETTERS)
+        world->next++; /* lost */
+    free(letter->message);
+    *letter = (struct storm_letter){.to = to,
+                                    .from_node = from,
+                                    .size = world->rule->message_size(world, message),
+                                    .message = copy_message(world, message)};
+}
+
+static void send(struct storm_world *world, uint32_t at, const void *message)
+{
+    struct storm_head const head = world->rule->read(message);
+    bool const is_to_all = head.to >= STORM_NODES_MAX && head.to != TACIT_HUB;
+    for (uint32_t i = 0; i < STORM_NODES_MAX; i++) {
+        bool const is_hub = i == world->sites;
+        bool const is_meant = is_to_all ? !is_hub || !world->has_hub
+                              : is_hub  ? head.to == TACIT_HUB
+                                        : world->nodes[i].site == head.to && i != world->sites;
+        if (world->nodes[i].size > 0 && is_meant && (is_hub ? world->has_hub : true))
+            post(world, at, i, message);
+    }
+}
+
+/* ---- Steps ---- */
+
+static bool is_refused(enum tacit_status status)
+{
+    return status == TACIT_MALFORMED || status == TACIT_UNEXPECTED || status == TACIT_INVALID ||
+           status == TACIT_STRANGER;
+}
+
+void *storm_before(struct storm_world *world, uint32_t at)
+{
+    struct storm_node const *const node = &world->nodes[at];
+    return memcpy(room(node->size), node->state, node->size);
+}
+
+static void start(struct storm_world *world, uint32_t at)
+{
+    storm_step(world, at, &(struct storm_event){.kind = TACIT_EVENT_START});
+}
+
+/* A process that died comes again, from what is durable, and its clock with it. */
+static void revive(struct storm_world *world, uint32_t at)
+{
+    struct storm_node *const node = &world->nodes[at];
+    memcpy(node->state, node->durable, node->size);
+    node->rewards = node->durable_rewards;
+    memset(node->left, 0, sizeof node->left);
+    node->is_training = false;
+    if (storm_below(world, 3) == 0)
+        node->now_us = storm_below(world, 3000);
+    start(world, at);
+}
+
+static void persist(struct storm_node *node)
+{
+    memcpy(node->durable, node->state, node->size);
+    node->durable_rewards = node->rewards;
+}
+
+static void take_plan(struct storm_node *node, const struct storm_update *update)
+{
+    memset(node->left, 0, sizeof node->left);
+    for (uint32_t i = 0; i < update->plan_count; i++)
+        node->left[update->plan[i].arm] = update->plan[i].count;
+}
+
+static void say(struct storm_world *world, uint32_t at, const struct storm_update *update)
+{
+    for (uint32_t i = 0; i < update->message_count; i++) {
+        struct storm_head const head = world->rule->read(update->messages[i]);
+        if (head.word == STORM_GRANT && head.commitment != NULL)
+            note_grant(world, at, &head);
+        world->copies_refused += head.word == STORM_REFUSAL ? 1 : 0;
+        send(world, at, update->messages[i]);
+    }
+}
+
+/* A fault of a holder, or of a site that asks: who asks has its grant. */
+static void grant_anyway(struct storm_world *world, uint32_t at, const struct storm_event *event,
+                         const struct storm_update *update)
+{
+    for (uint32_t i = 0; i < update->message_count; i++) {
+        struct storm_head const head = world->rule->read(update->messages[i]);
+        bool const grants_itself = world->bug == STORM_GRANTS_ITSELF && head.word == STORM_COMMIT;
+        bool const grants_twice = world->bug == STORM_GRANTS_TWICE && head.word == STORM_REFUSAL &&
+                                  event->kind == TACIT_EVENT_RECEIVE &&
+                                  world->rule->read(event->message).word == STORM_COMMIT;
+        if (!grants_itself && !grants_twice)
+            continue;
+        void *const asked =
+            copy_message(world, grants_itself ? update->messages[i] : event->message);
+        void *const grant = copy_message(world, asked);
+        world->rule->grant(asked, grants_itself && world->has_hub ? TACIT_HUB : head.from, grant);
+        struct storm_head const made = world->rule->read(grant);
+        if (grants_twice)
+            note_grant(world, at, &made);
+        post(world, world->sites, grants_itself ? at : made.to, grant);
+        free(asked);
+        free(grant);
+    }
+}
+
+void storm_after(struct storm_world *world, uint32_t at, void *before,
+                 const struct storm_event *event, const struct storm_update *update)
+{
+    struct storm_node *const node = &world->nodes[at];
+    statuses[-(int)update->status]++;
+    world->status = update->status;
+    if (is_refused(update->status)) {
+        if (world->bug == STORM_TOUCHES_REFUSED)
+            ((unsigned char *)node->state)[node->size / 2] ^= 1;
+        if (memcmp(before, node->state, node->size) != 0)
+            broken(world, "what was refused left a trace", at);
+        if (update->persist || update->message_count > 0 || update->has_plan)
+            broken(world, "what was refused asks for something", at);
+        if (world->bug == STORM_TOUCHES_REFUSED)
+            memcpy(node->state, before, node->size);
+    } else if (event->kind == TACIT_EVENT_REWARD) {
+        note_reward(world, node, update);
+    }
+    free(before);
+    if (update->voids_rewards)
+        node->rewards = (struct storm_rewards){0};
+    digest_step(update->status, update->flags | (uint64_t)update->persist << 32,
+                update->deadline_us, update->plan, update->plan_count);
+    look_at(world, at, update);
+    check_state(world, at);
+    if (update->drew && !update->persist)
+        broken(world, "a draw is not durable", at);
+    bool const dies = !world->is_calm && world->deaths > 0 && happens(world, world->deaths);
+    uint32_t const when = dies ? storm_below(world, 3) : 2; /* before it is durable, before it is
+                                                               said, or after */
+    if (update->persist && when > 0 && !(world->bug == STORM_FORGETS_DRAW && update->drew))
+        persist(node);
+    if (when == 2) {
+        if (update->has_plan)
+            take_plan(node, update);
+        node->deadline_us = update->deadline_us;
+        say(world, at, update);
+        grant_anyway(world, at, event, update);
+    }
+    if (dies)
+        revive(world, at);
+}
+
+void storm_step(struct storm_world *world, uint32_t at, const struct storm_event *wanted)
+{
+    struct storm_event event = *wanted;
+    struct storm_update update = {.status = TACIT_OK};
+    struct tacit_entropy const keys = {.fill = fill_key, .context = world};
+    void *const before = storm_before(world, at);
+    struct tacit_entropy const entropy = storm_entropy(world);
+    event.keys = world->bug == STORM_HAS_NO_SALT || storm_below(world, 4) == 0 ? &keys : NULL;
+    event.now_us = world->nodes[at].now_us;
+    world->rule->step(world, at, &event, &entropy, &update);
+    storm_after(world, at, before, &event, &update);
+}
+
+/* ---- What may come ---- */
+
+static void change_number(struct storm_world *world, unsigned char *at, uint32_t width)
+{
+    static const uint64_t differences[] = {1, UINT64_MAX, 2, 1000000, UINT64_MAX - 1};
+    uint64_t number = 0;
+    uint32_t const which = storm_below(world, 8);
+    memcpy(&number, at, width);
+    number = which < 5    ? number + differences[which]
+             : which == 5 ? 0
+             : which == 6 ? UINT64_MAX
+                          : storm_below(world, 9);
+    memcpy(at, &number, width);
+}
+
+/* One member is another one, or a byte of what belongs to it. */
+static void change(struct storm_world *world, void *message, size_t size)
+{
+    struct storm_rule const *const rule = world->rule;
+    unsigned char *const bytes = message;
+    bool const has_more = size > rule->head_bytes;
+    uint32_t const what = storm_below(world, rule->field_count + (has_more ? 4 : 0));
+    if (what >= rule->field_count) {
+        bytes[rule->head_bytes + storm_below(world, (uint32_t)(size - rule->head_bytes))] ^=
+            (unsigned char)(1u << storm_below(world, 8));
+        return;
+    }
+    struct storm_field const *const field = &rule->fields[what];
+    if (field->width == 1)
+        bytes[field->at] ^= 1; /* a truth */
+    else if (field->width <= sizeof(uint64_t))
+        change_number(world, bytes + field->at, field->width);
+    else
+        bytes[field->at + storm_below(world, field->width)] ^= 0x20;
+}
+
+static void hear(struct storm_world *world, const struct storm_letter *letter, bool is_changed)
+{
+    uint32_t const to = letter->to;
+    void *const message = copy_message(world, letter->message);
+    uint32_t const changes = is_changed ? 1 + storm_below(world, 2) : 0;
+    for (uint32_t i = 0; i < changes; i++)
+        change(world, message, letter->size);
+    if (is_changed && world->rule->mend != NULL)
+        world->rule->mend(world, message);
+    storm_step(world, to, &(struct storm_event){.kind = TACIT_EVENT_RECEIVE, .message = message});
+    free(message);
+}
+
+static void train(struct storm_world *world, uint32_t at, bool is_wild)
+{
+    double difference[8];
+    for (uint32_t i = 0; i < 8; i++)
+        difference[i] = tacit_rng_uniform(&world->chance) - 0.5;
+    difference[0] *= storm_below(world, 4) == 0 ? 40 : 1; /* longer than the clip */
+    bool const is_old = is_wild && storm_below(world, 3) == 0;
+    bool const has_none = is_wild && storm_below(world, 4) == 0;
+    if (!world->nodes[at].is_training && !is_wild)
+        return;
+    world->nodes[at].is_training = false;
+    storm_step(world, at,
+               &(struct storm_event){.kind = TACIT_EVENT_REWARD,
+                                     .round = is_old ? 1 + storm_below(world, 4) : 0,
+                                     .difference = has_none ? NULL : difference});
+}
+
+/* A part of what is planned of an arm, or all of it; now and then something else. */
+static void play(struct storm_world *world, uint32_t at, bool is_wild)
+{
+    struct storm_node *const node = &world->nodes[at];
+    if (world->rule->trains) {
+        train(world, at, is_wild);
+        return;
+    }
+    uint32_t arm = storm_below(world, world->arms);
+    for (uint32_t i = 0; i < world->arms && node->left[arm] == 0; i++)
+        arm = (arm + 1) % world->arms;
+    uint64_t count = node->left[arm];
+    if (count > 1 && (node->is_at_end || storm_below(world, 6) == 0))
+        count = node->is_at_end ? 1 : 1 + storm_below(world, (uint32_t)count);
+    double const mean = 0.3 + (arm == world->best ? world->gap : 0.001 * arm);
+    int64_t steps = (int64_t)(mean * (double)TACIT_STEPS) * (int64_t)count;
+    uint32_t const what = is_wild ? storm_below(world, 5) : 5;
+    count = what == 0 ? node->left[arm] + 1 : what == 1 ? 0 : count;
+    steps = what == 2 ? -1 : what == 3 ? (int64_t)count * TACIT_STEPS + 1 : steps;
+    if (!is_wild && count == 0)
+        return;
+    if (!is_wild)
+        node->left[arm] -= count;
+    storm_step(
+        world, at,
+        &(struct storm_event){
+            .kind = TACIT_EVENT_REWARD,
+            .reward = {.arm = what == 4 ? world->arms : arm, .count = count, .sum.steps = steps}});
+    if (!is_wild && world->status == TACIT_INVALID && count > 1) {
+        node->is_at_end = true; /* a plan may end behind the horizon */
+        node->left[arm] = count;
+    }
+}
+
+/* At the deadline, a moment before it, or whenever. */
+static void time_out(struct storm_world *world, uint32_t at)
+{
+    struct storm_node *const node = &world->nodes[at];
+    uint32_t const when = storm_below(world, 4);
+    uint64_t const due = node->deadline_us - (when == 0 ? 1 : 0);
+    if (when < 3 && node->deadline_us != TACIT_NEVER && due > node->now_us)
+        node->now_us = due;
+    storm_step(world, at, &(struct storm_event){.kind = TACIT_EVENT_TIMEOUT});
+}
+
+/* ---- What comes back ---- */
+
+static void keep_old(struct storm_node *node)
+{
+    memcpy(node->old, node->durable, node->size);
+    node->old_rewards = node->durable_rewards;
+}
+
+static void put_back(struct storm_world *world, uint32_t at)
+{
+    struct storm_node *const node = &world->nodes[at];
+    memcpy(node->durable, node->old, node->size);
+    node->durable_rewards = node->old_rewards;
+    if (at < world->sites && world->bug != STORM_HIDES_COPY)
+        world->copied |= UINT64_C(1) << node->site;
+    world->was_put_back |= at == world->sites || !world->has_hub;
+    revive(world, at);
+}
+
+static void clone(struct storm_world *world, uint32_t site)
+{
+    struct storm_node *const twin = &world->nodes[twin_of(world, site)];
+    struct storm_node const *const node = &world->nodes[site];
+    memcpy(twin->durable, node->durable, node->size);
+    twin->durable_rewards = node->durable_rewards;
+    twin->now_us = node->now_us;
+    twin->is_there = true;
+    if (world->bug != STORM_HIDES_COPY)
+        world->copied |= UINT64_C(1) << site;
+    revive(world, twin_of(world, site));
+}
+
+/* From the newest snapshot, in a new term. */
+static void lose_hub(struct storm_world *world)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    static uint8_t bytes[SNAPSHOT_BYTES];
+    size_t const size = world->rule->snapshot(world, hub->durable, bytes, sizeof bytes);
+    assert_in_range(size, 1, sizeof bytes);
+    memset(hub->state, 0x5a, hub->size);
+    if (world->rule->restore(world, hub->state, bytes, size) != TACIT_OK) {
+        broken(world, "a lost hub cannot be built again", world->sites);
+        memcpy(hub->state, hub->durable, hub->size);
+    }
+    memcpy(hub->durable, hub->state, hub->size);
+    world->term++;
+    for (uint32_t i = 0; i < world->draw_count; i++)
+        world->draws[i].granted = 0;
+    for (uint32_t i = 0; i < STORM_NODES_MAX; i++)
+        if (world->nodes[i].is_there)
+            storm_step(world, i,
+                       &(struct storm_event){.kind = TACIT_EVENT_START, .term = world->term});
+    seen.lost++;
+}
+
+/* Built again, it is what it was, bit for bit. */
+static void rebuild(struct storm_world *world)
+{
+    static uint8_t bytes[2][SNAPSHOT_BYTES];
+    struct storm_node const *const hub = &world->nodes[world->sites];
+    size_t const size = world->rule->snapshot(world, hub->state, bytes[0], SNAPSHOT_BYTES);
+    unsigned char *const again = room(hub->size);
+    assert_in_range(size, 1, SNAPSHOT_BYTES);
+    digest_bytes(bytes[0], size);
+    if (world->rule->restore(world, again, bytes[0], size) != TACIT_OK)
+        broken(world, "a lost hub cannot be built again", world->sites);
+    else {
+        size_t const second = world->rule->snapshot(world, again, bytes[1], SNAPSHOT_BYTES);
+        if (world->bug == STORM_REBUILDS_OTHER)
+            bytes[1][size / 2] ^= 1;
+        if (second != size || memcmp(bytes[0], bytes[1], size) != 0)
+            broken(world, "a hub that was lost is another one", world->sites);
+        if (world->rule->check(world, world->sites, again, hub->size) != TACIT_OK)
+            broken(world, "a hub that was lost is no state", world->sites);
+        damage_words(again, hub->size);
+    }
+    free(again);
+    seen.rebuilt++;
+    /* With a byte changed it is refused, or is a state. */
+    uint8_t *const byte = &bytes[0][storm_below(world, (uint32_t)size)];
+    *byte ^= (uint8_t)(1u << storm_below(world, 8));
+    unsigned char *const other = room(hub->size);
+    enum tacit_status const status = world->rule->restore(world, other, bytes[0], size);
+    digest_word((uint64_t)status);
+    if (status == TACIT_OK && world->rule->check(world, world->sites, other, hub->size) != TACIT_OK)
+        broken(world, "a damaged snapshot was taken and is no state", world->sites);
+    free(other);
+}
+
+static void come_back(struct storm_world *world, uint32_t at)
+{
+    uint32_t const site = at % world->sites;
+    bool const is_wild = world->kind == STORM_WILD;
+    if ((is_wild || world->kind == STORM_COPIES) && happens(world, 50) &&
+        !world->nodes[twin_of(world, site)].is_there)
+        clone(world, site);
+    else if (is_wild || world->kind == STORM_COPIES)
+        put_back(world, is_wild ? at : site);
+    else if (world->kind == STORM_HUBS && world->has_hub)
+        put_back(world, world->sites);
+    else if (world->kind == STORM_LOST && world->rule->has_terms && world->has_hub &&
+             world->has_grants && world->term < 3)
+        lose_hub(world);
+    if (world->bug == STORM_FORGETS_HEADS && world->has_hub)
+        put_back(world, world->sites);
+}
+
+static void hear_next(struct storm_world *world)
+{
+    struct storm_letter *const letter = &world->letters[world->next++ % STORM_LETTERS];
+    if (!world->is_calm && happens(world, world->loss))
+        return;
+    hear(world, letter, false);
+}
+
+static void happen(struct storm_world *world)
+{
+    bool const is_wild = world->kind == STORM_WILD;
+    uint32_t const what = storm_below(world, 200);
+    uint32_t const count = 2 * world->sites + 1;
+    uint32_t at = storm_below(world, count);
+    uint32_t const any =
+        storm_below(world, world->end < STORM_LETTERS ? world->end + 1 : STORM_LETTERS);
+    at = world->nodes[at].is_there ? at : at % world->sites;
+    bool const is_site = at != world->sites;
+    world->nodes[at].now_us += storm_below(world, 500);
+    if (what < 70 && world->next < world->end)
+        hear_next(world);
+    else if (what < 100 && any < world->end)
+        hear(world, &world->letters[any], is_wild && what < 88);
+    else if (what < 168 && is_site)
+        play(world, at, is_wild && what < 106);
+    else if (what < 184)
+        time_out(world, at);
+    else if (what < 187 && is_site)
+        storm_step(
+            world, at,
+            &(struct storm_event){.kind = TACIT_EVENT_EXPLOITED, .count = storm_below(world, 200)});
+    else if (what < 191)
+        revive(world, at);
+    else if (what < 194)
+        come_back(world, at);
+    else if (what < 196)
+        keep_old(&world->nodes[at]);
+    else if (what < 198 && world->rule->operate != NULL && world->has_changes)
+        world->rule->operate(world);
+    else if (what < 200 && world->rule->snapshot != NULL && world->has_hub)
+        rebuild(world);
+}
+
+/* ---- After the storm: in order, and nothing is lost ---- */
+
+/* Who goes on; none: STORM_NODES_MAX. */
+static uint32_t first_that_goes_on(struct storm_world *world)
+{
+    for (uint32_t at = 0; at < STORM_NODES_MAX; at++) {
+        struct storm_node const *const node = &world->nodes[at];
+        struct storm_look look = {0};
+        if (!node->is_there || (at != world->sites && (world->copied >> node->site & 1) != 0))
+            continue;
+        bool const was_paused = digest_is_paused();
+        digest_pause(true);
+        world->rule->look(world, at, &look);
+        digest_pause(was_paused);
+        if (look.end == STORM_GOES_ON)
+            return at;
+    }
+    return STORM_NODES_MAX;
+}
+
+/* The next deadline of all. */
+static void wait_in_calm(struct storm_world *world)
+{
+    uint32_t first = STORM_NODES_MAX;
+    uint64_t wait_us = TACIT_NEVER;
+    for (uint32_t at = 0; at < STORM_NODES_MAX; at++) {
+        struct storm_node const *const node = &world->nodes[at];
+        uint64_t const due =
+            node->deadline_us > node->now_us ? node->deadline_us - node->now_us : 0;
+        if (node->is_there && node->deadline_us != TACIT_NEVER && due < wait_us) {
+            wait_us = due;
+            first = at;
+        }
+    }
+    if (first == STORM_NODES_MAX)
+        return;
+    for (uint32_t at = 0; at < STORM_NODES_MAX; at++)
+        world->nodes[at].now_us += wait_us;
+    storm_step(world, first, &(struct storm_event){.kind = TACIT_EVENT_TIMEOUT});
+}
+
+static void calm_down(struct storm_world *world)
+{
+    world->is_calm = true;
+    for (uint32_t i = 0; i < CALM_TURNS && world->broken[0] == '\0'; i++) {
+        if (world->bug == STORM_IS_DEAF)
+            world->next = world->end;
+        for (uint32_t k = 0; k < 30 && world->next < world->end; k++)
+            hear_next(world);
+        uint32_t const reward_count = world->reward_count;
+        for (uint32_t at = 0; at < STORM_NODES_MAX; at++)
+            for (uint32_t k = 0; k < 4 && world->nodes[at].is_there && at != world->sites; k++)
+                play(world, at, false);
+        if (world->next == world->end && world->reward_count == reward_count)
+            wait_in_calm(world);
+        if (i % 8 == 7 && first_that_goes_on(world) == STORM_NODES_MAX) {
+            seen.ends++;
+            return;
+        }
+    }
+    if (world->kind != STORM_WILD && !world->was_put_back)
+        broken(world, "the faults are over, but not everybody ends", first_that_goes_on(world));
+}
+
+/* ---- Programs ---- */
+
+/* The promise that is not kept in the world, or "". */
+static void weather(const struct storm_rule *rule, uint32_t seed, enum storm_bug bug,
+                    char promise[160])
+{
+    struct storm_world *const world = world_new(rule, seed, bug);
+    for (uint32_t at = 0; at <= world->sites; at++)
+        if (world->nodes[at].is_there && world->nodes[at].size > 0)
+            start(world, at);
+    for (uint32_t i = 0; i < EVENTS && world->broken[0] == '\0'; i++)
+        happen(world);
+    calm_down(world);
+    seen.draws += world->draw_count;
+    seen.copies_refused += world->copies_refused;
+    seen.changes += world->changes;
+    memcpy(promise, world->broken, sizeof world->broken);
+    world_free(world);
+}
+
+static const struct storm_rule *rule_now;
+static uint32_t world_count = WORLDS;
+
+static void every_promise_is_kept_and_everybody_ends(void **state)
+{
+    (void)state;
+    uint32_t bad = 0;
+    for (uint32_t seed = 0; seed < world_count; seed++) {
+        char promise[160];
+        weather(rule_now, seed, STORM_NO_BUG, promise);
+        if (promise[0] != '\0' && bad++ < 10)
+            print_message("%s, --seed %u: %s\n", rule_now->name, seed, promise);
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* Each of these breaks a promise, and is found by one. STORM_FORGETS_HEADS is no fault: sites and
+ * the hub are put back together, and there the promise ends. */
+static void what_breaks_a_promise_is_found(void **state)
+{
+    static const char *const found_by[STORM_BUG_COUNT] = {
+        [STORM_GRANTS_TWICE] = "follow the same one were granted",
+        [STORM_GRANTS_ITSELF] = "before it was granted",
+        [STORM_FORGETS_DRAW] = "is flagged",
+        [STORM_HAS_NO_SALT] = "have one commitment",
+        [STORM_TOUCHES_REFUSED] = "left a trace",
+        [STORM_HIDES_COPY] = "is flagged",
+        [STORM_CHANGES_ANSWER] = "two answers",
+        [STORM_REBUILDS_OTHER] = "is another one",
+        [STORM_IS_DEAF] = "not everybody ends",
+        [STORM_FORGETS_HEADS] = "a reward is in two draws",
+    };
+    (void)state;
+    digest_pause(true);
+    for (enum storm_bug bug = 1; bug < STORM_BUG_COUNT; bug++) {
+        uint32_t count = 0;
+        bool const is_possible = !(bug == STORM_CHANGES_ANSWER && rule_now->trains) &&
+                                 !(bug == STORM_REBUILDS_OTHER && rule_now->snapshot == NULL) &&
+                                 (rule_now->impossible >> bug & 1) == 0;
+        for (uint32_t seed = 0; is_possible && seed < BUG_WORLDS && count < 3; seed++) {
+            char promise[160];
+            weather(rule_now, seed, bug, promise);
+            count += strstr(promise, found_by[bug]) != NULL ? 1 : 0;
+        }
+        if (is_possible && count < 3)
+            print_message("%s: in %u worlds not found: \"%s\"\n", rule_now->name, BUG_WORLDS,
+                          found_by[bug]);
+        assert_true(!is_possible || count == 3);
+    }
+    digest_pause(false);
+}
+
+/* Of a configuration that is refused no bytes are a state, nor are more or fewer of a good one. */
+static void nothing_else_is_a_state(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        struct storm_world *const world = world_new(rule_now, seed, STORM_NO_BUG);
+        for (uint32_t at = 0; at <= world->sites; at++)
+            for (size_t by = 0; by <= 16 && world->nodes[at].size > 0; by += 16)
+                assert_int_equal(rule_now->check(world, at, world->nodes[at].state,
+                                                 world->nodes[at].size - 8 + by),
+                                 TACIT_MALFORMED);
+        rule_now->spoil(world);
+        for (uint32_t at = 0; at <= world->sites; at++) {
+            void *const memory = world->nodes[at].state;
+            if (memory == NULL)
+                continue;
+            assert_int_equal(rule_now->size(world, at), 0);
+            assert_int_equal(rule_now->init(world, at, memory), TACIT_INVALID);
+            for (size_t size = 0; size < 2; size++)
+                assert_int_equal(rule_now->check(world, at, memory, size), TACIT_MALFORMED);
+        }
+        world_free(world);
+    }
+}
+
+/* A storm is only worth something if it happens. Runs last. */
+static void the_storm_has_missed_nothing(void **state)
+{
+    static const enum tacit_status expected[] = {TACIT_OK,         TACIT_MALFORMED, TACIT_STRANGER,
+                                                 TACIT_UNEXPECTED, TACIT_ENTROPY,   TACIT_INVALID,
+                                                 TACIT_FORKED,     TACIT_ROLLBACK};
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (expected[i] != TACIT_INVALID || !rule_now->trains)
+            assert_true(statuses[-(int)expected[i]] > 50);
+    assert_true(rule_now->trains || statuses[-(int)TACIT_BUDGET] > 15);
+    assert_true(seen.ends > world_count / 2);
+    assert_true(seen.draws > world_count / 2);
+    assert_true(seen.copies_refused > world_count / 2);
+    assert_true(rule_now->snapshot == NULL ||
+                (seen.rebuilt > world_count / 4 && seen.lost > world_count / 10));
+    assert_true(rule_now->operate == NULL || seen.changes > world_count / 10);
+}
+
+int storm_main(const struct storm_rule *rule, int argc, char **argv)
+{
+    char promise[160];
+    rule_now = rule;
+    world_count = effort_of(WORLDS, WORLDS_LONG);
+    if (argc == 3 && strcmp(argv[1], "--seed") == 0) {
+        weather(rule, (uint32_t)strtoul(argv[2], NULL, 10), STORM_NO_BUG, promise);
+        (void)printf("%s\n", promise[0] == '\0' ? "good" : promise);
+        return promise[0] != '\0';
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_else_is_a_state),
+        cmocka_unit_test(every_promise_is_kept_and_everybody_ends),
+        cmocka_unit_test(the_storm_has_missed_nothing),
+        cmocka_unit_test(what_breaks_a_promise_is_found),
+    };
+    int const failed = digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), rule->digest);
+    return damage_end(argc, failed, rule->verdicts);
+}

@@ -1,0 +1,236 @@
+/* One storm for all protocols with rounds: small federations in which everything comes to everybody
+ * at any time: messages lost, twice, late, out of order, now and then with one member changed;
+ * rewards that nobody planned; deadlines a moment too early; clocks that begin anew; deaths before
+ * and after what is durable; entropy that ends in the middle of a step; old states and running
+ * clones of sites; hubs that are put back, or lost and built again; the operator's changes.
+ *
+ * A protocol is a rule: a constant struct (rule_NAME.c). What a world has to keep is looked at
+ * after each step (storm.c, look_at): that is the list of promises. When the faults are over,
+ * everybody ends, or says why not. The digest knows all that happened (support/digest.h), and the
+ * verdicts over damaged states (support/damage.h) are known, too. */
+#ifndef TACIT_TESTS_STORM_H
+#define TACIT_TESTS_STORM_H
+#include "tacit/commit.h"
+#include "tacit/core.h"
+#include "tacit/random.h"
+
+#define STORM_SITES_MAX 6u
+#define STORM_ARMS_MAX 70u
+#define STORM_NODES_MAX (2 * STORM_SITES_MAX + 1) /* sites, the hub, clones of sites */
+#define STORM_RUN_ID UINT64_C(0x123456789)
+#define STORM_SAID_MAX 4u
+#define STORM_REWARDS_WORDS 64u
+
+struct storm_event {
+    enum tacit_event_kind kind; /* selection: REWARD is a training, EXPLOITED that all is said again
+                                 */
+    const struct tacit_entropy *keys;
+    uint64_t now_us;
+    uint64_t term;              /* START */
+    const void *message;        /* RECEIVE: the protocol's own */
+    uint64_t count;             /* EXPLOITED */
+    struct tacit_reward reward; /* REWARD */
+    const double *difference;   /* .. of selection, with its round */
+    uint32_t round;
+};
+
+/* What a step came to. */
+struct storm_update {
+    enum tacit_status status;
+    bool persist;
+    bool drew;          /* all rewards so far are in a draw that waits for its grant */
+    bool voids_rewards; /* those that were not drawn are in none any more */
+    uint32_t round;     /* of selection's training */
+    uint64_t flags;     /* what else it asks for, for the digest */
+    uint64_t deadline_us;
+    bool has_plan;
+    const struct tacit_pull_block *plan;
+    uint32_t plan_count;
+    const void *messages[STORM_SAID_MAX];
+    uint32_t message_count;
+};
+
+enum storm_end { STORM_GOES_ON, STORM_SAYS_WHY, STORM_IS_OVER };
+
+/* What a state shows. */
+struct storm_look {
+    const uint8_t *head;         /* a site: the last commitment that was granted; NULL: no grants */
+    struct tacit_commit waiting; /* a site: the draw that waits for its grant; zeros: none */
+    uint64_t spent_nano;         /* a site, .. */
+    uint64_t budget_nano;        /* .. of this */
+    uint64_t flagged;            /* a holder: who speaks from two states, .. */
+    uint64_t ahead;              /* .. and who follows what it never granted */
+    enum storm_end end;
+    uint32_t answer; /* 1 + the arm that is the last; 0: none yet */
+};
+
+/* What a message is, as far as the round goes. */
+enum storm_word { STORM_OTHER, STORM_COMMIT, STORM_GRANT, STORM_REFUSAL };
+struct storm_head {
+    enum storm_word word;
+    uint32_t from;
+    uint32_t to;
+    const uint8_t *commitment; /* of COMMIT and GRANT */
+};
+
+/* A member that a storm may change. */
+struct storm_field {
+    uint16_t at;
+    uint16_t width; /* 1, 2, 4, 8: a number; else bytes */
+};
+#define STORM_FIELD(type, member)                                                                  \
+    {                                                                                              \
+        offsetof(type, member), sizeof(((type *)0)->member)                                        \
+    }
+
+struct storm_node {
+    void *state;
+    void *durable;
+    void *old; /* of some time ago */
+    size_t size;
+    uint32_t site;
+    bool is_there;
+    uint64_t now_us;
+    uint64_t deadline_us;
+    uint64_t left[STORM_ARMS_MAX]; /* of the plan */
+    bool is_at_end;                /* pulls are played one by one */
+    bool is_training;
+    struct storm_rewards { /* not drawn yet: of the state, of what is durable, of the old one */
+        uint64_t set[STORM_REWARDS_WORDS];
+    } rewards, durable_rewards, old_rewards;
+};
+
+struct storm_draw {
+    uint32_t site;
+    bool is_used;
+    uint32_t granted; /* nodes that granted it and remember */
+    struct tacit_commit commit;
+    struct storm_rewards rewards;
+};
+
+/* Faults that are planted to see whether they are found. */
+enum storm_bug {
+    STORM_NO_BUG,
+    STORM_GRANTS_TWICE,    /* a holder grants what it should refuse */
+    STORM_GRANTS_ITSELF,   /* a site does not wait for its grant */
+    STORM_FORGETS_DRAW,    /* a draw is not durable before it is asked for */
+    STORM_HAS_NO_SALT,     /* two draws of the same have one commitment */
+    STORM_TOUCHES_REFUSED, /* what is refused leaves a trace */
+    STORM_HIDES_COPY,      /* one state of two is not known to be a copy */
+    STORM_CHANGES_ANSWER,  /* the run has another answer at the end */
+    STORM_REBUILDS_OTHER,  /* a hub that was lost comes back as another one */
+    STORM_IS_DEAF,         /* nothing is heard any more when the faults are over */
+    STORM_FORGETS_HEADS,   /* sites and the hub are put back together */
+    STORM_BUG_COUNT
+};
+
+enum storm_kind {
+    STORM_WILD,   /* messages are changed: what others promise does not hold */
+    STORM_PLAIN,  /* loss, doubling, delay, deaths */
+    STORM_COPIES, /* .. and old states and clones of sites */
+    STORM_HUBS,   /* .. and old states of the hub */
+    STORM_LOST,   /* .. and hubs that are lost */
+    STORM_KINDS
+};
+
+struct storm_letter {
+    uint32_t to; /* the node */
+    uint32_t from_node;
+    size_t size;
+    void *message; /* all of it */
+};
+
+#define STORM_LETTERS 64u
+#define STORM_DRAWS 512u
+struct storm_world {
+    const struct storm_rule *rule;
+    void *own; /* the rule's */
+    enum storm_kind kind;
+    enum storm_bug bug;
+    bool is_calm;
+    uint32_t sites;
+    uint32_t arms;
+    uint32_t best;
+    double gap;
+    bool has_hub;
+    bool has_grants;
+    bool has_changes; /* the operator may say something */
+    uint32_t loss;    /* of 100 */
+    uint32_t deaths;  /* of 100 steps */
+    struct storm_node nodes[STORM_NODES_MAX];
+    uint32_t holders[STORM_SITES_MAX]; /* nodes whose grants a draw needs */
+    uint64_t copied;                   /* sites that had another state */
+    bool was_put_back;                 /* a hub was */
+    uint64_t term;
+    struct storm_letter letters[STORM_LETTERS]; /* the newest; from `next` to `end` are to come */
+    uint32_t next;
+    uint32_t end;
+    struct tacit_rng chance;
+    struct tacit_rng noise;
+    uint32_t fills_left;      /* of the entropy, in this step */
+    enum tacit_status status; /* of the last step */
+    uint32_t reward_count;
+    uint32_t answer;
+    struct storm_draw draws[STORM_DRAWS];
+    uint32_t draw_count;
+    char broken[160]; /* the first promise that was not kept; "": none */
+    uint32_t copies_refused;
+    uint32_t rebuilt;
+    uint32_t changes;
+};
+
+struct storm_rule {
+    const char *name;
+    bool has_terms; /* a hub that forgot goes on in a new one */
+    bool trains;    /* an answer is a vector, no arms are played */
+    /* Draws a world: counts, configurations (own), holders. */
+    void (*configure)(struct storm_world *world);
+    /* Makes the configurations ones that are refused. */
+    void (*spoil)(struct storm_world *world);
+    size_t (*size)(const struct storm_world *world, uint32_t node);
+    enum tacit_status (*init)(const struct storm_world *world, uint32_t node, void *state);
+    enum tacit_status (*check)(const struct storm_world *world, uint32_t node, const void *state,
+                               size_t size);
+    void (*step)(struct storm_world *world, uint32_t node, const struct storm_event *event,
+                 const struct tacit_entropy *entropy, struct storm_update *update);
+    /* Fills *look and adds all that the state shows to the digest. */
+    void (*look)(const struct storm_world *world, uint32_t node, struct storm_look *look);
+    size_t (*message_size)(const struct storm_world *world, const void *message);
+    void *(*message_copy)(const struct storm_world *world, const void *message, void *memory);
+    struct storm_head (*read)(const void *message);
+    size_t head_bytes; /* of a message; what is behind them belongs to it */
+    const struct storm_field *fields;
+    uint32_t field_count;
+    /* Has the messages fit each other again? NULL: whatever was changed. */
+    void (*mend)(const struct storm_world *world, void *message);
+    /* Makes the grant of what is asked, to the one who asks. */
+    void (*grant)(const void *asked, uint32_t from, void *message);
+    /* What a hub is built again from. NULL: only from its newest state. */
+    size_t (*snapshot)(const struct storm_world *world, const void *hub, uint8_t *bytes,
+                       size_t room);
+    enum tacit_status (*restore)(const struct storm_world *world, void *hub, const uint8_t *bytes,
+                                 size_t size);
+    /* Something that an operator says. NULL: nothing. */
+    void (*operate)(struct storm_world *world);
+    uint32_t impossible; /* faults of enum storm_bug that cannot be: bits */
+    uint64_t digest;     /* of all that the usual worlds do */
+    uint64_t verdicts;   /* .. and of what checks say of damaged states */
+};
+
+extern const struct storm_rule rule_elimination, rule_peers, rule_phased, rule_votes,
+    rule_selection, rule_private_glm;
+
+uint32_t storm_below(struct storm_world *world, uint32_t bound);
+/* A step beside those that the storm itself makes: the operator's. */
+void storm_step(struct storm_world *world, uint32_t node, const struct storm_event *event);
+/* Carries out what the rule did by itself (operate). before: a copy of the state; it is freed. */
+void *storm_before(struct storm_world *world, uint32_t node);
+void storm_after(struct storm_world *world, uint32_t node, void *before,
+                 const struct storm_event *event, const struct storm_update *update);
+struct tacit_entropy storm_entropy(struct storm_world *world);
+uint64_t storm_set_word(const uint64_t *set); /* 0 of NULL */
+void storm_digest_commit(const struct tacit_commit *commit);
+
+/* For main. */
+int storm_main(const struct storm_rule *rule, int argc, char **argv);
+#endif
