@@ -32,6 +32,8 @@ void tacit_sha256_blocks(uint32_t words[8], const uint8_t *blocks, size_t count)
 struct tacit_sha256 tacit_sha256_init(void);
 /* Takes more bytes. Cost: O(size). */
 void tacit_sha256_update(struct tacit_sha256 *sha, const void *bytes, size_t size);
+/* Takes a number: 8 bytes, lowest first. */
+void tacit_sha256_update_number(struct tacit_sha256 *sha, uint64_t number);
 /* The digest of all that was taken; the state is spent. */
 void tacit_sha256_final(struct tacit_sha256 *sha, uint8_t digest[TACIT_SHA256_BYTES]);
 
@@ -64,6 +66,11 @@ struct tacit_commit_scope {
      * hash of anything, its salt is zeros, and it opens to every release. */
     bool is_numbered;
 };
+
+/* Of commitments, heads and digests. Zeros: nothing was granted. */
+bool tacit_commit_is_same(const uint8_t one[TACIT_SHA256_BYTES],
+                          const uint8_t other[TACIT_SHA256_BYTES]);
+bool tacit_commit_is_nothing(const uint8_t commitment[TACIT_SHA256_BYTES]);
 
 /* What a commitment and its opening consist of. */
 struct tacit_commit {

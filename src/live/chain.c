@@ -7,14 +7,6 @@
 #define HEAD_BYTES                                                                                 \
     (TACIT_WIRE_DIGEST_BYTES + 1u) /* the digest before, and whether there is a state */
 
-static void take_number(struct tacit_sha256 *sha, uint64_t number)
-{
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    tacit_sha256_update(sha, bytes, sizeof bytes);
-}
-
 /* Everything but the signature: a key that was renewed signs the same entry. */
 static void digest_of(struct live_entry *entry)
 {
@@ -23,12 +15,12 @@ static void digest_of(struct live_entry *entry)
     tacit_sha256_update(&sha, what, sizeof what);
     tacit_sha256_update(&sha, entry->run, sizeof entry->run);
     tacit_sha256_update(&sha, entry->agreement, sizeof entry->agreement);
-    take_number(&sha, entry->term);
-    take_number(&sha, entry->number);
-    take_number(&sha, entry->epoch);
+    tacit_sha256_update_number(&sha, entry->term);
+    tacit_sha256_update_number(&sha, entry->number);
+    tacit_sha256_update_number(&sha, entry->epoch);
     tacit_sha256_update(&sha, entry->previous, sizeof entry->previous);
-    take_number(&sha, entry->has_state ? 1 : 0);
-    take_number(&sha, entry->state_size);
+    tacit_sha256_update_number(&sha, entry->has_state ? 1 : 0);
+    tacit_sha256_update_number(&sha, entry->state_size);
     if (entry->state_size > 0)
         tacit_sha256_update(&sha, entry->state, entry->state_size);
     tacit_sha256_final(&sha, entry->digest);

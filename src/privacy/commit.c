@@ -14,9 +14,15 @@ static void put_number(struct tacit_hmac *hmac, uint64_t number)
     tacit_hmac_update(hmac, bytes, sizeof bytes);
 }
 
-static bool is_same(const uint8_t *a, const uint8_t *b)
+bool tacit_commit_is_same(const uint8_t one[TACIT_SHA256_BYTES],
+                          const uint8_t other[TACIT_SHA256_BYTES])
 {
-    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
+    return memcmp(one, other, TACIT_SHA256_BYTES) == 0;
+}
+
+bool tacit_commit_is_nothing(const uint8_t commitment[TACIT_SHA256_BYTES])
+{
+    return tacit_commit_is_same(commitment, nothing);
 }
 
 void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_SHA256_BYTES],
@@ -25,12 +31,9 @@ void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_S
     TACIT_ASSERT(federation != NULL && agreement != NULL);
     struct tacit_sha256 sha = tacit_sha256_init();
     size_t length = 0;
-    uint8_t bytes[8];
     while (length < NAME_BYTES_MAX && federation[length] != '\0')
         length++;
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)((uint64_t)length >> (8 * i));
-    tacit_sha256_update(&sha, bytes, sizeof bytes);
+    tacit_sha256_update_number(&sha, length);
     tacit_sha256_update(&sha, federation, length);
     tacit_sha256_update(&sha, agreement, TACIT_SHA256_BYTES);
     tacit_sha256_final(&sha, domain);
@@ -82,7 +85,8 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
     }
     memcpy(made.previous, previous, sizeof made.previous);
     tacit_commit_hash(scope, &made, release, size, made.commitment);
-    TACIT_ASSERT(!is_same(made.commitment, nothing) && !is_same(made.commitment, previous));
+    TACIT_ASSERT(!tacit_commit_is_nothing(made.commitment) &&
+                 !tacit_commit_is_same(made.commitment, previous));
     *commit = made;
     return TACIT_OK;
 }
@@ -98,8 +102,8 @@ static uint64_t first_bytes(const uint8_t commitment[TACIT_SHA256_BYTES])
 
 static void grant(struct tacit_commit_head *head, const uint8_t commitment[TACIT_SHA256_BYTES])
 {
-    TACIT_ASSERT(!is_same(commitment, nothing)); /* that would be: nothing was granted */
-    TACIT_ASSERT(!is_same(commitment, head->head));
+    TACIT_ASSERT(!tacit_commit_is_nothing(commitment)); /* that would be: nothing was granted */
+    TACIT_ASSERT(!tacit_commit_is_same(commitment, head->head));
     memmove(head->trail + 1, head->trail, sizeof head->trail - sizeof head->trail[0]);
     head->trail[0] = first_bytes(head->before);
     memcpy(head->before, head->head, sizeof head->before);
@@ -109,7 +113,7 @@ static void grant(struct tacit_commit_head *head, const uint8_t commitment[TACIT
 static bool is_late(const struct tacit_commit_head *head,
                     const uint8_t commitment[TACIT_SHA256_BYTES])
 {
-    bool is_known = is_same(commitment, head->before);
+    bool is_known = tacit_commit_is_same(commitment, head->before);
     for (size_t i = 0; i < TACIT_COMMIT_TRAIL; i++)
         is_known = is_known || (head->trail[i] != 0 && head->trail[i] == first_bytes(commitment));
     return is_known;
@@ -120,11 +124,11 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
                                           const uint8_t previous[TACIT_SHA256_BYTES])
 {
     TACIT_ASSERT(commitment != NULL && previous != NULL);
-    if (is_same(commitment, nothing))
+    if (tacit_commit_is_nothing(commitment))
         return TACIT_COMMIT_REFUSED;
-    if (is_same(commitment, head->head))
+    if (tacit_commit_is_same(commitment, head->head))
         return TACIT_COMMIT_AGAIN;
-    if (is_same(previous, head->head)) {
+    if (tacit_commit_is_same(previous, head->head)) {
         grant(head, commitment);
         return TACIT_COMMIT_GRANTED;
     }
@@ -134,7 +138,7 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
 bool tacit_commit_knows(const struct tacit_commit_head *head,
                         const uint8_t commitment[TACIT_SHA256_BYTES])
 {
-    return is_same(commitment, nothing) || is_same(commitment, head->head) ||
+    return tacit_commit_is_nothing(commitment) || tacit_commit_is_same(commitment, head->head) ||
            is_late(head, commitment);
 }
 
@@ -148,5 +152,6 @@ bool tacit_commit_opens(const struct tacit_commit_head *head,
     memcpy(claimed.previous, previous, sizeof claimed.previous);
     memcpy(claimed.salt, salt, sizeof claimed.salt);
     tacit_commit_hash(scope, &claimed, release, size, claimed.commitment);
-    return is_same(claimed.commitment, head->head) && !is_same(head->head, nothing);
+    return tacit_commit_is_same(claimed.commitment, head->head) &&
+           !tacit_commit_is_nothing(head->head);
 }

@@ -119,6 +119,14 @@ void tacit_sha256_update(struct tacit_sha256 *sha, const void *bytes, size_t siz
 }
 
 /* 5.1.1: a one, zeros, and the length in bits. */
+void tacit_sha256_update_number(struct tacit_sha256 *sha, uint64_t number)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    tacit_sha256_update(sha, bytes, sizeof bytes);
+}
+
 void tacit_sha256_final(struct tacit_sha256 *sha, uint8_t digest[TACIT_SHA256_BYTES])
 {
     static const uint8_t one = 0x80;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "tacit/base.h"
-#include "../../src/proto/round/pauses.h"
+#include "../../src/proto/round/site.h"
 
 #define MEMBERS_MAX 128u
 
@@ -333,19 +333,19 @@ static void a_round_waits_its_full_time_once(void **state)
 }
 
 /* One step of a core at time 1,000 whose pauses begin at 10. */
-static struct round_resend after(uint64_t due_us, uint32_t unanswered,
-                                 struct round_resend_step step)
+static struct round_resend after(uint64_t due_us, uint32_t unanswered, struct round_site_step step)
 {
-    struct round_resend resend = {due_us, unanswered};
+    struct round_site site = {.resend = {due_us, unanswered}};
+    step.kind = TACIT_EVENT_RECEIVE;
     step.now_us = 1000;
-    round_resend_end_step(&resend, 10, &step);
-    return resend;
+    round_site_end_step(&site, 10, &step);
+    return site.resend;
 }
 
 static void nothing_is_due_when_nothing_is_wanted(void **state)
 {
     (void)state;
-    struct round_resend_step const step = {.is_wanted = false, .restarts = true, .sends = true};
+    struct round_site_step const step = {.is_wanted = false, .has_moved = true, .sends = true};
     struct round_resend const resend = after(1010, 2, step);
     assert_int_equal(resend.due_us, TACIT_NEVER);
     assert_int_equal(resend.unanswered_count, 2);
@@ -354,10 +354,10 @@ static void nothing_is_due_when_nothing_is_wanted(void **state)
 static void pause_begins_anew_and_only_what_is_said_counts(void **state)
 {
     (void)state;
-    struct round_resend_step const waits = {
-        .is_wanted = true, .restarts = true, .unanswered_before = 2};
-    struct round_resend_step const says = {
-        .is_wanted = true, .restarts = true, .sends = true, .unanswered_before = 2};
+    struct round_site_step const waits = {
+        .is_wanted = true, .has_moved = true, .unanswered_before = 2};
+    struct round_site_step const says = {
+        .is_wanted = true, .has_moved = true, .sends = true, .unanswered_before = 2};
     assert_int_equal(after(1001, 2, waits).due_us, 1040);
     assert_int_equal(after(1001, 2, waits).unanswered_count, 2);
     assert_int_equal(after(1001, 2, says).due_us, 1040);
@@ -368,8 +368,8 @@ static void pause_begins_anew_and_only_what_is_said_counts(void **state)
 static void an_answer_ends_a_long_pause_and_never_makes_one_longer(void **state)
 {
     (void)state;
-    struct round_resend_step const answered = {.is_wanted = true, .unanswered_before = 5};
-    struct round_resend_step const silent = {.is_wanted = true};
+    struct round_site_step const answered = {.is_wanted = true, .unanswered_before = 5};
+    struct round_site_step const silent = {.is_wanted = true};
     assert_int_equal(after(1640, 0, answered).due_us, 1010);
     assert_int_equal(after(1003, 0, answered).due_us, 1003);
     assert_int_equal(after(TACIT_NEVER, 0, answered).due_us, 1010);

@@ -6,19 +6,6 @@
 
 #define DIGEST TACIT_SHA256_BYTES
 
-static void add_number(struct tacit_sha256 *sha, uint64_t number)
-{
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    tacit_sha256_update(sha, bytes, sizeof bytes);
-}
-
-static bool is_same(const uint8_t *a, const uint8_t *b)
-{
-    return memcmp(a, b, DIGEST) == 0;
-}
-
 /* ---- Seals ---- */
 
 void tacit_elim_seal_digest(const uint8_t domain[DIGEST], uint64_t run_id, uint64_t term,
@@ -28,10 +15,10 @@ void tacit_elim_seal_digest(const uint8_t domain[DIGEST], uint64_t run_id, uint6
     struct tacit_sha256 sha = tacit_sha256_init();
     TACIT_ASSERT(epoch >= 1);
     tacit_sha256_update(&sha, domain, DIGEST);
-    add_number(&sha, run_id);
-    add_number(&sha, term);
-    add_number(&sha, agent);
-    add_number(&sha, epoch);
+    tacit_sha256_update_number(&sha, run_id);
+    tacit_sha256_update_number(&sha, term);
+    tacit_sha256_update_number(&sha, agent);
+    tacit_sha256_update_number(&sha, epoch);
     tacit_sha256_update(&sha, subject, DIGEST);
     tacit_sha256_final(&sha, digest);
 }
@@ -41,7 +28,7 @@ bool tacit_elim_proof_holds(const struct tacit_elim_proof *proof, const uint8_t 
                             const struct tacit_elim_seals *seals)
 {
     uint8_t digest[DIGEST];
-    if (epoch == 0 || is_same(proof->subjects[0], proof->subjects[1]))
+    if (epoch == 0 || tacit_commit_is_same(proof->subjects[0], proof->subjects[1]))
         return false;
     for (unsigned i = 0; i < 2; i++) {
         tacit_elim_seal_digest(domain, run_id, term, proof->agent, epoch, proof->subjects[i],
@@ -215,12 +202,12 @@ void elim_peer_note_round(struct elim_peer_step *step)
     struct tacit_sha256 sha = tacit_sha256_init();
     TACIT_ASSERT(peer->missing_count == 0 && peer->epoch > peer->history_epoch);
     tacit_sha256_update(&sha, peer->history[0], DIGEST);
-    add_number(&sha, peer->epoch);
+    tacit_sha256_update_number(&sha, peer->epoch);
     for (uint32_t agent = tacit_bits_next(known, agents, 0); agent < agents;
          agent = tacit_bits_next(known, agents, agent + 1)) {
         struct row const row = row_here(step, agent, peer->half, peer->epoch);
         subject_of(peer, &row, subject);
-        add_number(&sha, agent);
+        tacit_sha256_update_number(&sha, agent);
         tacit_sha256_update(&sha, subject, DIGEST);
     }
     memcpy(peer->history[1], peer->history[0], DIGEST);
@@ -296,10 +283,10 @@ static bool is_same_history(struct elim_peer_step *step, uint32_t rank,
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const rounds = peer->judge.round_count;
     if (shown->rounds + 1 == rounds)
-        return is_same(shown->digest, peer->history[1]);
+        return tacit_commit_is_same(shown->digest, peer->history[1]);
     if (shown->rounds != rounds && shown->rounds != rounds + 1)
         return true;
-    if (shown->rounds == rounds && !is_same(shown->digest, peer->history[0]))
+    if (shown->rounds == rounds && !tacit_commit_is_same(shown->digest, peer->history[0]))
         return false;
     mark(step, elim_peer_agreeing(peer), rank); /* who is ahead has looked before it went on */
     return true;
@@ -366,7 +353,7 @@ bool elim_peer_confirms(struct elim_peer_step *step, const struct tacit_elim_mes
     for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
          origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
         uint8_t const *const held = elim_message_opening(data, origin, rank)->previous;
-        if (tacit_bits_has(known, origin) || is_same(held, peer->history[0]) ||
+        if (tacit_bits_has(known, origin) || tacit_commit_is_same(held, peer->history[0]) ||
             !elim_peer_is_sealed(step, data, origin, rank))
             continue;
         mark(step, elim_peer_differing(peer), origin);

@@ -581,10 +581,8 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
     enum tacit_status const status = check_data(step, data);
     if (status == TACIT_OK && peer->confirms && !elim_peer_confirms(step, data))
         return TACIT_OK;
-    if (status == TACIT_FORKED)
-        return elim_peer_flag(step, elim_peer_rank(peer, step->culprit));
-    if (status == TACIT_ROLLBACK)
-        return elim_peer_mark_ahead(step, elim_peer_rank(peer, step->culprit));
+    if (status == TACIT_FORKED || status == TACIT_ROLLBACK)
+        return elim_peer_blame(step, elim_peer_rank(peer, step->culprit), status == TACIT_FORKED);
     if (status != TACIT_OK || peer->proof_epoch > 0)
         return status;
     if (!peer->closed && copy_rows(step, data)) {

@@ -56,27 +56,14 @@ static bool is_holder(const struct tacit_elim_peer *peer, uint32_t rank)
     return spreads(peer) || elim_peer_neighbours(peer)[rank] == peer->config.parent;
 }
 
-static bool is_same(const uint8_t *a, const uint8_t *b)
+enum tacit_status elim_peer_blame(struct elim_peer_step *step, uint32_t rank, bool is_fork)
 {
-    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
-}
-
-enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank)
-{
-    uint64_t *const flagged = elim_peer_holder(step->peer).flagged;
+    struct round_holder const holder = elim_peer_holder(step->peer);
+    uint64_t *const set = is_fork ? holder.flagged : holder.ahead;
     TACIT_ASSERT(rank < step->peer->config.neighbour_count);
-    step->update->persist = step->update->persist || !tacit_bits_has(flagged, rank);
-    tacit_bits_add(flagged, rank);
-    return TACIT_FORKED;
-}
-
-enum tacit_status elim_peer_mark_ahead(struct elim_peer_step *step, uint32_t rank)
-{
-    uint64_t *const ahead = elim_peer_holder(step->peer).ahead;
-    TACIT_ASSERT(rank < step->peer->config.neighbour_count);
-    step->update->persist = step->update->persist || !tacit_bits_has(ahead, rank);
-    tacit_bits_add(ahead, rank);
-    return TACIT_OK;
+    step->update->persist = step->update->persist || !tacit_bits_has(set, rank);
+    tacit_bits_add(set, rank);
+    return is_fork ? TACIT_FORKED : TACIT_OK;
 }
 
 /* ---- The own commitment ---- */
@@ -138,7 +125,7 @@ static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
     uint32_t const neighbours = peer->config.neighbour_count;
     uint64_t *const granted = elim_peer_granted(peer);
     if (!is_about_ours(peer, rank) ||
-        !is_same(grant->commit->commitment, agent.commit->commitment) ||
+        !tacit_commit_is_same(grant->commit->commitment, agent.commit->commitment) ||
         tacit_bits_has(granted, rank))
         return TACIT_OK; /* late, or repeated */
     tacit_bits_add(granted, rank);
@@ -162,7 +149,7 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     if (!agent.committed) { /* the answer to a HELLO: another state of this site had a grant */
         if (refusal->epoch == peer->epoch && is_holder(peer, rank) &&
-            !is_same(refusal->commit->commitment, agent.head)) {
+            !tacit_commit_is_same(refusal->commit->commitment, agent.head)) {
             peer->refuser = refusal->from + 1;
             step->update->persist = true;
             step->answer = refusal;
@@ -171,7 +158,7 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
     }
     if (!is_about_ours(peer, rank) || tacit_bits_has(elim_peer_granted(peer), rank) ||
         refusal->epoch != agent.draw_epoch ||
-        is_same(refusal->commit->commitment, agent.commit->commitment))
+        tacit_commit_is_same(refusal->commit->commitment, agent.commit->commitment))
         return TACIT_OK;
     step->update->persist = step->update->persist || peer->refuser != refusal->from + 1;
     peer->refuser = refusal->from + 1;
@@ -320,12 +307,12 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
 static bool head_is_possible(const struct tacit_commit_head *head,
                              const struct elim_peer_epochs *granted, bool is_first_term)
 {
-    static const uint8_t nothing[TACIT_SHA256_BYTES];
     return granted->epoch <= TACIT_ELIM_EPOCHS_MAX &&
            (granted->epoch == 0 ? granted->epoch_before == 0
                                 : granted->epoch_before < granted->epoch) &&
-           (granted->epoch == 0) == is_same(head->head, nothing) &&
-           (!is_first_term || (granted->epoch_before == 0) == is_same(head->before, nothing));
+           (granted->epoch == 0) == tacit_commit_is_nothing(head->head) &&
+           (!is_first_term ||
+            (granted->epoch_before == 0) == tacit_commit_is_nothing(head->before));
 }
 
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)

@@ -34,14 +34,6 @@ const struct tacit_elim_opening *elim_message_opening(const struct tacit_elim_me
     return message->openings + (message->row_stride > 0 ? origin : rank);
 }
 
-static void digest_word(struct tacit_sha256 *sha, uint64_t word)
-{
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(word >> (8 * i));
-    tacit_sha256_update(sha, bytes, sizeof bytes);
-}
-
 void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,
                          const union tacit_sum *sums, uint32_t sum_count,
                          uint8_t digest[TACIT_SHA256_BYTES])
@@ -50,13 +42,13 @@ void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_coun
     TACIT_ASSERT(sums != NULL);
     TACIT_ASSERT(sum_count <= arm_count);
     struct tacit_sha256 sha = tacit_sha256_init();
-    digest_word(&sha, pulls);
+    tacit_sha256_update_number(&sha, pulls);
     for (size_t i = 0; i < TACIT_BITS_WORDS(arm_count); i++)
-        digest_word(&sha, arms[i]);
+        tacit_sha256_update_number(&sha, arms[i]);
     for (uint32_t i = 0; i < sum_count; i++) {
         uint64_t word;
         memcpy(&word, &sums[i], sizeof word);
-        digest_word(&sha, word);
+        tacit_sha256_update_number(&sha, word);
     }
     tacit_sha256_final(&sha, digest);
 }

@@ -131,11 +131,9 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
                                           const struct tacit_elim_message *data, uint32_t origin,
                                           uint32_t rank);
 
-/* TACIT_FORKED. */
-enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank);
-
-/* It shows a grant that this state never gave. TACIT_OK: nobody is blamed for it. */
-enum tacit_status elim_peer_mark_ahead(struct elim_peer_step *step, uint32_t rank);
+/* is_fork: it speaks from two states (TACIT_FORKED). Else it shows a grant that this state never
+ * gave: TACIT_OK, nobody is blamed for it. */
+enum tacit_status elim_peer_blame(struct elim_peer_step *step, uint32_t rank, bool is_fork);
 
 /* A term begins: what was granted to neighbours, and by them, is of the one before. */
 void elim_peer_forget_holdings(struct tacit_elim_peer *peer);

@@ -321,12 +321,23 @@ static void on_timeout(struct tacit_phased_hub *hub, uint64_t now_us,
 
 /* ---- Public ---- */
 
-/* The operator's word has changed the judge: is there another order now? */
-static void follow_judge(struct tacit_phased_hub *hub, uint32_t round_before, uint64_t now_us,
-                         struct tacit_phased_update *update)
+/* The operator's word changes the judge: is there another order then? How far each site is in its
+ * plan is not known here. */
+static enum tacit_status change(struct tacit_phased_hub *hub, uint32_t arm, bool adds,
+                                uint64_t now_us, struct tacit_phased_update *update)
 {
+    struct tacit_phased_judge_view const before = judge_view(hub);
+    TACIT_ASSERT(now_us >= hub->desk.now_us);
+    *update = (struct tacit_phased_update){.deadline_us = hub->desk.deadline_us};
+    if (hub->desk.phase == ROUND_NEW)
+        return TACIT_UNEXPECTED;
+    enum tacit_status const status =
+        adds ? tacit_phased_judge_add(judge_of(hub), arm, TACIT_PHASED_UNKNOWN)
+             : tacit_phased_judge_retire(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
+    if (status != TACIT_OK)
+        return status;
     struct tacit_phased_judge_view const judge = judge_view(hub);
-    bool const is_new = order_round(&judge) != round_before;
+    bool const is_new = order_round(&judge) != order_round(&before);
     update->persist = true;
     if (is_new) {
         await_reports(hub);
@@ -334,37 +345,19 @@ static void follow_judge(struct tacit_phased_hub *hub, uint32_t round_before, ui
     }
     round_desk_end_step(&hub->desk, now_us, hub->config.round_timeout_us, is_new, false);
     update->deadline_us = hub->desk.deadline_us;
+    return TACIT_OK;
 }
 
 enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t arm, uint64_t now_us,
                                        struct tacit_phased_update *update)
 {
-    struct tacit_phased_judge_view const before = judge_view(hub);
-    TACIT_ASSERT(now_us >= hub->desk.now_us);
-    *update = (struct tacit_phased_update){.deadline_us = hub->desk.deadline_us};
-    if (hub->desk.phase == ROUND_NEW)
-        return TACIT_UNEXPECTED;
-    enum tacit_status const status =
-        tacit_phased_judge_add(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
-    if (status == TACIT_OK)
-        follow_judge(hub, order_round(&before), now_us, update);
-    return status;
+    return change(hub, arm, true, now_us, update);
 }
 
-/* How far each site is in its plan is not known here. */
 enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t arm,
                                           uint64_t now_us, struct tacit_phased_update *update)
 {
-    struct tacit_phased_judge_view const before = judge_view(hub);
-    TACIT_ASSERT(now_us >= hub->desk.now_us);
-    *update = (struct tacit_phased_update){.deadline_us = hub->desk.deadline_us};
-    if (hub->desk.phase == ROUND_NEW)
-        return TACIT_UNEXPECTED;
-    enum tacit_status const status =
-        tacit_phased_judge_retire(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
-    if (status == TACIT_OK)
-        follow_judge(hub, order_round(&before), now_us, update);
-    return status;
+    return change(hub, arm, false, now_us, update);
 }
 
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,

@@ -43,14 +43,6 @@ tacit_phased_message_copy(const struct tacit_phased_message *message, void *memo
     return copy;
 }
 
-static void add_number(struct tacit_sha256 *sha, uint64_t number)
-{
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    tacit_sha256_update(sha, bytes, sizeof bytes);
-}
-
 void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,
                            uint32_t block_count, uint8_t digest[TACIT_SHA256_BYTES])
 {
@@ -58,9 +50,9 @@ void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t 
     TACIT_IMPLIES(block_count > 0, sums != NULL);
     struct tacit_sha256 sha = tacit_sha256_init();
     for (uint32_t i = 0; i < block_count; i++) {
-        add_number(&sha, blocks[i].arm);
-        add_number(&sha, blocks[i].count);
-        add_number(&sha, (uint64_t)sums[i]);
+        tacit_sha256_update_number(&sha, blocks[i].arm);
+        tacit_sha256_update_number(&sha, blocks[i].count);
+        tacit_sha256_update_number(&sha, (uint64_t)sums[i]);
     }
     tacit_sha256_final(&sha, digest);
 }

@@ -3,8 +3,6 @@
 #include "holder.h"
 #include <string.h>
 
-static const uint8_t nothing[TACIT_SHA256_BYTES];
-
 _Static_assert(sizeof(struct tacit_commit_head) % sizeof(uint64_t) == 0, "heads are words");
 
 size_t round_holder_words(uint32_t site_count)
@@ -23,15 +21,10 @@ struct round_holder round_holder_at(uint64_t *words, uint32_t site_count, bool t
                                  .takes_first = takes_first};
 }
 
-static bool is_same(const uint8_t *a, const uint8_t *b)
-{
-    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
-}
-
 static bool lacks_head(const struct round_holder *holder, uint32_t site)
 {
     TACIT_ASSERT(site < holder->site_count);
-    return holder->takes_first && is_same(holder->heads[site].head, nothing);
+    return holder->takes_first && tacit_commit_is_nothing(holder->heads[site].head);
 }
 
 /* Does it follow what this state knows of? Then two states of the site differ. Else it cannot be a
@@ -77,8 +70,8 @@ struct round_verdict round_holder_greet(const struct round_holder *holder, uint3
 {
     TACIT_ASSERT(site < holder->site_count);
     struct tacit_commit_head const *const head = &holder->heads[site];
-    if (lacks_head(holder, site) || is_same(shown, head->head) ||
-        (is_present && is_same(shown, head->before)))
+    if (lacks_head(holder, site) || tacit_commit_is_same(shown, head->head) ||
+        (is_present && tacit_commit_is_same(shown, head->before)))
         return (struct round_verdict){0};
     bool const is_known = tacit_commit_knows(head, shown);
     if (is_known && !is_present)
@@ -91,8 +84,9 @@ struct round_verdict round_holder_name(const struct round_holder *holder, uint32
 {
     TACIT_ASSERT(site < holder->site_count);
     struct tacit_commit_head const *const head = &holder->heads[site];
-    bool const is_granted = !is_same(named, nothing);
-    if (is_granted && (is_same(named, head->head) || (!is_present && is_same(named, head->before))))
+    bool const is_granted = !tacit_commit_is_nothing(named);
+    if (is_granted && (tacit_commit_is_same(named, head->head) ||
+                       (!is_present && tacit_commit_is_same(named, head->before))))
         return (struct round_verdict){0};
     bool const is_known = tacit_commit_knows(head, named);
     if (is_granted && is_known && !is_present)
@@ -115,12 +109,12 @@ struct round_verdict round_holder_open(const struct round_holder *holder,
         memcpy(head->head, shown, sizeof shown);
         return (struct round_verdict){.persist = true};
     }
-    if (is_same(shown, head->head))
+    if (tacit_commit_is_same(shown, head->head))
         return (struct round_verdict){0};
     /* Nothing was granted here in its place if it follows the head itself, or what this state knows
      * nothing of. */
-    bool const is_known =
-        !is_same(opening->previous, head->head) && tacit_commit_knows(head, opening->previous);
+    bool const is_known = !tacit_commit_is_same(opening->previous, head->head) &&
+                          tacit_commit_knows(head, opening->previous);
     return blame(holder, scope->site, is_known, ROUND_NOTHING);
 }
 

@@ -2,11 +2,6 @@
 #include "site.h"
 #include <string.h>
 
-static bool is_same(const uint8_t *a, const uint8_t *b)
-{
-    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
-}
-
 enum tacit_status round_site_commit(struct round_site *site, const struct tacit_commit_scope *scope,
                                     const uint8_t digest[TACIT_SHA256_BYTES],
                                     const struct tacit_entropy *keys)
@@ -18,7 +13,7 @@ enum tacit_status round_site_commit(struct round_site *site, const struct tacit_
 bool round_site_take_grant(struct round_site *site, const uint8_t granted[TACIT_SHA256_BYTES])
 {
     TACIT_ASSERT(granted != NULL);
-    if (!is_same(granted, site->commit.commitment))
+    if (!tacit_commit_is_same(granted, site->commit.commitment))
         return false;
     memcpy(site->head, site->commit.commitment, sizeof site->head);
     site->blocked = site->forgotten = 0;
@@ -34,7 +29,7 @@ bool round_site_take_refusal(struct round_site *site, const struct round_refusal
     if (!is_of_now)
         return false; /* repeated on its way */
     uint8_t const *const own = refusal->is_waiting ? site->commit.commitment : site->head;
-    uint32_t const blocked = is_same(refusal->commitment, own) ? 0 : 1;
+    uint32_t const blocked = tacit_commit_is_same(refusal->commitment, own) ? 0 : 1;
     uint32_t const forgotten = refusal->forgot ? blocked : 0;
     bool const has_changed = blocked != site->blocked || forgotten != site->forgotten;
     site->blocked = blocked;
@@ -55,15 +50,20 @@ void round_site_begin_term(struct round_site *site, bool is_granted)
 void round_site_end_step(struct round_site *site, uint64_t first_us,
                          const struct round_site_step *step)
 {
+    struct round_resend *const resend = &site->resend;
+    uint64_t const soon_us = step->now_us + first_us;
+    bool const is_due = step->kind == TACIT_EVENT_TIMEOUT && step->now_us >= resend->due_us;
+    bool const is_answered = resend->unanswered_count < step->unanswered_before;
     TACIT_ASSERT(first_us > 0);
-    bool const is_due = step->kind == TACIT_EVENT_TIMEOUT && step->now_us >= site->resend.due_us;
-    struct round_resend_step const made = {.now_us = step->now_us,
-                                           .unanswered_before = step->unanswered_before,
-                                           .is_wanted = step->is_wanted,
-                                           .restarts = step->kind == TACIT_EVENT_START ||
-                                                       step->sends || step->has_moved || is_due,
-                                           .sends = step->sends};
-    round_resend_end_step(&site->resend, first_us, &made);
+    if (!step->is_wanted) {
+        resend->due_us = TACIT_NEVER;
+    } else if (step->kind == TACIT_EVENT_START || step->sends || step->has_moved || is_due) {
+        resend->due_us = step->now_us + round_pause_us(first_us, resend->unanswered_count);
+        if (step->sends && resend->unanswered_count < UINT32_MAX)
+            resend->unanswered_count++;
+    } else if (is_answered && resend->due_us > soon_us) {
+        resend->due_us = soon_us;
+    }
 }
 
 bool round_site_is_possible(const struct round_site *site)

@@ -52,7 +52,10 @@ struct round_site_step {
     bool sends;
 };
 
-/* After each step that took something in: when to say again what nobody has answered. */
+/* After each step that took something in: when to say again what nobody has answered, at pauses
+ * that begin at first_us. An answer ends the pause that silence had brought about: else what the
+ * other side says next, if that gets lost, would be asked for only at the end of it. Ensures:
+ * due_us <= now_us + first_us after an answer; TACIT_NEVER where nothing is wanted. */
 void round_site_end_step(struct round_site *site, uint64_t first_us,
                          const struct round_site_step *step);
 

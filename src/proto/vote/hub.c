@@ -100,12 +100,6 @@ static enum tacit_status follow(struct tacit_vote_hub *hub, const struct tacit_v
     return verdict.status;
 }
 
-static bool is_nothing(const uint8_t *hash)
-{
-    static const uint8_t nothing[TACIT_SHA256_BYTES];
-    return memcmp(hash, nothing, sizeof nothing) == 0;
-}
-
 /* ---- Letters of sites ---- */
 
 static enum tacit_status on_commit(struct tacit_vote_hub *hub,
@@ -132,7 +126,7 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
     struct round_holder const holder = holder_of(hub);
     struct round_verdict verdict =
         round_holder_greet(&holder, letter->from, letter->commitment, false);
-    if (verdict.answer == ROUND_NOTHING && !is_nothing(letter->commitment))
+    if (verdict.answer == ROUND_NOTHING && !tacit_commit_is_nothing(letter->commitment))
         verdict.answer = ROUND_GRANT;
     return follow(hub, letter, verdict, update);
 }
@@ -170,7 +164,8 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub, const struct tacit_
     uint32_t marks_new;
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);
-    if (is_nothing(letter->commitment) || !tacit_vote_board_counts(board_of(hub), letter->from))
+    if (tacit_commit_is_nothing(letter->commitment) ||
+        !tacit_vote_board_counts(board_of(hub), letter->from))
         return TACIT_STRANGER;
     if (letter->reset > view.reset)
         return TACIT_ROLLBACK; /* resets are this hub's own */
@@ -307,7 +302,7 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
     if (status != TACIT_OK)
         return status;
     for (uint32_t player = 0; player < players; player++)
-        if ((cells_of(read)[player] == 0) != is_nothing(holder.heads[player].head))
+        if ((cells_of(read)[player] == 0) != tacit_commit_is_nothing(holder.heads[player].head))
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
                              round_holder_is_possible(&holder) && voters_are_right(read);

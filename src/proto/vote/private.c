@@ -212,14 +212,6 @@ static enum tacit_status release(struct tacit_vote_private *player,
     return TACIT_OK;
 }
 
-static void put_number(struct tacit_sha256 *sha, uint64_t number)
-{
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    tacit_sha256_update(sha, bytes, sizeof bytes);
-}
-
 void tacit_vote_private_digest(const struct tacit_vote_private *player,
                                uint8_t digest[TACIT_SHA256_BYTES])
 {
@@ -227,12 +219,12 @@ void tacit_vote_private_digest(const struct tacit_vote_private *player,
     TACIT_ASSERT(player->phase == PHASE_WAITING);
     struct tacit_vote_private *const read = (struct tacit_vote_private *)(uintptr_t)player;
     struct tacit_sha256 sha = tacit_sha256_init();
-    put_number(&sha, player->cell);
-    put_number(&sha, player->rung - player->rung_before);
+    tacit_sha256_update_number(&sha, player->cell);
+    tacit_sha256_update_number(&sha, player->rung - player->rung_before);
     for (uint32_t arm = next_active(read, 0); arm < arms_of(read);
          arm = next_active(read, arm + 1)) {
-        put_number(&sha, arm);
-        put_number(&sha, (uint64_t)noised_of(read, arm)[player->epoch - 1]);
+        tacit_sha256_update_number(&sha, arm);
+        tacit_sha256_update_number(&sha, (uint64_t)noised_of(read, arm)[player->epoch - 1]);
     }
     tacit_sha256_final(&sha, digest);
 }

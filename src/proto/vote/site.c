@@ -267,12 +267,6 @@ static enum tacit_status on_reward(struct tacit_vote_site *site, const struct ta
     return status;
 }
 
-static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
-{
-    static const uint8_t nothing[TACIT_SHA256_BYTES];
-    return memcmp(hash, nothing, sizeof nothing) == 0;
-}
-
 /* This state is the one that was granted last, after all. */
 static enum tacit_status go_on(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
                                struct tacit_vote_site_update *update)
@@ -289,7 +283,7 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
-    TACIT_ASSERT(!is_nothing(letter->commitment));
+    TACIT_ASSERT(!tacit_commit_is_nothing(letter->commitment));
     if (memcmp(letter->commitment, site->grants.head, sizeof site->grants.head) == 0)
         return site->committed != 0 || site->grants.blocked == 0 ? TACIT_OK
                                                                  : go_on(site, entropy, update);
@@ -390,8 +384,9 @@ static enum tacit_status on_receive(struct tacit_vote_site *site,
         return TACIT_STRANGER;
     switch (letter->kind) {
     case TACIT_VOTE_GRANTED:
-        return is_nothing(letter->commitment) ? TACIT_MALFORMED
-                                              : on_granted(site, letter, entropy, update);
+        return tacit_commit_is_nothing(letter->commitment)
+                   ? TACIT_MALFORMED
+                   : on_granted(site, letter, entropy, update);
     case TACIT_VOTE_REFUSED:
         return on_refused(site, letter, entropy, update);
     case TACIT_VOTE_ROW:
@@ -492,8 +487,8 @@ static bool is_possible(const struct tacit_vote_site *site)
     return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
            site->pull_count <= site->horizon && site->granted <= player.cell &&
            player.cell <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
-           (site->committed == 0 || !is_nothing(site->grants.commit.commitment)) &&
-           (site->granted == 0) == is_nothing(site->grants.head);
+           (site->committed == 0 || !tacit_commit_is_nothing(site->grants.commit.commitment)) &&
+           (site->granted == 0) == tacit_commit_is_nothing(site->grants.head);
 }
 
 enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size_t size,
