@@ -34,6 +34,12 @@ uint32_t storm_below(struct storm_world *world, uint32_t bound)
     return (uint32_t)tacit_rng_below(&world->chance, bound);
 }
 
+int64_t storm_pull(const struct storm_world *world, uint32_t arm)
+{
+    double const mean = 0.3 + (arm == world->best ? world->gap : 0.001 * arm);
+    return (int64_t)(mean * (double)TACIT_STEPS);
+}
+
 static bool happens(struct storm_world *world, uint32_t of_hundred)
 {
     return storm_below(world, 100) < of_hundred;
@@ -117,7 +123,7 @@ static void use_draw(struct storm_world *world, uint32_t node, struct storm_draw
 {
     uint32_t const holders = world->holders[draw->site];
     draw->is_used = true;
-    if (world->kind != STORM_LOST && (draw->granted & holders) != holders)
+    if (world->term == 0 && (draw->granted & holders) != holders)
         broken(world, "a draw was used before it was granted", node);
     for (uint32_t i = 0; i < world->draw_count; i++) {
         struct storm_draw const *const other = &world->draws[i];
@@ -354,7 +360,7 @@ void *storm_before(struct storm_world *world, uint32_t at)
 
 static void start(struct storm_world *world, uint32_t at)
 {
-    storm_step(world, at, &(struct storm_event){.kind = TACIT_EVENT_START});
+    storm_step(world, at, &(struct storm_event){.kind = TACIT_EVENT_START, .term = world->term});
 }
 
 /* A process that died comes again, from what is durable, and its clock with it. */
@@ -555,8 +561,7 @@ static void play(struct storm_world *world, uint32_t at, bool is_wild)
     uint64_t count = node->left[arm];
     if (count > 1 && (node->is_at_end || storm_below(world, 6) == 0))
         count = node->is_at_end ? 1 : 1 + storm_below(world, (uint32_t)count);
-    double const mean = 0.3 + (arm == world->best ? world->gap : 0.001 * arm);
-    int64_t steps = (int64_t)(mean * (double)TACIT_STEPS) * (int64_t)count;
+    int64_t steps = storm_pull(world, arm) * (int64_t)count;
     uint32_t const what = is_wild ? storm_below(world, 5) : 5;
     count = what == 0 ? node->left[arm] + 1 : what == 1 ? 0 : count;
     steps = what == 2 ? -1 : what == 3 ? (int64_t)count * TACIT_STEPS + 1 : steps;
@@ -594,15 +599,30 @@ static void keep_old(struct storm_node *node)
     node->old_rewards = node->durable_rewards;
 }
 
+/* All that a hub which has forgotten does, and everybody with it. */
+static void begin_term(struct storm_world *world)
+{
+    world->term++;
+    for (uint32_t i = 0; i < world->draw_count; i++)
+        world->draws[i].granted = 0;
+    for (uint32_t i = 0; i < STORM_NODES_MAX; i++)
+        if (world->nodes[i].is_there)
+            storm_step(world, i,
+                       &(struct storm_event){.kind = TACIT_EVENT_START, .term = world->term});
+}
+
 static void put_back(struct storm_world *world, uint32_t at)
 {
     struct storm_node *const node = &world->nodes[at];
+    bool const is_hub = at == world->sites;
     memcpy(node->durable, node->old, node->size);
     node->durable_rewards = node->old_rewards;
-    if (at < world->sites && world->bug != STORM_HIDES_COPY)
+    if (!is_hub && world->bug != STORM_HIDES_COPY)
         world->copied |= UINT64_C(1) << node->site;
-    world->was_put_back |= at == world->sites || !world->has_hub;
+    world->was_put_back |= is_hub || !world->has_hub;
     revive(world, at);
+    if (is_hub && world->rule->has_terms && world->has_grants && world->bug != STORM_FORGETS_HEADS)
+        begin_term(world);
 }
 
 static void clone(struct storm_world *world, uint32_t site)
@@ -631,13 +651,7 @@ static void lose_hub(struct storm_world *world)
         memcpy(hub->state, hub->durable, hub->size);
     }
     memcpy(hub->durable, hub->state, hub->size);
-    world->term++;
-    for (uint32_t i = 0; i < world->draw_count; i++)
-        world->draws[i].granted = 0;
-    for (uint32_t i = 0; i < STORM_NODES_MAX; i++)
-        if (world->nodes[i].is_there)
-            storm_step(world, i,
-                       &(struct storm_event){.kind = TACIT_EVENT_START, .term = world->term});
+    begin_term(world);
     seen.lost++;
 }
 

@@ -220,6 +220,8 @@ struct storm_rule {
 extern const struct storm_rule rule_elimination, rule_peers, rule_phased, rule_votes,
     rule_selection, rule_private_glm;
 
+/* What each pull of an arm brings, in steps. */
+int64_t storm_pull(const struct storm_world *world, uint32_t arm);
 uint32_t storm_below(struct storm_world *world, uint32_t bound);
 /* A step beside those that the storm itself makes: the operator's. */
 void storm_step(struct storm_world *world, uint32_t node, const struct storm_event *event);

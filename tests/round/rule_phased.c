@@ -1,0 +1,351 @@
+/* Play in phases, for the storm (storm.h). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "storm.h"
+#include "../support/digest.h"
+#include "../support/digest_views.h"
+#include "tacit/phased.h"
+
+struct own {
+    struct tacit_phased_agent_config sites[STORM_SITES_MAX];
+    struct tacit_phased_hub_config hub;
+};
+
+static const struct own *own_of(const struct storm_world *world)
+{
+    return world->own;
+}
+
+static const struct tacit_phased_agent_config *site_config(const struct storm_world *world,
+                                                           uint32_t node)
+{
+    return &own_of(world)->sites[node % (world->sites + 1)];
+}
+
+static struct tacit_phases draw_schedule(struct storm_world *world, double epsilon)
+{
+    static const double confidences[] = {0, 0.9};
+    uint64_t const horizon = 1500 + storm_below(world, 3000);
+    double const confidence = confidences[storm_below(world, 2)];
+    uint32_t const arms_per_round = 2 + storm_below(world, 2);
+    uint32_t const first = storm_below(world, 3) == 0 ? 2 : 0;
+    bool const has_guard = storm_below(world, 5) == 0;
+    return (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
+                                 .arm_count = world->arms,
+                                 .first_count = first < world->arms ? first : 0,
+                                 .agent_count = world->sites,
+                                 .horizon = horizon,
+                                 .epsilon_per_reward = epsilon,
+                                 .growth = 2,
+                                 .arms_per_round = arms_per_round,
+                                 .confidence = confidence,
+                                 .guard_loss = has_guard ? 0.2 : 0};
+}
+
+static void configure(struct storm_world *world)
+{
+    static const double epsilons[] = {INFINITY, 1, 5};
+    static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
+    struct own *const own = world->own = calloc(1, sizeof *own);
+    assert_non_null(own);
+    world->sites = 1 + storm_below(world, 4);
+    world->arms = 2 + storm_below(world, 4);
+    world->best = storm_below(world, world->arms);
+    world->gap = 0.5;
+    world->has_grants = storm_below(world, 8) > 0;
+    world->has_changes = storm_below(world, 2) == 0;
+    double const epsilon =
+        world->bug == STORM_HAS_NO_SALT ? INFINITY : epsilons[storm_below(world, 3)];
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    own->hub.run_id = STORM_RUN_ID;
+    own->hub.schedule = draw_schedule(world, epsilon);
+    assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
+    bool const has_quorum = storm_below(world, 2) == 0;
+    own->hub.quorum = has_quorum ? 1 + storm_below(world, world->sites) : 0;
+    own->hub.round_timeout_us = has_quorum ? 3000 : 0;
+    own->hub.answers_all = true;
+    own->hub.has_grants = world->has_grants;
+    own->hub.domain[0] = world->has_grants ? 7 : 0;
+    for (uint32_t site = 0; site < world->sites; site++) {
+        bool const is_poor = storm_below(world, 6) == 0;
+        own->sites[site] = (struct tacit_phased_agent_config){
+            .run_id = STORM_RUN_ID,
+            .agent_id = site,
+            .agent_count = world->sites,
+            .arm_count = world->arms,
+            .horizon = own->hub.schedule.horizon,
+            .mechanism = own->hub.mechanism,
+            .budget_nano = budgets[is_poor ? 2 : storm_below(world, 2)],
+            .resend_after_us = 700,
+            .round_max = storm_below(world, 10) == 0 ? 3 : 0,
+            .pulls_min = storm_below(world, 10) == 0 ? 2 : 0,
+            .has_grants = world->has_grants,
+            .domain = {own->hub.domain[0]}};
+    }
+}
+
+static void spoil(struct storm_world *world)
+{
+    struct own *const own = world->own;
+    own->hub.quorum = world->sites + 1;
+    for (uint32_t site = 0; site < world->sites; site++)
+        own->sites[site].resend_after_us = 0;
+}
+
+static size_t state_size(const struct storm_world *world, uint32_t node)
+{
+    return node == world->sites ? tacit_phased_hub_size(&own_of(world)->hub)
+                                : tacit_phased_agent_size(site_config(world, node));
+}
+
+static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
+{
+    return node == world->sites ? tacit_phased_hub_init(state, &own_of(world)->hub)
+                                : tacit_phased_agent_init(state, site_config(world, node));
+}
+
+static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
+                               size_t size)
+{
+    return node == world->sites ? tacit_phased_hub_check(state, size, &own_of(world)->hub)
+                                : tacit_phased_agent_check(state, size, site_config(world, node));
+}
+
+/* ---- Steps ---- */
+
+static struct tacit_phased_update update;
+
+static void report(enum tacit_status status, bool voids_rewards, struct storm_update *out)
+{
+    *out = (struct storm_update){.status = status,
+                                 .persist = update.persist,
+                                 .drew = (update.happened & TACIT_DREW) != 0,
+                                 .voids_rewards = voids_rewards || update.plan_is_void,
+                                 .flags = update.send | (uint64_t)update.plan_is_void << 1 |
+                                          (uint64_t)update.happened << 2,
+                                 .deadline_us = update.deadline_us,
+                                 .has_plan = update.plan_count > 0 || update.plan_is_void,
+                                 .plan = update.plan,
+                                 .plan_count = update.plan_count,
+                                 .messages = {&update.message},
+                                 .message_count = update.send ? 1 : 0};
+}
+
+static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
+                 const struct tacit_entropy *entropy, struct storm_update *out)
+{
+    void *const state = world->nodes[node].state;
+    struct tacit_phased_event made = {
+        .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
+    if (event->kind == TACIT_EVENT_REWARD)
+        made.as.reward = event->reward;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        made.as.message = event->message;
+    else if (event->kind == TACIT_EVENT_EXPLOITED)
+        made.as.exploited_count = event->count;
+    else
+        made.as.term = event->term;
+    if (node == world->sites) {
+        report(tacit_phased_hub_step(state, &made, &update), false, out);
+        return;
+    }
+    struct tacit_phased_agent_view before;
+    struct tacit_phased_agent_view after;
+    tacit_phased_agent_look(state, &before);
+    enum tacit_status const status = tacit_phased_agent_step(state, &made, entropy, &update);
+    tacit_phased_agent_look(state, &after);
+    bool const is_anew =
+        after.term != before.term || (after.round != before.round && !before.committed);
+    report(status, is_anew, out);
+}
+
+/* An arm comes, or goes. */
+static void operate(struct storm_world *world)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    struct storm_event const event = {.kind = TACIT_EVENT_TIMEOUT};
+    struct storm_update out;
+    uint32_t const arm = storm_below(world, world->arms + 1);
+    void *const before = storm_before(world, world->sites);
+    enum tacit_status const status =
+        storm_below(world, 2) == 0 ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
+                                   : tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update);
+    world->changes += status == TACIT_OK ? 1 : 0;
+    report(status, false, &out);
+    storm_after(world, world->sites, before, &event, &out);
+}
+
+static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
+                       size_t room)
+{
+    (void)world;
+    return tacit_phased_hub_snapshot(hub, bytes, room);
+}
+
+static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
+                                 size_t size)
+{
+    return tacit_phased_hub_restore(hub, &own_of(world)->hub, bytes, size);
+}
+
+/* ---- What is said and shown ---- */
+
+/* Is there a site for whose report the others may have to wait for good? */
+static bool is_anybody_gone(const struct storm_world *world)
+{
+    bool is_gone = world->copied != 0;
+    for (uint32_t site = 0; site < world->sites; site++) {
+        struct tacit_phased_agent_view view;
+        tacit_phased_agent_look(world->nodes[site].state, &view);
+        is_gone |= view.halted || view.blocked || view.finished ||
+                   site_config(world, site)->round_max > 0 ||
+                   site_config(world, site)->pulls_min > 0;
+    }
+    return is_gone;
+}
+
+/* Where nothing is noised: a draw is the sum of what its plan's pulls brought, each once; .. */
+static void check_draw(const struct storm_world *world, const struct tacit_phased_agent_view *view,
+                       const struct tacit_phased_message *draw)
+{
+    bool const is_exact = isinf(own_of(world)->hub.schedule.epsilon_per_reward) != 0;
+    for (uint32_t i = 0; is_exact && i < view->block_count; i++)
+        assert_int_equal(draw->sums[i],
+                         storm_pull(world, view->blocks[i].arm) * (int64_t)view->blocks[i].count);
+}
+
+/* .. and what closed rounds say of an arm is its mean, however often the hub was built again. */
+static void check_means(const struct storm_world *world,
+                        const struct tacit_phased_judge_view *judge)
+{
+    bool const is_exact = isinf(own_of(world)->hub.schedule.epsilon_per_reward) != 0;
+    for (uint32_t arm = 0; is_exact && world->kind != STORM_WILD && arm < world->arms; arm++)
+        if (judge->releases[arm] > 0)
+            assert_true(fabs(judge->means[arm] * (double)TACIT_STEPS -
+                             (double)storm_pull(world, arm)) < 1e-3);
+}
+
+static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    struct tacit_phased_agent_view view;
+    void const *const site = world->nodes[node].state;
+    tacit_phased_agent_look(site, &view);
+    digest_phased_agent_view(&view);
+    bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
+    *look = (struct storm_look){.head = view.head,
+                                .spent_nano = tacit_ledger_spent_nano(view.ledger),
+                                .budget_nano = view.ledger->budget_nano,
+                                .end = view.finished || view.last ? STORM_IS_OVER
+                                       : says_why                 ? STORM_SAYS_WHY
+                                                                  : STORM_GOES_ON,
+                                .answer = view.last && world->changes == 0 ? 1 + view.leader : 0};
+    if (view.committed) {
+        struct tacit_phased_message const draw = tacit_phased_agent_draw(site);
+        check_draw(world, &view, &draw);
+        look->waiting = *draw.commit;
+    }
+}
+
+static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    struct tacit_phased_hub_view view;
+    tacit_phased_hub_look(world->nodes[world->sites].state, &view);
+    bool const waits = view.overdue || view.reports_missing > 0; /* and says for whom */
+    if (node != world->sites) {
+        look_at_site(world, node, look);
+        return;
+    }
+    check_means(world, &view.judge);
+    digest_phased_hub_view(&view, world->arms, world->sites);
+    for (uint32_t arm = 0; arm < world->arms; arm++) {
+        struct tacit_bounds_interval const at =
+            tacit_phased_hub_interval(world->nodes[node].state, arm, 0.9);
+        double const reals[] = {at.mean, at.lower, at.upper};
+        digest_reals(reals, 3);
+    }
+    *look = (struct storm_look){.flagged = storm_set_word(view.flagged),
+                                .ahead = storm_set_word(view.ahead),
+                                .end = view.judge.finished ? STORM_IS_OVER
+                                       : waits             ? STORM_SAYS_WHY
+                                                           : STORM_GOES_ON};
+}
+
+/* ---- Messages ---- */
+
+static size_t message_size(const struct storm_world *world, const void *message)
+{
+    (void)world;
+    return tacit_phased_message_size(message);
+}
+
+static void *message_copy(const struct storm_world *world, const void *message, void *memory)
+{
+    (void)world;
+    (void)tacit_phased_message_copy(message, memory);
+    return memory;
+}
+
+static struct storm_head read(const void *message)
+{
+    struct tacit_phased_message const *const said = message;
+    enum storm_word const word = said->kind == TACIT_PHASED_COMMIT    ? STORM_COMMIT
+                                 : said->kind == TACIT_PHASED_GRANT   ? STORM_GRANT
+                                 : said->kind == TACIT_PHASED_REFUSAL ? STORM_REFUSAL
+                                                                      : STORM_OTHER;
+    return (struct storm_head){word, said->from, said->to,
+                               said->commit == NULL ? NULL : said->commit->commitment};
+}
+
+static void mend(const struct storm_world *world, void *message)
+{
+    struct tacit_phased_message *const said = message;
+    uint32_t const count = said->block_count;
+    (void)world;
+    said->kind = (enum tacit_phased_message_kind)((unsigned)said->kind % 6);
+    if (said->blocks == NULL && said->sums == NULL)
+        said->block_count = 0;
+    else
+        said->block_count = count;
+}
+
+static void grant(const void *asked, uint32_t from, void *message)
+{
+    struct tacit_phased_message const *const commit = asked;
+    struct tacit_phased_message *const said = message;
+    said->kind = TACIT_PHASED_GRANT;
+    said->to = commit->from;
+    said->from = from;
+}
+
+#define FIELD(member) STORM_FIELD(struct tacit_phased_message, member)
+static const struct storm_field fields[] = {
+    FIELD(kind), FIELD(from), FIELD(to),     FIELD(run_id), FIELD(term),   FIELD(round),
+    FIELD(seen), FIELD(last), FIELD(leader), FIELD(closed), FIELD(forgot), FIELD(round)};
+
+const struct storm_rule rule_phased = {.name = "phased",
+                                       .has_terms = true,
+                                       .configure = configure,
+                                       .spoil = spoil,
+                                       .size = state_size,
+                                       .init = init,
+                                       .check = check,
+                                       .step = step,
+                                       .look = look,
+                                       .message_size = message_size,
+                                       .message_copy = message_copy,
+                                       .read = read,
+                                       .head_bytes = sizeof(struct tacit_phased_message),
+                                       .fields = fields,
+                                       .field_count = sizeof fields / sizeof *fields,
+                                       .mend = mend,
+                                       .grant = grant,
+                                       .snapshot = snapshot,
+                                       .restore = restore,
+                                       .operate = operate,
+                                       .digest = UINT64_C(0xe2c1c6265cb7eeb1),
+                                       .verdicts = UINT64_C(0x817a36f2b141c019)};
