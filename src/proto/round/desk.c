@@ -215,7 +215,7 @@ bool round_hub_is_possible(const struct round_hub *hub)
     bool const collects = desk->phase == ROUND_COLLECTING;
     uint32_t const here = tacit_bits_count(hub->received, hub->site_count);
     uint32_t const asked = collects ? asked_count(hub) : 0;
-    return here <= asked && desk->missing_count == asked - here &&
-           collects == (desk->missing_count > 0) && (collects || !desk->overdue) &&
+    return desk->missing_count == asked - here && collects == (desk->missing_count > 0) &&
+           (collects || !desk->overdue) &&
            (hub->holder.heads == NULL || round_holder_is_possible(&hub->holder));
 }
