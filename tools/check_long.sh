@@ -52,9 +52,7 @@ build-test/tests/learn_long
 
 echo "== 100,000 schedules with backups and clones"
 TACIT_TEST_LONG=1 build-test/tests/unit_gossip
-SCHEDULES=100000 build-test/tests/unit_elim_grants
 SCHEDULES=20000 build-test/tests/unit_vote_hub
-SCHEDULES=20000 build-test/tests/unit_elim_changes
 
 echo "== 100,000 schedules of each protocol with rounds, with backups and clones, hubs put back and lost"
 for storm in build-test/tests/round_storm_*; do

@@ -344,5 +344,5 @@ const struct storm_rule rule_votes = {.name = "votes",
                                       .field_count = sizeof fields / sizeof *fields,
                                       .mend = mend,
                                       .grant = grant,
-                                      .digest = UINT64_C(0x1d9ee81825ac33e7),
+                                      .digest = UINT64_C(0xe7427e4eca55e21b),
                                       .verdicts = UINT64_C(0xe47beab720e91cb4)};

@@ -358,9 +358,13 @@ void *storm_before(struct storm_world *world, uint32_t at)
     return memcpy(room(node->size), node->state, node->size);
 }
 
+/* Whoever starts a core does so again where it had no entropy. */
 static void start(struct storm_world *world, uint32_t at)
 {
-    storm_step(world, at, &(struct storm_event){.kind = TACIT_EVENT_START, .term = world->term});
+    struct storm_event const event = {.kind = TACIT_EVENT_START, .term = world->term};
+    storm_step(world, at, &event);
+    for (uint32_t i = 0; i < 20 && world->status == TACIT_ENTROPY; i++)
+        storm_step(world, at, &event);
 }
 
 /* A process that died comes again, from what is durable, and its clock with it. */
@@ -607,8 +611,7 @@ static void begin_term(struct storm_world *world)
         world->draws[i].granted = 0;
     for (uint32_t i = 0; i < STORM_NODES_MAX; i++)
         if (world->nodes[i].is_there)
-            storm_step(world, i,
-                       &(struct storm_event){.kind = TACIT_EVENT_START, .term = world->term});
+            start(world, i);
 }
 
 static void put_back(struct storm_world *world, uint32_t at)

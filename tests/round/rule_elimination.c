@@ -1,0 +1,359 @@
+/* Elimination over a star, for the storm (storm.h). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "storm.h"
+#include "../support/digest.h"
+#include "../support/digest_views.h"
+#include "tacit/elim.h"
+
+struct own {
+    struct tacit_elim_agent_config sites[STORM_SITES_MAX];
+    struct tacit_elim_hub_config hub;
+};
+
+static const struct own *own_of(const struct storm_world *world)
+{
+    return world->own;
+}
+
+static const struct tacit_elim_agent_config *site_config(const struct storm_world *world,
+                                                         uint32_t node)
+{
+    return &own_of(world)->sites[node % (world->sites + 1)];
+}
+
+static struct tacit_elim_schedule draw_schedule(struct storm_world *world, double epsilon)
+{
+    static const double confidences[] = {0, 0.9};
+    uint64_t const horizon = 2000 + storm_below(world, 4000);
+    double const confidence = confidences[storm_below(world, 2)];
+    uint32_t const reports = 1 + storm_below(world, world->sites);
+    bool const is_exact = storm_below(world, 2) == 0;
+    return (struct tacit_elim_schedule){.arm_count = world->arms,
+                                        .report_count = is_exact ? world->sites : reports,
+                                        .horizon = horizon,
+                                        .epsilon_per_reward = epsilon,
+                                        .growth = is_exact ? 2 : 0,
+                                        .confidence = is_exact ? confidence : 0};
+}
+
+static void configure(struct storm_world *world)
+{
+    static const double epsilons[] = {INFINITY, 1, 5};
+    static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
+    struct own *const own = world->own = calloc(1, sizeof *own);
+    assert_non_null(own);
+    world->sites = 1 + storm_below(world, 4);
+    world->arms = 2 + storm_below(world, 4);
+    world->best = storm_below(world, world->arms);
+    world->gap = 0.5;
+    world->has_grants = storm_below(world, 8) > 0;
+    world->has_changes = storm_below(world, 2) == 0;
+    double const epsilon =
+        world->bug == STORM_HAS_NO_SALT ? INFINITY : epsilons[storm_below(world, 3)];
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    own->hub.run_id = STORM_RUN_ID;
+    own->hub.agent_count = world->sites;
+    own->hub.schedule = draw_schedule(world, epsilon);
+    assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
+    bool const has_quorum = storm_below(world, 2) == 0;
+    own->hub.quorum = has_quorum ? 1 + storm_below(world, own->hub.schedule.report_count) : 0;
+    own->hub.round_timeout_us = has_quorum ? 3000 : 0;
+    own->hub.answers_all = true;
+    own->hub.has_grants = world->has_grants;
+    own->hub.domain[0] = world->has_grants ? 7 : 0;
+    own->hub.change_max = world->has_changes ? 6 : 0;
+    for (uint32_t site = 0; site < world->sites; site++) {
+        bool const is_poor = storm_below(world, 6) == 0;
+        own->sites[site] = (struct tacit_elim_agent_config){
+            .run_id = STORM_RUN_ID,
+            .agent_id = site,
+            .agent_count = world->sites,
+            .arm_count = world->arms,
+            .horizon = own->hub.schedule.horizon,
+            .mechanism = own->hub.mechanism,
+            .budget_nano = budgets[is_poor ? 2 : storm_below(world, 2)],
+            .resend_after_us = 700,
+            .epoch_max = storm_below(world, 10) == 0 ? 3 : 0,
+            .has_grants = world->has_grants,
+            .domain = {own->hub.domain[0]},
+            .change_max = own->hub.change_max};
+    }
+}
+
+static void spoil(struct storm_world *world)
+{
+    struct own *const own = world->own;
+    own->hub.quorum = world->sites + 1;
+    for (uint32_t site = 0; site < world->sites; site++)
+        own->sites[site].resend_after_us = 0;
+}
+
+static size_t state_size(const struct storm_world *world, uint32_t node)
+{
+    return node == world->sites ? tacit_elim_hub_size(&own_of(world)->hub)
+                                : tacit_elim_agent_size(site_config(world, node));
+}
+
+static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
+{
+    return node == world->sites ? tacit_elim_hub_init(state, &own_of(world)->hub)
+                                : tacit_elim_agent_init(state, site_config(world, node));
+}
+
+static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
+                               size_t size)
+{
+    return node == world->sites ? tacit_elim_hub_check(state, size, &own_of(world)->hub)
+                                : tacit_elim_agent_check(state, size, site_config(world, node));
+}
+
+/* ---- Steps ---- */
+
+static struct tacit_elim_update update;
+
+static void report(enum tacit_status status, bool voids_rewards, struct storm_update *out)
+{
+    *out = (struct storm_update){.status = status,
+                                 .persist = update.persist,
+                                 .drew = (update.happened & TACIT_DREW) != 0,
+                                 .voids_rewards = voids_rewards,
+                                 .flags = update.send | (uint64_t)update.happened << 1,
+                                 .deadline_us = update.deadline_us,
+                                 .has_plan = update.plan_count > 0 ||
+                                             (update.happened & TACIT_ELIM_PLAN_OVER) != 0,
+                                 .plan = update.plan,
+                                 .plan_count = update.plan_count,
+                                 .messages = {&update.message},
+                                 .message_count = update.send ? 1 : 0};
+}
+
+static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
+                 const struct tacit_entropy *entropy, struct storm_update *out)
+{
+    void *const state = world->nodes[node].state;
+    struct tacit_elim_event made = {
+        .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
+    if (event->kind == TACIT_EVENT_REWARD)
+        made.as.reward = event->reward;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        made.as.message = event->message;
+    else if (event->kind == TACIT_EVENT_EXPLOITED)
+        made.as.exploited_count = event->count;
+    else
+        made.as.term = event->term;
+    if (node == world->sites) {
+        report(tacit_elim_hub_step(state, &made, entropy, &update), false, out);
+        return;
+    }
+    struct tacit_elim_agent_view before;
+    struct tacit_elim_agent_view after;
+    tacit_elim_agent_look(state, &before);
+    enum tacit_status const status = tacit_elim_agent_step(state, &made, entropy, &update);
+    tacit_elim_agent_look(state, &after);
+    bool const is_anew =
+        after.term != before.term || (after.epoch != before.epoch && !before.committed);
+    report(status, is_anew, out);
+}
+
+/* The operator says something; or a site plays an arm no more. */
+static void operate(struct storm_world *world)
+{
+    uint32_t const kind = storm_below(world, 7);
+    uint32_t const at = kind == 6 ? storm_below(world, world->sites) : world->sites;
+    struct storm_node *const node = &world->nodes[at];
+    struct storm_event const event = {.kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_elim_event const now = {.kind = TACIT_EVENT_TIMEOUT, .now_us = node->now_us};
+    struct storm_update out;
+    uint32_t number = 0;
+    struct tacit_elim_change const change = {.kind = kind,
+                                             .subject = storm_below(world, 6),
+                                             .value = storm_below(world, 9000),
+                                             .made_unix_s = 1700000000};
+    struct tacit_entropy const entropy = storm_entropy(world);
+    void *const before = storm_before(world, at);
+    enum tacit_status const status =
+        kind == 6
+            ? tacit_elim_agent_refuse(node->state, change.subject, &now, &entropy, &update)
+            : tacit_elim_hub_change(node->state, &change, node->now_us, &entropy, &update, &number);
+    world->changes += status == TACIT_OK ? 1 : 0;
+    digest_word(number);
+    report(status, false, &out);
+    storm_after(world, at, before, &event, &out);
+}
+
+static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
+                       size_t room)
+{
+    (void)world;
+    return tacit_elim_hub_snapshot(hub, bytes, room);
+}
+
+static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
+                                 size_t size)
+{
+    return tacit_elim_hub_restore(hub, &own_of(world)->hub, bytes, size);
+}
+
+/* ---- What is said and shown ---- */
+
+/* Is there a site for whose report the others may have to wait for good? */
+static bool is_anybody_gone(const struct storm_world *world)
+{
+    bool is_gone = world->copied != 0 || world->changes > 0;
+    for (uint32_t site = 0; site < world->sites; site++) {
+        struct tacit_elim_agent_view view;
+        tacit_elim_agent_look(world->nodes[site].state, &view);
+        is_gone |=
+            view.halted || view.blocked || view.finished || site_config(world, site)->epoch_max > 0;
+    }
+    return is_gone;
+}
+
+static bool is_told_exactly(const struct storm_world *world)
+{
+    return isinf(own_of(world)->hub.schedule.epsilon_per_reward) != 0 &&
+           world->kind != STORM_WILD && world->changes == 0;
+}
+
+/* Where nothing is noised: a draw is the history of what its pulls brought, each once; .. */
+static void check_draw(const struct storm_world *world, const struct tacit_elim_agent_view *view,
+                       const struct tacit_elim_message *draw)
+{
+    uint32_t i = 0;
+    for (uint32_t arm = tacit_bits_next(draw->arms, world->arms, 0);
+         is_told_exactly(world) && arm < world->arms;
+         arm = tacit_bits_next(draw->arms, world->arms, arm + 1))
+        assert_int_equal(draw->sums[i++].steps, storm_pull(world, arm) * (int64_t)view->pulls);
+}
+
+/* .. and what closed rounds say of an arm is its mean, however often the hub was built again. */
+static void check_means(const struct storm_world *world, const struct tacit_elim_hub_view *view)
+{
+    for (uint32_t arm = 0; is_told_exactly(world) && arm < world->arms; arm++)
+        if (view->round_count > 0 && tacit_bits_has(view->arms, arm))
+            assert_true(fabs(view->means[arm] * (double)TACIT_STEPS -
+                             (double)storm_pull(world, arm)) < 1e-3);
+}
+
+static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    struct tacit_elim_agent_view view;
+    void const *const site = world->nodes[node].state;
+    tacit_elim_agent_look(site, &view);
+    digest_elim_agent_view(&view, world->arms);
+    bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
+    *look = (struct storm_look){.head = view.head,
+                                .spent_nano = tacit_ledger_spent_nano(view.ledger),
+                                .budget_nano = view.ledger->budget_nano,
+                                .end = view.finished || view.last ? STORM_IS_OVER
+                                       : says_why                 ? STORM_SAYS_WHY
+                                                                  : STORM_GOES_ON,
+                                .answer = view.last && view.active_count == 1 && world->changes == 0
+                                              ? 1 + tacit_bits_next(view.arms, world->arms, 0)
+                                              : 0};
+    if (view.committed) {
+        struct tacit_elim_message const draw = tacit_elim_agent_draw(site);
+        check_draw(world, &view, &draw);
+        look->waiting = *draw.commit;
+    }
+}
+
+static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(world->nodes[world->sites].state, &view);
+    bool const waits = view.overdue || view.reports_missing > 0; /* and says for whom */
+    if (node != world->sites) {
+        look_at_site(world, node, look);
+        return;
+    }
+    check_means(world, &view);
+    digest_elim_hub_view(&view, world->arms, world->sites);
+    for (uint32_t arm = 0; view.is_exact && arm < world->arms; arm++) {
+        struct tacit_bounds_interval const at =
+            tacit_elim_hub_interval(world->nodes[node].state, arm, 0.9);
+        double const reals[] = {at.mean, at.lower, at.upper};
+        digest_reals(reals, 3);
+    }
+    *look = (struct storm_look){.flagged = storm_set_word(view.flagged),
+                                .ahead = storm_set_word(view.ahead),
+                                .end = view.finished ? STORM_IS_OVER
+                                       : waits       ? STORM_SAYS_WHY
+                                                     : STORM_GOES_ON};
+}
+
+/* ---- Messages ---- */
+
+static size_t message_size(const struct storm_world *world, const void *message)
+{
+    return tacit_elim_message_size(message, world->arms, world->sites);
+}
+
+static void *message_copy(const struct storm_world *world, const void *message, void *memory)
+{
+    (void)tacit_elim_message_copy(message, world->arms, world->sites, memory);
+    return memory;
+}
+
+static struct storm_head read(const void *message)
+{
+    struct tacit_elim_message const *const said = message;
+    enum storm_word const word = said->kind == TACIT_ELIM_COMMIT    ? STORM_COMMIT
+                                 : said->kind == TACIT_ELIM_GRANT   ? STORM_GRANT
+                                 : said->kind == TACIT_ELIM_REFUSAL ? STORM_REFUSAL
+                                                                    : STORM_OTHER;
+    return (struct storm_head){word, said->from, said->to,
+                               said->commit == NULL ? NULL : said->commit->commitment};
+}
+
+/* No codec lets an arm pass that does not exist (wire/elim.c). */
+static void mend(const struct storm_world *world, void *message)
+{
+    struct tacit_elim_message *const said = message;
+    uint64_t *const refused = (uint64_t *)(uintptr_t)said->refused;
+    if (refused != NULL)
+        refused[0] &= (UINT64_C(1) << world->arms) - 1;
+}
+
+static void grant(const void *asked, uint32_t from, void *message)
+{
+    struct tacit_elim_message const *const commit = asked;
+    struct tacit_elim_message *const said = message;
+    said->kind = TACIT_ELIM_GRANT;
+    said->to = commit->from;
+    said->from = from;
+}
+
+#define FIELD(member) STORM_FIELD(struct tacit_elim_message, member)
+static const struct storm_field fields[] = {
+    FIELD(from), FIELD(to),     FIELD(run_id), FIELD(term),   FIELD(epoch), FIELD(seen),
+    FIELD(last), FIELD(leader), FIELD(closed), FIELD(forgot), FIELD(pulls), FIELD(agents)};
+
+const struct storm_rule rule_elimination = {.name = "elimination",
+                                            .has_terms = true,
+                                            .configure = configure,
+                                            .spoil = spoil,
+                                            .size = state_size,
+                                            .init = init,
+                                            .check = check,
+                                            .step = step,
+                                            .look = look,
+                                            .message_size = message_size,
+                                            .message_copy = message_copy,
+                                            .read = read,
+                                            .head_bytes = sizeof(struct tacit_elim_message),
+                                            .fields = fields,
+                                            .field_count = sizeof fields / sizeof *fields,
+                                            .mend = mend,
+                                            .grant = grant,
+                                            .snapshot = snapshot,
+                                            .restore = restore,
+                                            .operate = operate,
+                                            .digest = UINT64_C(0x7b23e38cd329841f),
+                                            .verdicts = UINT64_C(0xa5daa073693c884d)};
