@@ -50,9 +50,8 @@ TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/oracle/select_rounds.py
 echo "== trainings on MNIST and CIFAR-10"
 build-test/tests/learn_long
 
-echo "== 100,000 schedules with backups and clones"
+echo "== gossip, at length"
 TACIT_TEST_LONG=1 build-test/tests/unit_gossip
-SCHEDULES=20000 build-test/tests/unit_vote_hub
 
 echo "== 100,000 schedules of each protocol with rounds, with backups and clones, hubs put back and lost"
 for storm in build-test/tests/round_storm_*; do

@@ -115,7 +115,17 @@ static enum tacit_status check(const struct storm_world *world, uint32_t node, c
 /* The letters of the last step: what they point to belongs to the state. */
 static struct tacit_vote_letter said[2];
 
-static void step_hub(void *state, const struct storm_event *event,
+/* What is said about a player only grows: it has all that was durable before this step. */
+static void check_row(const struct storm_world *world, const struct tacit_vote_letter *row)
+{
+    struct tacit_vote_letter before;
+    bool const had_row =
+        tacit_vote_hub_row(world->nodes[world->sites].durable, row->player, &before);
+    if (had_row && before.reset == row->reset)
+        assert_true(tacit_bits_within(before.marks, row->marks, world->arms));
+}
+
+static void step_hub(const struct storm_world *world, void *state, const struct storm_event *event,
                      const struct tacit_entropy *entropy, struct storm_update *out)
 {
     struct tacit_vote_hub_update update;
@@ -127,6 +137,8 @@ static void step_hub(void *state, const struct storm_event *event,
         .letter = event->message};
     out->status = tacit_vote_hub_step(state, &of_hub, entropy, &update);
     said[0] = update.letter;
+    if (update.send && update.letter.kind == TACIT_VOTE_ROW)
+        check_row(world, &update.letter);
     *out = (struct storm_update){.status = out->status,
                                  .persist = update.persist,
                                  .flags = update.send | (uint64_t)update.arms_out << 1,
@@ -143,7 +155,7 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     struct tacit_vote_site_event of_site = {
         .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
     if (node == world->sites) {
-        step_hub(state, event, entropy, out);
+        step_hub(world, state, event, entropy, out);
         return;
     }
     if (event->kind == TACIT_EVENT_REWARD)
