@@ -103,7 +103,8 @@ static bool continues(struct tacit_elim_agent *agent, const struct tacit_elim_me
 {
     return order->epoch > agent->release_epoch &&
            tacit_bits_within(order->arms, arms_of(agent), agent->config.arm_count) &&
-           (order->last || order->pulls > agent->release_pulls);
+           (order->pulls > agent->release_pulls ||
+            (order->last && order->pulls == agent->release_pulls));
 }
 
 /* The first order of a term. */
