@@ -123,7 +123,7 @@ static void hear_hub(const struct tacit_wire_envelope *envelope)
         tacit_wire_elim_decode_with(envelope->body, envelope->body_size, config.arm_count,
                                     config.agent_count, to, &message,
                                     &arena.allocator) != TACIT_OK ||
-        !tacit_wire_elim_is(message, envelope->kind, envelope->epoch))
+        envelope->kind != tacit_wire_elim_kind(message->kind) || envelope->epoch != message->epoch)
         return;
     message->term = mine.term - 1; /* the core counts them from 0 */
     step((struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});

@@ -127,6 +127,12 @@ struct tacit_wire_announcement {
     size_t place_size;
 };
 
+/* Whom a site of a network meets, as its place in an announcement says. */
+struct tacit_wire_neighbour {
+    uint32_t agent;
+    const char *site; /* its name: 1 to 64 of A-Z a-z 0-9 _ - */
+};
+
 /* Is it 1 to 64 bytes of UTF-8 without control characters? */
 bool tacit_wire_is_arm_name(const char *text);
 

@@ -69,15 +69,7 @@ static inline enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, siz
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_elim_kind(enum tacit_elim_message_kind kind);
 
-/* Is the message what its envelope says: of this kind and epoch? */
-bool tacit_wire_elim_is(const struct tacit_elim_message *message, uint32_t kind, uint32_t epoch);
-
 /* ---- The run --------------------------------------------------------------------------------- */
-
-struct tacit_wire_elim_neighbour {
-    uint32_t agent;
-    const char *site; /* its name: 1 to 64 of A-Z a-z 0-9 _ - */
-};
 
 /* A site's place in a network of peers (elim.proto, ElimPlace). */
 struct tacit_wire_elim_network {
@@ -86,7 +78,7 @@ struct tacit_wire_elim_network {
     uint32_t parent;         /* GATHER: as in struct tacit_elim_peer_config */
     const uint64_t *members; /* A; NULL: all */
     uint32_t neighbour_count;
-    const struct tacit_wire_elim_neighbour *neighbours; /* ascending */
+    const struct tacit_wire_neighbour *neighbours; /* ascending */
     const char *const *sites; /* SPREAD: A names, by index: whose seals are checked; else NULL */
 };
 

@@ -61,9 +61,6 @@ static inline enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind);
 
-/* Is the message what its envelope says: of this kind and sync? */
-bool tacit_wire_glm_is(const struct tacit_glm_message *message, uint32_t kind, uint32_t epoch);
-
 /* ---- Messages of the sound mode: as above ---------------------------------------------------- */
 
 /* As tacit_wire_glm_bytes. */

@@ -99,11 +99,6 @@ void tacit_wire_gossip_release_encode(const struct tacit_wire_gossip_release *re
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-struct tacit_wire_gossip_neighbour {
-    uint32_t agent;
-    const char *site; /* its name: 1 to 64 of A-Z a-z 0-9 _ - */
-};
-
 /* What a site's core needs to know of the run. */
 struct tacit_wire_gossip_run {
     uint64_t run_id;
@@ -115,8 +110,8 @@ struct tacit_wire_gossip_run {
     uint64_t exchange_us; /* 1 to 2^56 */
     uint64_t pull_us;     /* 0: not known */
     bool log_base_10;
-    uint32_t neighbour_count;                             /* > 0 */
-    const struct tacit_wire_gossip_neighbour *neighbours; /* ascending */
+    uint32_t neighbour_count;                      /* > 0 */
+    const struct tacit_wire_neighbour *neighbours; /* ascending */
 };
 
 #define TACIT_WIRE_GOSSIP_PARAMETERS_BYTES 23u

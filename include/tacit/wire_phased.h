@@ -51,10 +51,6 @@ static inline enum tacit_status tacit_wire_phased_decode(const uint8_t *bytes, s
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_phased_kind(enum tacit_phased_message_kind kind);
 
-/* Is the message what its envelope says: of this kind and round? */
-bool tacit_wire_phased_is(const struct tacit_phased_message *message, uint32_t kind,
-                          uint32_t epoch);
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* What a site's core needs to know of the run. */

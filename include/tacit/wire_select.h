@@ -41,10 +41,6 @@ static inline enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, s
     return tacit_wire_select_decode_with(bytes, size, agent_count, to, message, tacit_wire_heap());
 }
 
-/* Is the message what its envelope says: of this kind and round? */
-bool tacit_wire_select_is(const struct tacit_select_message *message, uint32_t kind,
-                          uint32_t epoch);
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 struct tacit_wire_select_run {

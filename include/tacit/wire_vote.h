@@ -50,9 +50,6 @@ static inline enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, siz
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_vote_kind(enum tacit_vote_letter_kind kind);
 
-/* Is the letter what its envelope says: of this kind, and of this cell? */
-bool tacit_wire_vote_is(const struct tacit_vote_letter *letter, uint32_t kind, uint32_t cell);
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* What a site needs to know of the run. */

@@ -121,7 +121,7 @@ static void say_flagged(const struct agent *agent, const struct live_site_view *
     struct live_site_place place;
     live_site_place(agent->site, &place);
     for (uint32_t i = 0; i < place.neighbour_count && view->flagged != NULL; i++) {
-        struct live_neighbour const neighbour = place.neighbours[i];
+        struct tacit_wire_neighbour const neighbour = place.neighbours[i];
         if (tacit_bits_has(view->flagged, neighbour.agent) &&
             (who == TACIT_EVERYONE || who == neighbour.agent))
             live_log(LIVE_LOG_ERROR, "two-states",

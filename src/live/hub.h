@@ -126,6 +126,7 @@ struct live_hub_ops {
     bool is_rebuilt;     /* a hub that lost its state is built again, from what the sites keep */
     uint32_t only_kind;  /* of messages that it hears: others are TACIT_UNEXPECTED; 0: any */
     const struct live_codec *codec;
+    const struct live_core *core; /* NULL: as if hub->keeps_nothing */
     size_t own_size; /* of what the family has beside the state: hub->own, zeros at first */
 
     /* ---- The announcement ---- */
@@ -148,13 +149,9 @@ struct live_hub_ops {
 
     /* ---- The state ---- */
 
-    /* From hub->config to the core's configuration, and room for what is shown. Errors:
-     * TACIT_MEMORY. */
-    enum tacit_status (*configure)(struct live_hub *hub);
-    /* Of the state; 0: there can be none. NULL: as if hub->keeps_nothing. */
-    size_t (*size)(const struct live_hub *hub);
-    enum tacit_status (*init)(struct live_hub *hub);
-    enum tacit_status (*check)(const struct live_hub *hub);
+    /* From hub->config to the core's configuration, and room for what is shown; that the room had
+     * all is seen afterwards. */
+    void (*configure)(struct live_hub *hub);
     /* The state is there, new, restored or built again; NULL: there is nothing to do. */
     void (*begin)(struct live_hub *hub);
     /* As live_hub_snapshot. */
@@ -165,6 +162,12 @@ struct live_hub_ops {
     enum tacit_status (*step)(struct live_hub *hub, const struct live_hub_event *event,
                               void *message, const struct tacit_entropy *entropy,
                               struct live_hub_update *update);
+    /* Of hubs that lead rounds: the core is asked what it would tell this site if it said HELLO.
+     * The order to everyone that ends a round does not say whose reports were counted, and whose
+     * report ended it has had no other answer: it hears so first, of the next order and that it
+     * was counted in one message. NULL: nobody is answered so. */
+    void (*answer)(struct live_hub *hub, uint32_t site, uint64_t now_us,
+                   const struct tacit_entropy *entropy, struct live_hub_update *update);
     void (*look)(const struct live_hub *hub, struct live_hub_view *view);
     /* As live_hub_change. NULL: nothing of this protocol can be changed under way. */
     enum tacit_status (*change)(struct live_hub *hub, const struct live_control_entry *wanted,

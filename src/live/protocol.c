@@ -1,8 +1,49 @@
 /* A site of a run, whatever its family: from the announcement to a state in one block with it, from
  * an event to what is to be carried out. */
 #include "protocol.h"
+#include "daemon/log.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static bool reserve(struct live_messages *list)
+{
+    TACIT_ASSERT(list->count <= list->capacity);
+    if (list->count < list->capacity)
+        return true;
+    size_t const capacity = 2 * list->capacity + 4;
+    struct live_message *const items = live_room_take(&list->room, capacity, sizeof *items);
+    if (items == NULL)
+        return false;
+    if (list->count > 0)
+        memcpy(items, list->items, list->count * sizeof *items);
+    list->items = items;
+    list->capacity = capacity;
+    return true;
+}
+
+const uint8_t *live_messages_add(struct live_messages *list, const struct live_codec *codec,
+                                 const struct live_shape *shape, const void *message, size_t *size)
+{
+    struct live_message made = codec->label(message).message;
+    made.size = *size = codec->bytes(shape, message);
+    TACIT_ASSERT(made.size > 0);
+    uint8_t *const bytes = reserve(list) ? live_room_take(&list->room, 1, made.size) : NULL;
+    if (bytes == NULL || codec->encode(shape, message, bytes) != TACIT_OK) {
+        live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
+        return NULL;
+    }
+    made.bytes = bytes;
+    list->items[list->count++] = made;
+    return bytes;
+}
+
+void live_messages_clear(struct live_messages *list)
+{
+    live_room_free(&list->room);
+    *list = (struct live_messages){0};
+}
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
@@ -10,9 +51,7 @@ void live_site_free(struct live_site *site)
 {
     if (site == NULL)
         return;
-    live_block_free(&site->block);
-    live_messages_free(&site->out);
-    free(site->release);
+    live_messages_clear(&site->out);
     live_room_free(&site->room);
     free(site);
 }
@@ -23,6 +62,43 @@ enum tacit_status live_site_mechanism(const struct live_site_config *config,
     struct tacit_mechanism_config const wanted = {TACIT_PRIVACY_SOUND, config->epsilon, config->lo,
                                                   config->hi};
     return tacit_mechanism_init(mechanism, &wanted);
+}
+
+const char *live_site_reckoning(const struct live_site *site)
+{
+    return live_site_agreement(site)->epsilon_nano > tacit_mechanism_cost_nano(&site->mechanism)
+               ? "the run reckons with a larger epsilon per reward than policy.epsilon"
+               : NULL;
+}
+
+const char *live_site_halt(const struct live_site *site, struct tacit_ledger ledger,
+                           uint64_t number)
+{
+    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    return tacit_ledger_spend(&ledger, number, cost_nano) != TACIT_OK
+               ? "halted: the next release would cost more than policy.budget"
+               : "halted: others have seen more of this site than this state knows; it is a copy "
+                 "or an old one, and nothing is released from it";
+}
+
+void live_site_promise(const struct live_site_config *config, enum tacit_leaving leaving,
+                       struct tacit_promise *promise)
+{
+    struct tacit_mechanism mechanism;
+    if (live_site_mechanism(config, &mechanism) == TACIT_OK)
+        promise->mechanism = tacit_promise_mechanism_of(&mechanism, leaving);
+}
+
+const uint32_t *live_site_meet(struct live_site *site,
+                               const struct tacit_wire_neighbour *neighbours, uint32_t count)
+{
+    uint32_t *const agents = live_room_take(&site->room, count, sizeof *agents);
+    TACIT_ASSERT(site->neighbours == NULL && (count == 0 || neighbours != NULL));
+    for (uint32_t i = 0; agents != NULL && i < count; i++)
+        agents[i] = neighbours[i].agent;
+    site->neighbours = neighbours;
+    site->neighbour_count = count;
+    return agents;
 }
 
 /* What the announcement says, for all families and for this one. */
@@ -43,7 +119,10 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
     tacit_commit_domain(site->config.federation, digest, site->domain);
     site->own = live_room_take(&site->room, 1, site->ops->own_size);
     site->plan = live_room_take(&site->room, agreement->arm_count, sizeof *site->plan);
-    return site->own == NULL || site->plan == NULL ? TACIT_MEMORY : site->ops->configure(site);
+    if (site->own == NULL || site->plan == NULL)
+        return TACIT_MEMORY;
+    status = site->ops->configure(site);
+    return status == TACIT_OK && site->room.is_short ? TACIT_MEMORY : status;
 }
 
 /* Everything but a state. */
@@ -65,17 +144,38 @@ static enum tacit_status make(const struct live_site_ops *ops, struct live_site 
     return status;
 }
 
-/* A state of zeros behind the announcement. */
+/* A state of zeros behind the announcement: [size of the announcement, the announcement, filled up
+ * to 8] [digest of the agreement in it, where the family keeps one] [state]. So a state is never
+ * played under another run than its own. */
 static enum tacit_status make_state(struct live_site *site, const uint8_t *announcement,
                                     size_t size, const uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
 {
-    site->state_size = site->ops->size(site);
-    enum tacit_status const status =
-        live_block_new(&site->block, announcement, size, site->ops->keeps_digest ? digest : NULL,
-                       site->state_size);
-    if (status == TACIT_OK)
-        site->state = live_block_state(&site->block);
-    return status;
+    uint64_t const length = size;
+    size_t const digest_at = sizeof length + ((size + 7u) & ~(size_t)7u);
+    size_t const digest_size = site->ops->keeps_digest ? TACIT_WIRE_DIGEST_BYTES : 0;
+    site->state_size = site->ops->core->size(site->own);
+    if (site->state_size == 0)
+        return TACIT_MALFORMED;
+    site->block_size = digest_at + digest_size + site->state_size;
+    site->block = live_room_take(&site->room, 1, site->block_size);
+    if (site->block == NULL)
+        return TACIT_MEMORY;
+    memcpy(site->block, &length, sizeof length);
+    memcpy(site->block + sizeof length, announcement, size);
+    memcpy(site->block + digest_at, digest, digest_size);
+    site->state = site->block + digest_at + digest_size;
+    return TACIT_OK;
+}
+
+/* The state that the bytes have, behind the same announcement and digest. */
+static enum tacit_status take_state(struct live_site *site, const void *bytes, size_t size)
+{
+    size_t const head = (size_t)((unsigned char *)site->state - site->block);
+    TACIT_ASSERT(head + site->state_size == site->block_size);
+    if (size != site->block_size || memcmp(bytes, site->block, head) != 0)
+        return TACIT_MALFORMED;
+    memcpy(site->block, bytes, size);
+    return site->ops->core->check(site->state, site->state_size, site->own);
 }
 
 /* The site is whole, or gone. */
@@ -103,8 +203,10 @@ enum tacit_status live_site_join(const struct live_site_ops *ops, struct live_si
         return status;
     *objection = ops->objection(made); /* before memory is taken */
     status = *objection != NULL ? TACIT_REFUSED : make_state(made, announcement, size, digest);
-    if (status == TACIT_OK)
-        ops->init(made);
+    if (status == TACIT_OK) {
+        status = ops->core->init(made->state, made->own);
+        TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
+    }
     return finish(made, status, false, site);
 }
 
@@ -113,32 +215,38 @@ enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live
                                     size_t size)
 {
     struct live_site *made;
-    const uint8_t *announcement;
-    size_t announcement_size;
+    uint64_t length;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    enum tacit_status status = live_block_read(bytes, size, &announcement, &announcement_size);
-    if (status == TACIT_OK)
-        status = make(ops, &made, config, announcement, announcement_size, digest);
+    if (size < sizeof length)
+        return TACIT_MALFORMED;
+    memcpy(&length, bytes, sizeof length);
+    if (length > size - sizeof length)
+        return TACIT_MALFORMED;
+    uint8_t const *const announcement = (const uint8_t *)bytes + sizeof length;
+    enum tacit_status status = make(ops, &made, config, announcement, (size_t)length, digest);
     if (status != TACIT_OK)
         return status;
-    status = make_state(made, announcement, announcement_size, digest);
+    status = make_state(made, announcement, (size_t)length, digest);
     if (status == TACIT_OK)
-        status = live_block_take(&made->block, bytes, size);
-    if (status == TACIT_OK)
-        status = ops->check(made);
+        status = take_state(made, bytes, size);
+    if (status == TACIT_OK && ops->keeps_objecting && ops->objection(made) != NULL)
+        status = TACIT_MALFORMED;
     return finish(made, status, true, site);
 }
 
 const void *live_site_bytes(const struct live_site *site, size_t *size)
 {
     TACIT_ASSERT(site->state_size > 0);
-    *size = site->block.size;
-    return site->block.bytes;
+    *size = site->block_size;
+    return site->block;
 }
 
 bool live_site_is_of(const struct live_site *site, const uint8_t *announcement, size_t size)
 {
-    return live_block_is_of(&site->block, announcement, size);
+    uint64_t length;
+    TACIT_ASSERT(site->block != NULL);
+    memcpy(&length, site->block, sizeof length);
+    return length == size && memcmp(site->block + sizeof length, announcement, size) == 0;
 }
 
 const struct tacit_wire_agreement *live_site_agreement(const struct live_site *site)
@@ -179,23 +287,10 @@ struct tacit_reward live_event_reward(const struct live_site *site,
     return reward;
 }
 
-/* Its bytes, and how many; NULL: it does not leave. */
-static const uint8_t *send(struct live_site *site, const void *message, size_t *size)
-{
-    struct live_codec const *const codec = site->ops->codec;
-    struct live_message made = codec->label(message).message;
-    made.size = *size = codec->bytes(&site->shape, message);
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
-    if (bytes == NULL || codec->encode(&site->shape, message, bytes) == TACIT_OK)
-        return bytes;
-    live_messages_drop_last(&site->out);
-    return NULL;
-}
-
 void live_site_send(struct live_site *site, const void *message)
 {
     size_t size;
-    (void)send(site, message, &size);
+    (void)live_messages_add(&site->out, site->ops->codec, &site->shape, message, &size);
 }
 
 /* Without bytes the daemon stops: nothing may leave unwritten. */
@@ -213,17 +308,17 @@ void live_site_reveal(struct live_site *site, const void *message,
                       const struct live_site_release *release, struct live_site_update *update)
 {
     size_t size;
-    const uint8_t *const bytes = send(site, message, &size);
+    const uint8_t *const bytes =
+        live_messages_add(&site->out, site->ops->codec, &site->shape, message, &size);
     keep(release, bytes, size, update);
 }
 
 uint8_t *live_site_write(struct live_site *site, const struct live_site_release *release,
                          size_t size, struct live_site_update *update)
 {
-    free(site->release);
-    site->release = malloc(size);
-    keep(release, site->release, size, update);
-    return site->release;
+    uint8_t *const bytes = live_room_take(&site->out.room, 1, size);
+    keep(release, bytes, size, update);
+    return bytes;
 }
 
 void live_site_keep(struct live_site *site, const void *message,

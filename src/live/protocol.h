@@ -3,13 +3,80 @@
  * and what is to be carried out are done there, once; the family has the rest (site.h, hub.h). */
 #ifndef TACIT_LIVE_PROTOCOL_H
 #define TACIT_LIVE_PROTOCOL_H
-#include "block.h"
 #include "hub.h"
-#include "messages.h"
 #include "room.h"
 #include "site.h"
 #include "tacit/commit.h"
 #include "tacit/privacy.h"
+#include "tacit/topo.h"
+
+/* ---- What a family fills in ------------------------------------------------------------------ */
+
+/* The functions of a core whose configuration is the member `core` of the family's own struct:
+ * LIVE_CORE(tacit_vote_site, struct vote_site) makes tacit_vote_site_live. */
+#define LIVE_CORE(name, type)                                                                      \
+    static enum tacit_status name##_live_init(void *state, const void *own)                        \
+    {                                                                                              \
+        return name##_init(state, &((const type *)own)->core);                                     \
+    }                                                                                              \
+    LIVE_CORE_BEGUN_BY(name, type, name##_live_init)
+
+/* The same, with a function of the family's that begins it. */
+#define LIVE_CORE_BEGUN_BY(name, type, init)                                                       \
+    static size_t name##_live_size(const void *own)                                                \
+    {                                                                                              \
+        return name##_size(&((const type *)own)->core);                                            \
+    }                                                                                              \
+    static enum tacit_status name##_live_check(const void *state, size_t size, const void *own)    \
+    {                                                                                              \
+        return name##_check(state, size, &((const type *)own)->core);                              \
+    }                                                                                              \
+    static const struct live_core name##_live = {name##_live_size, init, name##_live_check}
+
+/* How a message of this type is decoded from `bytes` and `size` for `to` into `made`; how many
+ * bytes `said` has; how it is encoded into `bytes`; each in a run of this `shape`. labelled: as
+ * live_codec.label. storage: static, or nothing. */
+#define LIVE_CODEC(storage, name, type, labelled, decoded, counted, encoded)                       \
+    static enum tacit_status name##_decode(const struct live_shape *shape, const uint8_t *bytes,   \
+                                           size_t size, uint32_t to, void **message)               \
+    {                                                                                              \
+        type *made = NULL;                                                                         \
+        (void)shape, (void)to;                                                                     \
+        enum tacit_status const status = (decoded);                                                \
+        *message = made;                                                                           \
+        return status;                                                                             \
+    }                                                                                              \
+    static size_t name##_bytes(const struct live_shape *shape, const void *message)                \
+    {                                                                                              \
+        type const *const said = message;                                                          \
+        (void)shape, (void)said;                                                                   \
+        return (counted);                                                                          \
+    }                                                                                              \
+    static enum tacit_status name##_encode(const struct live_shape *shape, const void *message,    \
+                                           uint8_t *bytes)                                         \
+    {                                                                                              \
+        type const *const said = message;                                                          \
+        (void)shape;                                                                               \
+        return (encoded);                                                                          \
+    }                                                                                              \
+    storage const struct live_codec name = {name##_decode, name##_bytes, name##_encode, labelled}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+/* Encoded, of one step: they stay where they are until the next one. All zero is empty. */
+struct live_messages {
+    struct live_message *items;
+    size_t count;
+    size_t capacity;
+    struct live_room room; /* of their bytes, and of what else lives as long */
+};
+
+/* One more that leaves; it is encoded, so it may change then. Its bytes, and how many. NULL: out of
+ * memory; the log says so, and whoever needs the message says it again later. */
+const uint8_t *live_messages_add(struct live_messages *list, const struct live_codec *codec,
+                                 const struct live_shape *shape, const void *message, size_t *size);
+
+void live_messages_clear(struct live_messages *list);
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
@@ -26,17 +93,17 @@ struct live_site {
     struct live_shape shape;            /* dimension: the family's to set, if it has one */
     uint8_t domain[TACIT_SHA256_BYTES]; /* of commitments */
     struct tacit_mechanism mechanism;   /* the family's to set, if it noises rewards */
-    struct live_block block;
+    unsigned char *block;               /* what is kept */
+    size_t block_size;
     void *state; /* in the block */
     size_t state_size;
-    void *own;                               /* of ops->own_size */
-    const struct live_neighbour *neighbours; /* the family's to set, if there are any */
+    void *own;                                     /* of ops->own_size */
+    const struct tacit_wire_neighbour *neighbours; /* the family's to set, if there are any */
     uint32_t neighbour_count;
     const char *const *sites; /* the same: names of all, if they are known */
     uint64_t deadline_us;     /* as the core said it; it stands until a step says another one */
     uint64_t wake_us;         /* the family's own, beside it */
     struct live_messages out;
-    uint8_t *release; /* of this step, where it does not leave in it */
     struct tacit_pull_block *plan;
     uint64_t acknowledged; /* newest release that is known to have arrived, since this start */
 };
@@ -44,6 +111,23 @@ struct live_site {
 /* The site's own mechanism, sound. Errors: as of tacit_mechanism_init. */
 enum tacit_status live_site_mechanism(const struct live_site_config *config,
                                       struct tacit_mechanism *mechanism);
+
+/* Does the run reckon with a larger epsilon per reward than this mechanism draws with? As an
+ * objection; or NULL. */
+const char *live_site_reckoning(const struct live_site *site);
+
+/* Why it is halted: the draw of this number does not fit into what is left of the ledger, or others
+ * know more of this site than its state. */
+const char *live_site_halt(const struct live_site *site, struct tacit_ledger ledger,
+                           uint64_t number);
+
+/* What is promised of rewards that are noised so and leave as this. */
+void live_site_promise(const struct live_site_config *config, enum tacit_leaving leaving,
+                       struct tacit_promise *promise);
+
+/* The site has these neighbours, which have to stay. Their agents; NULL: out of memory. */
+const uint32_t *live_site_meet(struct live_site *site,
+                               const struct tacit_wire_neighbour *neighbours, uint32_t count);
 
 /* What a core calls the event. Requires: one of LIVE_SITE_PLAN_EVENTS, or OFFER. */
 enum tacit_event_kind live_event_kind(const struct live_site_event *event);
@@ -101,6 +185,15 @@ struct tacit_mechanism live_hub_mechanism(const struct live_hub_config *config);
 
 /* What that costs a reward: as live_hub_ops.epsilon_nano. */
 uint64_t live_hub_epsilon_nano(const struct live_hub_config *config);
+
+/* Whom this site meets in the graph, ascending. NULL: out of memory. */
+struct tacit_wire_neighbour *live_hub_neighbours(const struct live_hub_config *config,
+                                                 const struct tacit_graph *graph, uint32_t site,
+                                                 struct live_room *room);
+
+/* For live_hub_ops.describe: who meets whom. */
+void live_hub_describe_edges(const struct live_hub_config *config, const struct tacit_graph *graph,
+                             FILE *out);
 
 /* A message leaves. false: not now; somebody will ask. */
 bool live_hub_send(struct live_hub *hub, const void *message);

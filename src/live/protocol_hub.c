@@ -23,6 +23,29 @@ uint64_t live_hub_epsilon_nano(const struct live_hub_config *config)
     return tacit_mechanism_cost_nano(&mechanism);
 }
 
+struct tacit_wire_neighbour *live_hub_neighbours(const struct live_hub_config *config,
+                                                 const struct tacit_graph *graph, uint32_t site,
+                                                 struct live_room *room)
+{
+    uint32_t const degree = tacit_graph_degree(graph, site);
+    TACIT_ASSERT(graph->agent_count == config->site_count);
+    struct tacit_wire_neighbour *const neighbours =
+        live_room_take(room, degree, sizeof *neighbours);
+    for (uint32_t i = 0; neighbours != NULL && i < degree; i++) {
+        uint32_t const other = graph->neighbours[graph->first[site] + i];
+        neighbours[i] = (struct tacit_wire_neighbour){other, config->sites[other]};
+    }
+    return neighbours;
+}
+
+void live_hub_describe_edges(const struct live_hub_config *config, const struct tacit_graph *graph,
+                             FILE *out)
+{
+    for (uint32_t site = 0; site < config->site_count; site++)
+        for (uint64_t i = graph->first[site]; i < graph->first[site + 1]; i++)
+            (void)fprintf(out, "network.edges %u,%u\n", site, graph->neighbours[i]);
+}
+
 /* What all sites must agree on; it points into config and the room. Errors: TACIT_MEMORY. */
 static enum tacit_status agree(const struct live_hub_ops *ops, const struct live_hub_config *config,
                                struct live_room *room, struct tacit_wire_agreement *made)
@@ -102,8 +125,7 @@ void live_hub_free(struct live_hub *hub)
 {
     if (hub == NULL)
         return;
-    free(hub->state);
-    live_messages_free(&hub->out);
+    live_messages_clear(&hub->out);
     live_room_free(&hub->room);
     free(hub);
 }
@@ -114,7 +136,7 @@ static enum tacit_status describe(struct live_hub *hub)
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     hub->shape = (struct live_shape){.arm_count = hub->config->arm_count,
                                      .agent_count = hub->config->site_count};
-    hub->keeps_nothing = hub->ops->size == NULL;
+    hub->keeps_nothing = hub->ops->core == NULL;
     hub->deadline_us = TACIT_NEVER;
     enum tacit_status status = agree(hub->ops, hub->config, &hub->room, &agreement);
     if (status == TACIT_OK)
@@ -123,23 +145,27 @@ static enum tacit_status describe(struct live_hub *hub)
         return status;
     tacit_commit_domain(hub->config->federation, digest, hub->domain);
     hub->own = live_room_take(&hub->room, 1, hub->ops->own_size);
-    return hub->own == NULL ? TACIT_MEMORY : hub->ops->configure(hub);
+    if (hub->own == NULL)
+        return TACIT_MEMORY;
+    hub->ops->configure(hub);
+    return hub->room.is_short ? TACIT_MEMORY : TACIT_OK;
 }
 
 static enum tacit_status open_state(struct live_hub *hub, const void *bytes, size_t size)
 {
     if (hub->keeps_nothing)
         return size == 0 ? TACIT_OK : TACIT_MALFORMED;
-    hub->state_size = hub->ops->size(hub);
+    struct live_core const *const core = hub->ops->core;
+    hub->state_size = core->size(hub->own);
     if (hub->state_size == 0 || (size != 0 && size != hub->state_size))
         return TACIT_MALFORMED;
-    hub->state = calloc(1, hub->state_size);
+    hub->state = live_room_take(&hub->room, 1, hub->state_size);
     if (hub->state == NULL)
         return TACIT_MEMORY;
     if (size == 0)
-        return hub->ops->init(hub);
+        return core->init(hub->state, hub->own);
     memcpy(hub->state, bytes, size);
-    return hub->ops->check(hub);
+    return core->check(hub->state, size, hub->own);
 }
 
 /* snapshot: over a state that is new; NULL: there is none. */
@@ -200,16 +226,8 @@ size_t live_hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room
 
 bool live_hub_send(struct live_hub *hub, const void *message)
 {
-    struct live_codec const *const codec = hub->ops->codec;
-    struct live_message made = codec->label(message).message;
-    made.size = codec->bytes(&hub->shape, message);
-    uint8_t *const bytes = live_messages_add(&hub->out, &made);
-    if (bytes == NULL)
-        return false;
-    if (codec->encode(&hub->shape, message, bytes) == TACIT_OK)
-        return true;
-    live_messages_drop_last(&hub->out);
-    return false;
+    size_t size;
+    return live_messages_add(&hub->out, hub->ops->codec, &hub->shape, message, &size) != NULL;
 }
 
 void live_hub_note(struct live_hub *hub, struct live_hub_update *update, const char *format, ...)
@@ -219,6 +237,20 @@ void live_hub_note(struct live_hub *hub, struct live_hub_update *update, const c
     (void)vsnprintf(hub->note, sizeof hub->note, format, values);
     va_end(values);
     update->note = hub->note;
+}
+
+/* Whose report ended the round has its answer before all others have the order. */
+static void answer_reporter(struct live_hub *hub, const struct live_hub_event *event,
+                            const struct tacit_entropy *entropy, struct live_hub_update *update)
+{
+    struct live_messages *const out = &hub->out;
+    if (hub->ops->answer == NULL || out->count == 0 || out->items[0].to != TACIT_EVERYONE)
+        return;
+    struct live_message const order = out->items[0];
+    hub->ops->answer(hub, event->from, event->now_us, entropy, update);
+    TACIT_ASSERT(out->count > 0 && out->items[0].bytes == order.bytes);
+    memmove(out->items, out->items + 1, (out->count - 1) * sizeof order);
+    out->items[out->count - 1] = order;
 }
 
 static enum tacit_status receive(struct live_hub *hub, const struct live_hub_event *event,
@@ -241,6 +273,7 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
     else
         status = hub->ops->step(hub, event, message, entropy, update);
     free(message);
+    answer_reporter(hub, event, entropy, update);
     return status;
 }
 

@@ -11,11 +11,20 @@ void *live_room_take(struct live_room *room, size_t count, size_t size)
 {
     TACIT_ASSERT(size == 0 || count <= (SIZE_MAX - sizeof(struct live_room_block)) / size);
     struct live_room_block *const block = calloc(1, sizeof *block + count * size);
+    room->is_short = room->is_short || block == NULL;
     if (block == NULL)
         return NULL;
     block->next = room->first;
     room->first = block;
     return block + 1;
+}
+
+uint64_t *live_room_take_all(struct live_room *room, uint32_t count)
+{
+    uint64_t *const set = live_room_take(room, TACIT_BITS_WORDS(count), sizeof *set);
+    if (set != NULL)
+        tacit_bits_fill(set, count);
+    return set;
 }
 
 static void *take(void *context, size_t size)

@@ -184,11 +184,6 @@ struct live_model {
     double radius;
 };
 
-struct live_neighbour {
-    uint32_t agent;
-    const char *site;
-};
-
 /* Where the site is in its run. */
 struct live_site_place {
     uint64_t run_id;
@@ -196,7 +191,7 @@ struct live_site_place {
     uint32_t agent_count;
     uint64_t horizon;
     bool has_neighbours; /* they stand where a hub would */
-    const struct live_neighbour *neighbours;
+    const struct tacit_wire_neighbour *neighbours;
     uint32_t neighbour_count;
     const char *const *sites; /* A: names of all; NULL: those of the neighbours alone are known */
 };
@@ -288,6 +283,15 @@ struct live_codec {
     struct live_label (*label)(const void *message);
 };
 
+/* A core, whose configuration is in what the family has beside the state (ops->own_size). */
+struct live_core {
+    size_t (*size)(const void *own); /* of the state; 0: there can be none */
+    /* Over zeros. */
+    enum tacit_status (*init)(void *state, const void *own);
+    /* Errors: TACIT_MALFORMED. */
+    enum tacit_status (*check)(const void *state, size_t size, const void *own);
+};
+
 struct live_site; /* protocol.h; the daemon knows it by the functions below */
 
 /* One family: what protocol.c does not know of a site. */
@@ -303,21 +307,18 @@ struct live_site_ops {
                                would draw again for the reward of a decision that was open in it */
     const char *epsilon_of; /* what policy.epsilon is the loss of; NULL: one reward */
     bool keeps_digest;      /* the digest of the agreement is kept beside the announcement */
+    bool keeps_objecting;   /* an objection holds against a state that was kept, too */
     bool hub_is_silent;     /* it has nothing to say beside the announcement */
     uint32_t events;        /* a set of 1u << kind; others are TACIT_UNEXPECTED */
     const struct live_codec *codec;
+    const struct live_core *core;
     size_t own_size; /* of what the family has beside the state: site->own, zeros at first */
 
     /* From site->announcement and site->config to the core's configuration, and room for what is
-     * shown. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
+     * shown; that the room had all is seen afterwards. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
     enum tacit_status (*configure)(struct live_site *site);
     /* What the run wants against this site's own file; static. NULL: nothing. */
     const char *(*objection)(const struct live_site *site);
-    /* Of the state; 0: there can be none. */
-    size_t (*size)(const struct live_site *site);
-    /* Over site->state. */
-    void (*init)(struct live_site *site);
-    enum tacit_status (*check)(const struct live_site *site);
     /* The state is there, new or restored; NULL: there is nothing to do. */
     void (*begin)(struct live_site *site, bool is_restored);
     /* message: of RECEIVE, decoded, and from whom it says. What follows goes into *update: by

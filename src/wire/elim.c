@@ -913,8 +913,3 @@ uint32_t tacit_wire_elim_kind(enum tacit_elim_message_kind kind)
 {
     return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
 }
-
-bool tacit_wire_elim_is(const struct tacit_elim_message *message, uint32_t kind, uint32_t epoch)
-{
-    return kind == tacit_wire_elim_kind(message->kind) && epoch == message->epoch;
-}

@@ -234,15 +234,15 @@ static struct tacit_wire_elim_network *copy_network(const Tacit__V2__ElimPlace *
     if (network == NULL)
         return NULL;
     uint64_t *const members = (uint64_t *)(network + 1);
-    struct tacit_wire_elim_neighbour *const neighbours =
-        (struct tacit_wire_elim_neighbour *)(void *)(members + words);
+    struct tacit_wire_neighbour *const neighbours =
+        (struct tacit_wire_neighbour *)(void *)(members + words);
     network_sites = (const char **)(void *)(neighbours + from->n_neighbours);
     char *name = (char *)(network_sites + from->n_sites);
     for (size_t i = 0; i < (from->has_members ? from->members.len : 0); i++)
         members[i / 8] |= (uint64_t)from->members.data[i] << (8 * (i % 8));
     for (size_t i = 0; i < from->n_neighbours; i++) {
         size_t const size = strlen(from->neighbours[i]->site) + 1;
-        neighbours[i] = (struct tacit_wire_elim_neighbour){from->neighbours[i]->agent, name};
+        neighbours[i] = (struct tacit_wire_neighbour){from->neighbours[i]->agent, name};
         memcpy(name, from->neighbours[i]->site, size);
         name += size;
     }

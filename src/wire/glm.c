@@ -272,8 +272,3 @@ uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind)
     TACIT_ASSERT(kind <= TACIT_GLM_COMMIT);
     return (uint32_t)kind + 1;
 }
-
-bool tacit_wire_glm_is(const struct tacit_glm_message *message, uint32_t kind, uint32_t epoch)
-{
-    return tacit_wire_glm_kind(message->kind) == kind && message->sync == epoch;
-}

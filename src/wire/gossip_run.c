@@ -103,20 +103,20 @@ static bool neighbours_are_possible(const Tacit__V2__GossipPlace *place,
 }
 
 /* In one block. NULL: memory. */
-static struct tacit_wire_gossip_neighbour *
-copy_neighbours(const Tacit__V2__GossipPlace *from, const struct tacit_wire_allocator *allocator)
+static struct tacit_wire_neighbour *copy_neighbours(const Tacit__V2__GossipPlace *from,
+                                                    const struct tacit_wire_allocator *allocator)
 {
     size_t names = 0;
     for (size_t i = 0; i < from->n_neighbours; i++)
         names += strlen(from->neighbours[i]->site) + 1;
-    struct tacit_wire_gossip_neighbour *const neighbours =
+    struct tacit_wire_neighbour *const neighbours =
         wire_take(allocator, from->n_neighbours * sizeof *neighbours + names);
     if (neighbours == NULL)
         return NULL;
     char *name = (char *)(neighbours + from->n_neighbours);
     for (size_t i = 0; i < from->n_neighbours; i++) {
         size_t const size = strlen(from->neighbours[i]->site) + 1;
-        neighbours[i] = (struct tacit_wire_gossip_neighbour){from->neighbours[i]->agent, name};
+        neighbours[i] = (struct tacit_wire_neighbour){from->neighbours[i]->agent, name};
         memcpy(name, from->neighbours[i]->site, size);
         name += size;
     }
@@ -144,7 +144,7 @@ static enum tacit_status take_place(const uint8_t *bytes, size_t size,
                                     const struct tacit_wire_allocator *allocator)
 {
     ProtobufCAllocator protobuf = wire_protobuf(allocator);
-    struct tacit_wire_gossip_neighbour *neighbours = NULL;
+    struct tacit_wire_neighbour *neighbours = NULL;
     enum tacit_status status = TACIT_MALFORMED;
     Tacit__V2__GossipPlace *const place = tacit__v2__gossip_place__unpack(&protobuf, size, bytes);
     if (place == NULL)

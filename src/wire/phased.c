@@ -355,11 +355,6 @@ uint32_t tacit_wire_phased_kind(enum tacit_phased_message_kind kind)
     return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
 }
 
-bool tacit_wire_phased_is(const struct tacit_phased_message *message, uint32_t kind, uint32_t epoch)
-{
-    return kind == tacit_wire_phased_kind(message->kind) && epoch == message->round;
-}
-
 /* ---- The run ---- */
 
 void tacit_wire_phased_parameters_encode(const struct tacit_phases *schedule,

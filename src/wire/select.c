@@ -382,11 +382,6 @@ enum tacit_status tacit_wire_select_decode_with(const uint8_t *bytes, size_t siz
     return status;
 }
 
-bool tacit_wire_select_is(const struct tacit_select_message *message, uint32_t kind, uint32_t epoch)
-{
-    return (uint32_t)message->kind == kind && message->round == epoch;
-}
-
 /* ---- The run ---- */
 
 void tacit_wire_select_parameters_encode(const struct tacit_wire_select_run *run,

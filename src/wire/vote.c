@@ -318,11 +318,6 @@ uint32_t tacit_wire_vote_kind(enum tacit_vote_letter_kind kind)
     return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
 }
 
-bool tacit_wire_vote_is(const struct tacit_vote_letter *letter, uint32_t kind, uint32_t cell)
-{
-    return kind == tacit_wire_vote_kind(letter->kind) && cell == letter->cell;
-}
-
 /* ---- The run ---- */
 
 void tacit_wire_vote_parameters_encode(const struct tacit_wire_vote_run *run,

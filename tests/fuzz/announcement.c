@@ -57,7 +57,7 @@ static void check_network(const struct tacit_wire_elim_run *run)
                   tacit_bits_within(network->members, network->members, run->agent_count) &&
                       tacit_bits_has(network->members, run->agent));
     for (uint32_t i = 0; i < network->neighbour_count; i++) {
-        struct tacit_wire_elim_neighbour const *const neighbour = &network->neighbours[i];
+        struct tacit_wire_neighbour const *const neighbour = &network->neighbours[i];
         size_t const length = strlen(neighbour->site);
         TACIT_ASSERT(neighbour->agent < run->agent_count);
         TACIT_ASSERT(neighbour->agent != run->agent);

@@ -699,7 +699,7 @@ static uint8_t *announce(const struct tacit_wire_elim_run *run, size_t *size)
 /* Site 1 of a star graph around site 0, over so many arms. */
 static struct live_site *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
 {
-    static const struct tacit_wire_elim_neighbour centre = {0, "centre"};
+    static const struct tacit_wire_neighbour centre = {0, "centre"};
     static const char *all_names[TACIT_AGENTS_MAX];
     struct tacit_wire_elim_network const network = {.collection = TACIT_ELIM_SPREAD,
                                                     .parent = 1,

@@ -403,7 +403,7 @@ static void expect_place_refused(const struct place *place)
 /* ---- Networks ---- */
 
 static const uint64_t members_of_6[] = {0x2d}; /* 0, 2, 3, 5 */
-static const struct tacit_wire_elim_neighbour two[] = {{0, "north"}, {3, "South_2"}};
+static const struct tacit_wire_neighbour two[] = {{0, "north"}, {3, "South_2"}};
 
 /* Site 2 of 6, on the way to sink 3. */
 static const struct tacit_wire_elim_network relay = {.collection = TACIT_ELIM_GATHER,
@@ -470,7 +470,7 @@ struct random_network {
     struct tacit_wire_elim_run run;
     struct tacit_wire_elim_network network;
     uint64_t members[TACIT_BITS_WORDS(200)];
-    struct tacit_wire_elim_neighbour neighbours[200];
+    struct tacit_wire_neighbour neighbours[200];
     char names[200][TACIT_WIRE_NAME_BYTES_MAX + 1];
 };
 
@@ -486,7 +486,7 @@ static void draw_neighbours(struct random_network *drawn, double density, struct
         for (size_t i = 0; i < length; i++)
             drawn->names[count][i] = allowed[tacit_rng_below(rng, sizeof allowed - 1)];
         drawn->names[count][length] = '\0';
-        drawn->neighbours[count] = (struct tacit_wire_elim_neighbour){agent, drawn->names[count]};
+        drawn->neighbours[count] = (struct tacit_wire_neighbour){agent, drawn->names[count]};
         count++;
     }
     drawn->network.neighbour_count = count;
@@ -535,7 +535,7 @@ static void networks_at_their_limits_survive_the_trip(void **state)
 {
     static const char longest[] =
         "-_0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP";
-    static const struct tacit_wire_elim_neighbour last[] = {{TACIT_AGENTS_MAX - 1, longest}};
+    static const struct tacit_wire_neighbour last[] = {{TACIT_AGENTS_MAX - 1, longest}};
     struct tacit_wire_elim_network network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
     struct tacit_wire_elim_run run = run_over(&network);
     (void)state;
@@ -615,7 +615,7 @@ static void a_parent_that_is_no_neighbour_is_refused(void **state)
 
 static void impossible_neighbours_are_refused(void **state)
 {
-    static const struct tacit_wire_elim_neighbour wrongs[][2] = {
+    static const struct tacit_wire_neighbour wrongs[][2] = {
         {{3, "a"}, {0, "b"}},          /* not ascending */
         {{3, "a"}, {3, "b"}},          /* twice */
         {{2, "a"}, {3, "b"}},          /* itself */
@@ -847,7 +847,7 @@ static void damage(const struct tacit_wire_elim_run *run)
 
 static void damaged_announcements_are_judged_as_they_were(void **state)
 {
-    static const struct tacit_wire_elim_neighbour one[] = {{5, "a"}};
+    static const struct tacit_wire_neighbour one[] = {{5, "a"}};
     static const uint64_t self_and_last[] = {0x24}; /* 2 and 5 */
     struct tacit_wire_elim_network const spread = {.collection = TACIT_ELIM_SPREAD,
                                                    .parent = 4,

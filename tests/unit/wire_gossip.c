@@ -335,7 +335,7 @@ static void release_has_the_documented_bytes(void **state)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static const struct tacit_wire_gossip_neighbour two[] = {{1, "east"}, {4, "west_2"}};
+static const struct tacit_wire_neighbour two[] = {{1, "east"}, {4, "west_2"}};
 
 static const struct tacit_wire_gossip_run sample = {.run_id = RUN_ID,
                                                     .agent = 2,
@@ -413,13 +413,13 @@ static void spoil_tag(uint8_t *parameters, uint8_t *place)
 static void impossible_runs_are_refused(void **state)
 {
     (void)state;
-    static const struct tacit_wire_gossip_neighbour self[] = {{2, "me"}};
-    static const struct tacit_wire_gossip_neighbour beyond[] = {{5, "far"}};
-    static const struct tacit_wire_gossip_neighbour mixed[] = {{4, "west"}, {1, "east"}};
-    static const struct tacit_wire_gossip_neighbour twice[] = {{1, "east"}, {1, "east"}};
-    static const struct tacit_wire_gossip_neighbour named[] = {{1, "a/b"}};
+    static const struct tacit_wire_neighbour self[] = {{2, "me"}};
+    static const struct tacit_wire_neighbour beyond[] = {{5, "far"}};
+    static const struct tacit_wire_neighbour mixed[] = {{4, "west"}, {1, "east"}};
+    static const struct tacit_wire_neighbour twice[] = {{1, "east"}, {1, "east"}};
+    static const struct tacit_wire_neighbour named[] = {{1, "a/b"}};
     static const struct {
-        const struct tacit_wire_gossip_neighbour *list;
+        const struct tacit_wire_neighbour *list;
         uint32_t count;
     } places[] = {{self, 1}, {beyond, 1}, {mixed, 2}, {twice, 2}, {named, 1}, {two, 0}};
     struct tacit_wire_gossip_run found;
@@ -588,9 +588,8 @@ static void damage(const struct tacit_wire_gossip_run *run)
 
 static void damaged_announcements_are_judged_as_they_were(void **state)
 {
-    static const struct tacit_wire_gossip_neighbour all[] = {
-        {0, "a"}, {1, "b"}, {3, "c"}, {4, "d"}};
-    static const struct tacit_wire_gossip_neighbour only[] = {{0, "a"}};
+    static const struct tacit_wire_neighbour all[] = {{0, "a"}, {1, "b"}, {3, "c"}, {4, "d"}};
+    static const struct tacit_wire_neighbour only[] = {{0, "a"}};
     struct tacit_wire_gossip_run run = sample;
     (void)state;
     damage(&run);

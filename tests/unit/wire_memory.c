@@ -285,7 +285,7 @@ static size_t announcement_again(const void *found, uint8_t *bytes)
 }
 
 /* A ring of short names, gathered: neighbours and members. */
-static struct tacit_wire_elim_neighbour const neighbours[] = {{0, "a"}, {2, "b"}, {3, "c"}};
+static struct tacit_wire_neighbour const neighbours[] = {{0, "a"}, {2, "b"}, {3, "c"}};
 static struct tacit_wire_elim_network const ring = {.collection = TACIT_ELIM_SPREAD,
                                                     .members = agents,
                                                     .neighbour_count = 3,

@@ -169,8 +169,6 @@ static void every_member_survives_the_trip(void **state)
         assert_int_equal(tacit_wire_select_decode(bytes, size, SITES, sample.message.to, &heard),
                          TACIT_OK);
         expect_equal(heard, &sample.message);
-        assert_true(tacit_wire_select_is(heard, sample.message.kind, 3));
-        assert_false(tacit_wire_select_is(heard, sample.message.kind, 2));
         free(heard);
         free(bytes);
     }
@@ -282,7 +280,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
         digest_found(found);
     if (status == TACIT_OK)
         for (uint32_t kind = 0; kind < 12; kind++)
-            digest_word(tacit_wire_select_is(found, kind, found->round));
+            digest_word((uint32_t)found->kind == kind);
     wire_bytes_give(found);
 }
 

@@ -17,27 +17,6 @@ typedef struct tacit_elim_event elim_event;
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
-                                uint32_t to, void **message)
-{
-    struct tacit_elim_message *made;
-    enum tacit_status const status =
-        tacit_wire_elim_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made);
-    if (status == TACIT_OK)
-        *message = made;
-    return status;
-}
-
-static size_t bytes_of(const struct live_shape *shape, const void *message)
-{
-    return tacit_wire_elim_bytes(message, shape->arm_count, shape->agent_count);
-}
-
-static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
-{
-    return tacit_wire_elim_encode(message, shape->arm_count, shape->agent_count, bytes);
-}
-
 static struct live_label label(const void *message)
 {
     struct tacit_elim_message const *const said = message;
@@ -48,7 +27,10 @@ static struct live_label label(const void *message)
                                            .is_retained = said->to == TACIT_EVERYONE}};
 }
 
-const struct live_codec elim_codec = {decode, bytes_of, encode, label};
+LIVE_CODEC(, elim_codec, struct tacit_elim_message, label,
+           tacit_wire_elim_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made),
+           tacit_wire_elim_bytes(said, shape->arm_count, shape->agent_count),
+           tacit_wire_elim_encode(said, shape->arm_count, shape->agent_count, bytes));
 
 /* ---- The core -------------------------------------------------------------------------------- */
 
@@ -74,12 +56,16 @@ static bool judges_for_itself(const struct live_site *site)
 }
 
 /* Behind the state of a peer, in the same block. */
+static void *behind(const void *state, const struct elim_site *own)
+{
+    return (unsigned char *)(uintptr_t)state + own->core_size;
+}
+
 static struct tacit_elim_table *table_of(const struct live_site *site)
 {
     TACIT_ASSERT(!is_star(site));
     TACIT_ASSERT(own_of(site)->core_size < site->state_size);
-    return (struct tacit_elim_table *)(void *)((unsigned char *)site->state +
-                                               own_of(site)->core_size);
+    return behind(site->state, own_of(site));
 }
 
 enum tacit_status elim_site_feed(const struct live_site *site, const struct tacit_elim_event *event,
@@ -202,51 +188,45 @@ static struct tacit_elim_agent_config agent_config(const struct live_site *site)
     return config;
 }
 
-static void configure_peer(struct live_site *site, const uint32_t *neighbours)
+static void configure_peer(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct tacit_wire_elim_network const *const network = run->network;
     struct tacit_elim_peer_config *const peer = &own_of(site)->peer;
     TACIT_ASSERT(network != NULL);
-    *peer = (struct tacit_elim_peer_config){.agent = own_of(site)->agent,
-                                            .collection = network->collection,
-                                            .neighbours = neighbours,
-                                            .neighbour_count = network->neighbour_count,
-                                            .members = network->members,
-                                            .parent = network->parent,
-                                            .schedule = schedule_of(run),
-                                            .rows_max = rows_max(run),
-                                            .slot_us = SLOT_US,
-                                            .has_seals = network->collection == TACIT_ELIM_SPREAD,
-                                            .confirm_us = CONFIRM_US,
-                                            .gather_timeout_us =
-                                                (uint64_t)network->gather_timeout_s * 1000000u};
+    *peer = (struct tacit_elim_peer_config){
+        .agent = own_of(site)->agent,
+        .collection = network->collection,
+        .neighbours = live_site_meet(site, network->neighbours, network->neighbour_count),
+        .neighbour_count = network->neighbour_count,
+        .members = network->members,
+        .parent = network->parent,
+        .schedule = schedule_of(run),
+        .rows_max = rows_max(run),
+        .slot_us = SLOT_US,
+        .has_seals = network->collection == TACIT_ELIM_SPREAD,
+        .confirm_us = CONFIRM_US,
+        .gather_timeout_us = (uint64_t)network->gather_timeout_s * 1000000u};
     peer->schedule.round_limit = run->round_limit;
     peer->schedule.gap = run->gap;
+    own_of(site)->core_size = tacit_elim_peer_size(peer);
 }
 
-static enum tacit_status make_room(struct live_site *site, uint32_t neighbour_count)
+static void make_room(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct elim_site *const own = own_of(site);
     size_t const words = TACIT_BITS_WORDS(run->agent_count);
     uint64_t **const sets[] = {&own->missing, &own->nobody, &own->itself,
                                &own->flagged, &own->ahead,  &own->grantors};
-    bool is_there = true;
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         *sets[i] = live_room_take(&site->room, words, sizeof **sets[i]);
-        is_there = is_there && *sets[i] != NULL;
-    }
-    own->neighbours = live_room_take(&site->room, neighbour_count, sizeof *own->neighbours);
     own->trouble = live_room_take(&site->room, 1, TROUBLE_BYTES);
     own->changes = live_room_take(&site->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
     own->lowers = live_room_take(&site->room, run->arm_count, sizeof *own->lowers);
     own->uppers = live_room_take(&site->room, run->arm_count, sizeof *own->uppers);
-    if (!is_there || own->neighbours == NULL || own->trouble == NULL || own->changes == NULL ||
-        own->lowers == NULL || own->uppers == NULL)
-        return TACIT_MEMORY;
-    tacit_bits_add(own->itself, run->agent);
-    return TACIT_OK;
+    if (own->itself != NULL)
+        tacit_bits_add(own->itself, run->agent);
 }
 
 static enum tacit_status site_configure(struct live_site *site)
@@ -258,40 +238,49 @@ static enum tacit_status site_configure(struct live_site *site)
         status = tacit_wire_elim_run_decode_with(site->announcement, &own->run, &allocator);
     if (status != TACIT_OK)
         return status;
-    struct tacit_wire_elim_network const *const network = own->run.network;
-    uint32_t const count = network == NULL ? 0 : network->neighbour_count;
-    uint32_t *const agents = live_room_take(&site->room, count, sizeof *agents);
-    status = agents == NULL ? TACIT_MEMORY : make_room(site, count);
-    if (status != TACIT_OK)
-        return status;
-    for (uint32_t i = 0; i < count; i++) {
-        agents[i] = network->neighbours[i].agent;
-        own->neighbours[i] =
-            (struct live_neighbour){network->neighbours[i].agent, network->neighbours[i].site};
-    }
+    make_room(site);
     own->answers_us = TACIT_NEVER;
     own->agent = agent_config(site);
-    if (network == NULL)
+    if (own->run.network == NULL)
         return TACIT_OK;
-    configure_peer(site, agents);
-    site->neighbours = own->neighbours;
-    site->neighbour_count = count;
-    site->sites = network->sites;
+    configure_peer(site);
+    site->sites = own->run.network->sites;
     return TACIT_OK;
 }
 
 /* With a peer's table behind it. */
-static size_t site_size(const struct live_site *site)
+static size_t core_size(const void *own)
 {
-    struct elim_site *const own = own_of(site);
-    if (!elim_fits(&own->run) || (judges_for_itself(site) && own->run.network->sites == NULL))
+    struct elim_site const *const site = own;
+    struct tacit_wire_elim_network const *const network = site->run.network;
+    if (!elim_fits(&site->run))
         return 0;
-    own->core_size =
-        is_star(site) ? tacit_elim_agent_size(&own->agent) : tacit_elim_peer_size(&own->peer);
-    return is_star(site) || own->core_size == 0
-               ? own->core_size
-               : own->core_size + tacit_elim_peer_table_size(&own->peer);
+    if (network == NULL)
+        return tacit_elim_agent_size(&site->agent);
+    if (network->collection == TACIT_ELIM_SPREAD && network->sites == NULL)
+        return 0;
+    return site->core_size == 0 ? 0 : site->core_size + tacit_elim_peer_table_size(&site->peer);
 }
+
+static enum tacit_status core_init(void *state, const void *own)
+{
+    struct elim_site const *const site = own;
+    if (site->run.network == NULL)
+        return tacit_elim_agent_init(state, &site->agent);
+    tacit_elim_peer_table_init(behind(state, site), &site->peer, false);
+    return tacit_elim_peer_init(state, &site->peer);
+}
+
+static enum tacit_status core_check(const void *state, size_t size, const void *own)
+{
+    struct elim_site const *const site = own;
+    return site->run.network == NULL
+               ? tacit_elim_agent_check(state, size, &site->agent)
+               : tacit_elim_peer_check(state, site->core_size, behind(state, site),
+                                       size - site->core_size, &site->peer);
+}
+
+static const struct live_core core = {core_size, core_init, core_check};
 
 /* Rounds that the run can have at most: as it says, or as the ladder of exact bounds has rungs of
  * which two arms fit into the horizon. 0: that is not known before. */
@@ -319,31 +308,14 @@ static const char *site_objection(const struct live_site *site)
     uint64_t const epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism);
     if (rounds_of(run) > site->config.rounds_max)
         return "the run has more rounds than policy.rounds_max";
-    if (run->epsilon_nano > epsilon_nano)
-        return "the run reckons with a larger epsilon per reward than policy.epsilon";
+    if (live_site_reckoning(site) != NULL)
+        return live_site_reckoning(site);
     /* A peer takes no row for possible that has more noise than its own. */
     if (run->network != NULL && run->epsilon_nano < epsilon_nano)
         return "the run reckons with a smaller epsilon per reward than policy.epsilon; among "
                "neighbours all have the same";
-    return site_size(site) == 0 ? "the run does not fit into the messages of this network" : NULL;
-}
-
-static void site_init(struct live_site *site)
-{
-    struct elim_site const *const own = own_of(site);
-    if (!is_star(site))
-        tacit_elim_peer_table_init(table_of(site), &own->peer, false);
-    enum tacit_status const status = is_star(site) ? tacit_elim_agent_init(site->state, &own->agent)
-                                                   : tacit_elim_peer_init(site->state, &own->peer);
-    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
-}
-
-static enum tacit_status site_check(const struct live_site *site)
-{
-    struct elim_site const *const own = own_of(site);
-    return is_star(site) ? tacit_elim_agent_check(site->state, site->state_size, &own->agent)
-                         : tacit_elim_peer_check(site->state, own->core_size, table_of(site),
-                                                 site->state_size - own->core_size, &own->peer);
+    return core_size(site->own) == 0 ? "the run does not fit into the messages of this network"
+                                     : NULL;
 }
 
 /* Of a site that judges by exact bounds: once a round, what may be said of the arms. */
@@ -768,16 +740,9 @@ static const char *block_of(const struct live_site *site, bool is_forgotten)
 static const char *trouble_of(const struct live_site *site,
                               const struct tacit_elim_agent_view *agent)
 {
-    struct tacit_ledger ledger = *agent->ledger;
-    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
     if (agent->blocked)
         return block_of(site, agent->forgotten);
-    if (!agent->halted)
-        return NULL;
-    return tacit_ledger_spend(&ledger, agent->draw_number + 1, cost_nano) != TACIT_OK
-               ? "halted: the next release would cost more than policy.budget"
-               : "halted: others have seen more of this site than this state knows; it is a copy "
-                 "or an old one, and nothing is released from it";
+    return agent->halted ? live_site_halt(site, *agent->ledger, agent->draw_number + 1) : NULL;
 }
 
 static bool is_retired(const struct tacit_elim_agent_view *agent, uint32_t arm)
@@ -861,10 +826,7 @@ static enum tacit_audience audience_of(const struct tacit_wire_elim_run *run)
 static void site_promise(const struct live_site *site, const struct live_site_config *config,
                          struct tacit_promise *promise)
 {
-    struct tacit_mechanism mechanism;
-    if (live_site_mechanism(config, &mechanism) != TACIT_OK)
-        return;
-    promise->mechanism = tacit_promise_mechanism_of(&mechanism, TACIT_LEAVING_SUMS);
+    live_site_promise(config, TACIT_LEAVING_SUMS, promise);
     promise->trust.audience = audience_of(site == NULL ? NULL : run_of(site));
 }
 
@@ -876,12 +838,10 @@ const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                             .events =
                                                 LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_REFUSE,
                                             .codec = &elim_codec,
+                                            .core = &core,
                                             .own_size = sizeof(struct elim_site),
                                             .configure = site_configure,
                                             .objection = site_objection,
-                                            .size = site_size,
-                                            .init = site_init,
-                                            .check = site_check,
                                             .begin = site_begin,
                                             .step = site_step,
                                             .look = site_look,

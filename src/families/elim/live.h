@@ -16,7 +16,6 @@ struct elim_site {
     struct tacit_elim_agent_config agent;
     struct tacit_elim_peer_config peer; /* in a network */
     size_t core_size;                   /* of the state without the table */
-    struct live_neighbour *neighbours;
     uint64_t *missing;
     uint64_t *nobody;
     uint64_t *itself;      /* W(A): this site alone */

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOBODY UINT32_MAX
-
 struct elim_hub {
     struct tacit_elim_hub_config core;
     uint32_t *told_epochs;               /* without a core, by site */
@@ -22,6 +20,8 @@ struct elim_hub {
     double *uppers;
     struct live_control_entry *changes; /* room for all, for showing */
 };
+
+LIVE_CORE(tacit_elim_hub, struct elim_hub);
 
 /* Whose seals are checked, and for whom. */
 struct seal_check {
@@ -111,20 +111,14 @@ static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t s
     TACIT_ASSERT(site < config->site_count);
     struct elim_place const place = elim_place_of(network_of(config), site);
     struct tacit_wire_elim_network network = common_of(config);
-    struct tacit_wire_elim_neighbour *const neighbours =
-        live_room_take(room, place.neighbour_count, sizeof *neighbours);
     *size = 1; /* of memory that there may not be */
     network.parent = place.parent;
     network.members = place.has_members ? members_of(config, place.component, room) : NULL;
     network.neighbour_count = place.neighbour_count;
-    network.neighbours = neighbours;
+    network.neighbours = live_hub_neighbours(config, network_of(config)->graph, site, room);
     network.sites = network.collection == TACIT_ELIM_SPREAD ? config->sites : NULL;
-    if (neighbours == NULL || (place.has_members && network.members == NULL))
+    if (network.neighbours == NULL || (place.has_members && network.members == NULL))
         return NULL;
-    for (uint32_t i = 0; i < place.neighbour_count; i++) {
-        uint32_t const other = place.neighbours[i];
-        neighbours[i] = (struct tacit_wire_elim_neighbour){other, config->sites[other]};
-    }
     run.network = &network;
     *size = tacit_wire_elim_place_bytes(&run);
     uint8_t *const bytes = live_room_take(room, 1, *size);
@@ -167,9 +161,7 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
     if (network == NULL)
         return;
     (void)fprintf(out, "network %d %d\n", (int)network->collection, network->components_alike);
-    for (uint32_t site = 0; site < config->site_count; site++)
-        for (uint64_t i = network->graph->first[site]; i < network->graph->first[site + 1]; i++)
-            (void)fprintf(out, "network.edges %u,%u\n", site, network->graph->neighbours[i]);
+    live_hub_describe_edges(config, network->graph, out);
 }
 
 /* ---- The state ------------------------------------------------------------------------------- */
@@ -185,14 +177,12 @@ static uint32_t *sink_weights(struct live_hub *hub)
 }
 
 /* The hub grants what it holds: all releases of a star, those of the sinks of a hybrid. */
-static enum tacit_status configure_core(struct live_hub *hub)
+static void configure_core(struct live_hub *hub)
 {
     struct live_hub_config const *const config = hub->config;
     struct tacit_elim_network const *const network = network_of(config);
     struct elim_hub *const own = own_of(hub);
     uint32_t *const weights = network == NULL ? NULL : sink_weights(hub);
-    if (network != NULL && weights == NULL)
-        return TACIT_MEMORY;
     own->core = (struct tacit_elim_hub_config){
         .run_id = config->run_id,
         .agent_count = config->site_count,
@@ -207,47 +197,27 @@ static enum tacit_status configure_core(struct live_hub *hub)
         .change_max = network == NULL ? TACIT_ELIM_CHANGES_MAX : 0};
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
     if (elim_hub_settings(config)->growth <= 0)
-        return TACIT_OK;
+        return;
     own->lowers = live_room_take(&hub->room, config->arm_count, sizeof *own->lowers);
     own->uppers = live_room_take(&hub->room, config->arm_count, sizeof *own->uppers);
-    return own->lowers == NULL || own->uppers == NULL ? TACIT_MEMORY : TACIT_OK;
 }
 
-static enum tacit_status hub_configure(struct live_hub *hub)
+static void hub_configure(struct live_hub *hub)
 {
     struct elim_hub *const own = own_of(hub);
     uint32_t const sites = hub->config->site_count;
     size_t const words = TACIT_BITS_WORDS(sites);
     struct tacit_elim_network const *const network = network_of(hub->config);
     own->changes = live_room_take(&hub->room, TACIT_ELIM_CHANGES_MAX, sizeof *own->changes);
-    if (own->changes == NULL)
-        return TACIT_MEMORY;
     hub->keeps_nothing = network != NULL && network->collection == TACIT_ELIM_SPREAD;
-    if (!hub->keeps_nothing)
-        return configure_core(hub);
+    if (!hub->keeps_nothing) {
+        configure_core(hub);
+        return;
+    }
     own->told_epochs = live_room_take(&hub->room, sites, sizeof *own->told_epochs);
     own->told_done = live_room_take(&hub->room, words, sizeof *own->told_done);
     own->nobody = live_room_take(&hub->room, words, sizeof *own->nobody);
     own->forkers = live_room_take(&hub->room, words, sizeof *own->forkers);
-    return own->told_epochs == NULL || own->told_done == NULL || own->nobody == NULL ||
-                   own->forkers == NULL
-               ? TACIT_MEMORY
-               : TACIT_OK;
-}
-
-static size_t hub_size(const struct live_hub *hub)
-{
-    return tacit_elim_hub_size(&own_of(hub)->core);
-}
-
-static enum tacit_status hub_init(struct live_hub *hub)
-{
-    return tacit_elim_hub_init(hub->state, &own_of(hub)->core);
-}
-
-static enum tacit_status hub_check(const struct live_hub *hub)
-{
-    return tacit_elim_hub_check(hub->state, hub->state_size, &own_of(hub)->core);
 }
 
 static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
@@ -282,15 +252,32 @@ static void note_intervals(struct live_hub *hub)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+static void send_order(struct live_hub *hub, const struct tacit_elim_message *order,
+                       struct live_hub_update *update)
+{
+    (void)live_hub_send(hub, order);
+    if (order->to != TACIT_EVERYONE)
+        return;
+    note_intervals(hub);
+    live_hub_note(hub, update, "epoch %u%s, each arm to %llu pulls", order->epoch,
+                  order->last ? ", the last" : "", (unsigned long long)order->pulls);
+}
+
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
                                    const struct tacit_entropy *entropy,
-                                   struct live_hub_update *update);
+                                   struct live_hub_update *update)
+{
+    struct tacit_elim_update made;
+    enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &made);
+    update->persist = update->persist || made.persist;
+    update->deadline_us = made.deadline_us;
+    if (made.send)
+        send_order(hub, &made.message, update);
+    return status;
+}
 
-/* The order to everyone that ends a round does not say whose reports were counted, and whose report
- * ended it has had no other answer. The hub tells it what it would tell it if it asked. */
-static void answer_last_reporter(struct live_hub *hub, uint32_t site, uint64_t now_us,
-                                 const struct tacit_entropy *entropy,
-                                 struct live_hub_update *update)
+static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
+                       const struct tacit_entropy *entropy, struct live_hub_update *update)
 {
     struct tacit_elim_hub_view view;
     tacit_elim_hub_look(hub->state, &view);
@@ -303,41 +290,6 @@ static void answer_last_reporter(struct live_hub *hub, uint32_t site, uint64_t n
     struct tacit_elim_event const event = {
         .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
     (void)step_core(hub, &event, entropy, update);
-}
-
-/* last_reporter: whose report ended the round, or NOBODY. It is answered first, so that it hears of
- * the next order and that it was counted in one message. */
-static void send_order(struct live_hub *hub, const struct tacit_elim_message *order,
-                       uint32_t last_reporter, uint64_t now_us, const struct tacit_entropy *entropy,
-                       struct live_hub_update *update)
-{
-    size_t const first = hub->out.count;
-    bool const is_said = live_hub_send(hub, order);
-    if (order->to == TACIT_EVERYONE)
-        live_hub_note(hub, update, "epoch %u%s, each arm to %llu pulls", order->epoch,
-                      order->last ? ", the last" : "", (unsigned long long)order->pulls);
-    if (!is_said || last_reporter == NOBODY)
-        return;
-    answer_last_reporter(hub, last_reporter, now_us, entropy, update);
-    live_messages_put_last(&hub->out, first);
-}
-
-static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
-                                   const struct tacit_entropy *entropy,
-                                   struct live_hub_update *update)
-{
-    struct tacit_elim_update made;
-    enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &made);
-    bool const ends_round =
-        event->kind == TACIT_EVENT_RECEIVE && made.send && made.message.to == TACIT_EVERYONE;
-    update->persist = update->persist || made.persist;
-    update->deadline_us = made.deadline_us;
-    if (made.send && made.message.to == TACIT_EVERYONE)
-        note_intervals(hub);
-    if (made.send)
-        send_order(hub, &made.message, ends_round ? event->as.message->from : NOBODY, event->now_us,
-                   entropy, update);
-    return status;
 }
 
 static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
@@ -476,9 +428,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
     }
     update->persist = made.persist;
     if (made.send)
-        note_intervals(hub);
-    if (made.send)
-        send_order(hub, &made.message, NOBODY, now_us, entropy, update);
+        send_order(hub, &made.message, update);
     update->deadline_us = made.deadline_us;
     return TACIT_OK;
 }
@@ -569,6 +519,7 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .has_terms = true,
                                           .is_rebuilt = true,
                                           .codec = &elim_codec,
+                                          .core = &tacit_elim_hub_live,
                                           .own_size = sizeof(struct elim_hub),
                                           .epsilon_nano = live_hub_epsilon_nano,
                                           .parameters = hub_parameters,
@@ -576,12 +527,10 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .too_large = hub_too_large,
                                           .describe = hub_describe,
                                           .configure = hub_configure,
-                                          .size = hub_size,
-                                          .init = hub_init,
-                                          .check = hub_check,
                                           .begin = note_intervals,
                                           .snapshot = hub_snapshot,
                                           .restore = hub_restore,
                                           .step = hub_step,
+                                          .answer = hub_answer,
                                           .look = hub_look,
                                           .change = hub_change};

@@ -15,27 +15,6 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
-                                uint32_t to, void **message)
-{
-    struct tacit_glm_message *made;
-    enum tacit_status const status =
-        tacit_wire_glm_decode(bytes, size, shape->dimension, shape->agent_count, to, &made);
-    if (status == TACIT_OK)
-        *message = made;
-    return status;
-}
-
-static size_t bytes_of(const struct live_shape *shape, const void *message)
-{
-    return tacit_wire_glm_bytes(message, shape->dimension, shape->agent_count);
-}
-
-static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
-{
-    return tacit_wire_glm_encode(message, shape->dimension, shape->agent_count, bytes);
-}
-
 /* The newest model is for whoever comes later, too. */
 static struct live_label label(const void *message)
 {
@@ -48,7 +27,10 @@ static struct live_label label(const void *message)
                     .is_retained = said->kind == TACIT_GLM_COMMIT && said->to == TACIT_EVERYONE}};
 }
 
-static const struct live_codec codec = {decode, bytes_of, encode, label};
+LIVE_CODEC(static, codec, struct tacit_glm_message, label,
+           tacit_wire_glm_decode(bytes, size, shape->dimension, shape->agent_count, to, &made),
+           tacit_wire_glm_bytes(said, shape->dimension, shape->agent_count),
+           tacit_wire_glm_encode(said, shape->dimension, shape->agent_count, bytes));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
@@ -66,6 +48,8 @@ struct glm_site {
     uint8_t *kept;
     struct live_model shown;
 };
+
+LIVE_CORE(tacit_glm_client, struct glm_site);
 
 static size_t kept_bytes_max(uint32_t dimension, uint32_t arm_count)
 {
@@ -86,7 +70,7 @@ static enum tacit_status site_configure(struct live_site *site)
                                                  .resend_after_us = site->config.resend_after_us};
     own->kept = live_room_take(&site->room, 1, kept_bytes_max(d, site->config.arm_count));
     site->shape.dimension = d;
-    return own->kept == NULL ? TACIT_MEMORY : TACIT_OK;
+    return TACIT_OK;
 }
 
 static bool has_features(const struct tacit_wire_glm_run *run, const struct glm_policy *policy)
@@ -107,25 +91,6 @@ static const char *site_objection(const struct live_site *site)
     return has_features(own->run, site->config.settings)
                ? NULL
                : "the features of the run are not those of policy.features, in that order";
-}
-
-static size_t site_size(const struct live_site *site)
-{
-    struct glm_site const *const own = site->own;
-    return tacit_glm_client_size(&own->core);
-}
-
-static void site_init(struct live_site *site)
-{
-    struct glm_site const *const own = site->own;
-    enum tacit_status const status = tacit_glm_client_init(site->state, &own->core);
-    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
-}
-
-static enum tacit_status site_check(const struct live_site *site)
-{
-    struct glm_site const *const own = site->own;
-    return tacit_glm_client_check(site->state, site->state_size, &own->core);
 }
 
 static struct tacit_glm_client_view client_view(const struct live_site *site)
@@ -264,12 +229,10 @@ const struct live_site_ops glm_site_ops = {.word = TACIT_WIRE_GLM_WORD,
                                            .version = TACIT_WIRE_GLM_VERSION,
                                            .events = LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
                                            .codec = &codec,
+                                           .core = &tacit_glm_client_live,
                                            .own_size = sizeof(struct glm_site),
                                            .configure = site_configure,
                                            .objection = site_objection,
-                                           .size = site_size,
-                                           .init = site_init,
-                                           .check = site_check,
                                            .step = site_step,
                                            .tell = site_tell,
                                            .look = site_look,
@@ -285,9 +248,12 @@ struct glm_hub {
     struct live_model shown;
 };
 
+LIVE_CORE(tacit_glm_hub, struct glm_hub);
+
 static const char *const *features_of(const struct live_hub_config *config)
 {
     struct glm_hub_settings const *const settings = config->settings;
+    TACIT_ASSERT(settings != NULL);
     return settings->features;
 }
 
@@ -322,7 +288,7 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
         (void)fprintf(out, "run.features %s\n", features_of(config)[i]);
 }
 
-static enum tacit_status hub_configure(struct live_hub *hub)
+static void hub_configure(struct live_hub *hub)
 {
     struct live_hub_config const *const config = hub->config;
     struct glm_hub *const own = hub->own;
@@ -334,30 +300,8 @@ static enum tacit_status hub_configure(struct live_hub *hub)
                                               .backoff_us = deadline_us};
     uint32_t const d = hub->shape.dimension = own->core.model.dimension;
     own->seen = live_room_take(&hub->room, config->site_count, sizeof *own->seen);
-    own->arms = live_room_take(&hub->room, TACIT_BITS_WORDS(config->arm_count), sizeof *own->arms);
+    own->arms = live_room_take_all(&hub->room, config->arm_count);
     own->inverse = live_room_take(&hub->room, TACIT_LINALG_MATRIX(d), sizeof *own->inverse);
-    if (own->seen == NULL || own->arms == NULL || own->inverse == NULL)
-        return TACIT_MEMORY;
-    tacit_bits_fill(own->arms, config->arm_count);
-    return TACIT_OK;
-}
-
-static size_t hub_size(const struct live_hub *hub)
-{
-    struct glm_hub const *const own = hub->own;
-    return tacit_glm_hub_size(&own->core);
-}
-
-static enum tacit_status hub_init(struct live_hub *hub)
-{
-    struct glm_hub const *const own = hub->own;
-    return tacit_glm_hub_init(hub->state, &own->core);
-}
-
-static enum tacit_status hub_check(const struct live_hub *hub)
-{
-    struct glm_hub const *const own = hub->own;
-    return tacit_glm_hub_check(hub->state, hub->state_size, &own->core);
 }
 
 static struct tacit_glm_hub_view core_view(const struct live_hub *hub)
@@ -500,14 +444,12 @@ const struct live_hub_ops glm_hub_ops = {.word = TACIT_WIRE_GLM_WORD,
                                          .family = TACIT_WIRE_GLM_FAMILY,
                                          .version = TACIT_WIRE_GLM_VERSION,
                                          .codec = &codec,
+                                         .core = &tacit_glm_hub_live,
                                          .own_size = sizeof(struct glm_hub),
                                          .parameters = hub_parameters,
                                          .too_large = hub_too_large,
                                          .describe = hub_describe,
                                          .configure = hub_configure,
-                                         .size = hub_size,
-                                         .init = hub_init,
-                                         .check = hub_check,
                                          .begin = note_model,
                                          .step = hub_step,
                                          .look = hub_look};

@@ -11,28 +11,6 @@
 
 /* ---- Messages between sites ------------------------------------------------------------------ */
 
-static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
-                                uint32_t to, void **message)
-{
-    struct tacit_gossip_message *made;
-    enum tacit_status const status =
-        tacit_wire_gossip_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made);
-    if (status == TACIT_OK)
-        *message = made;
-    return status;
-}
-
-static size_t bytes_of(const struct live_shape *shape, const void *message)
-{
-    return tacit_wire_gossip_bytes(message, shape->arm_count);
-}
-
-static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
-{
-    tacit_wire_gossip_encode(message, shape->arm_count, bytes);
-    return TACIT_OK;
-}
-
 static struct live_label label(const void *message)
 {
     struct tacit_gossip_message const *const said = message;
@@ -41,7 +19,37 @@ static struct live_label label(const void *message)
         .message = {.to = said->to, .kind = tacit_wire_gossip_kind(said->kind)}};
 }
 
-static const struct live_codec codec = {decode, bytes_of, encode, label};
+LIVE_CODEC(static, codec, struct tacit_gossip_message, label,
+           tacit_wire_gossip_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made),
+           tacit_wire_gossip_bytes(said, shape->arm_count),
+           (tacit_wire_gossip_encode(said, shape->arm_count, bytes), TACIT_OK));
+
+/* What a site tells the hub, and the numbers behind. */
+static enum tacit_status decode_told(const struct live_shape *shape, const uint8_t *bytes,
+                                     size_t size, struct tacit_wire_gossip_told **told)
+{
+    struct tacit_wire_gossip_told *const made =
+        malloc(sizeof *made + shape->arm_count * sizeof(double));
+    if (made == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status const status = tacit_wire_gossip_told_decode(
+        bytes, size, shape->arm_count, shape->agent_count, made, (double *)(void *)(made + 1));
+    *told = made;
+    if (status != TACIT_OK)
+        free(made);
+    return status;
+}
+
+static struct live_label told_label(const void *message)
+{
+    struct tacit_wire_gossip_told const *const told = message;
+    return (struct live_label){.from = told->from,
+                               .message = {.to = TACIT_HUB, .kind = TACIT_WIRE_GOSSIP_KIND_TOLD}};
+}
+
+LIVE_CODEC(static, told_codec, struct tacit_wire_gossip_told, told_label,
+           decode_told(shape, bytes, size, &made), tacit_wire_gossip_told_bytes(shape->arm_count),
+           (tacit_wire_gossip_told_encode(said, shape->arm_count, bytes), TACIT_OK));
 
 /* Would all that a site says in a run of so many arms fit into the payloads of the bus? */
 static bool fits(uint32_t arm_count)
@@ -61,6 +69,8 @@ struct gossip_site {
     struct tacit_gossip_memory *memory; /* exact sums of this life, which are kept nowhere */
     double *estimates;                  /* K */
 };
+
+LIVE_CORE(tacit_gossip_agent, struct gossip_site);
 
 static struct tacit_mechanism_config mechanism_of(const struct live_site_config *config)
 {
@@ -82,24 +92,15 @@ static enum tacit_status site_configure(struct live_site *site)
     if (run->horizon < 2 || gossip_live_rule(rule, run->agent_count, run->arm_count, run->horizon,
                                              &mechanism, run->log_base_10) != TACIT_OK)
         return TACIT_MALFORMED;
-    size_t const count = run->neighbour_count;
-    uint32_t *const agents = live_room_take(&site->room, count, sizeof *agents);
-    struct live_neighbour *const shown = live_room_take(&site->room, count, sizeof *shown);
     own->memory = live_room_take(&site->room, 1, tacit_gossip_memory_size(rule));
     own->estimates = live_room_take(&site->room, run->arm_count, sizeof *own->estimates);
-    if (agents == NULL || shown == NULL || own->memory == NULL || own->estimates == NULL)
+    if (own->memory == NULL)
         return TACIT_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        agents[i] = run->neighbours[i].agent;
-        shown[i] = (struct live_neighbour){run->neighbours[i].agent, run->neighbours[i].site};
-    }
     tacit_gossip_memory_init(own->memory, rule);
     site->mechanism = rule->tree.node;
-    site->neighbours = shown;
-    site->neighbour_count = run->neighbour_count;
     own->core.run_id = run->run_id;
     own->core.agent_id = run->agent;
-    own->core.neighbours = agents;
+    own->core.neighbours = live_site_meet(site, run->neighbours, run->neighbour_count);
     own->core.neighbour_count = run->neighbour_count;
     own->core.weight = 1;
     own->core.exchange_us = run->exchange_us;
@@ -125,25 +126,6 @@ static const char *site_objection(const struct live_site *site)
     return NULL;
 }
 
-static size_t site_size(const struct live_site *site)
-{
-    struct gossip_site const *const own = site->own;
-    return tacit_gossip_agent_size(&own->core);
-}
-
-static void site_init(struct live_site *site)
-{
-    struct gossip_site const *const own = site->own;
-    enum tacit_status const status = tacit_gossip_agent_init(site->state, &own->core);
-    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
-}
-
-static enum tacit_status site_check(const struct live_site *site)
-{
-    struct gossip_site const *const own = site->own;
-    return tacit_gossip_agent_check(site->state, site->state_size, &own->core);
-}
-
 static struct tacit_gossip_agent_view view_of(const struct live_site *site)
 {
     struct tacit_gossip_agent_view view;
@@ -158,14 +140,10 @@ static void tell_hub(struct live_site *site)
     struct tacit_gossip_agent_view const view = view_of(site);
     struct tacit_wire_gossip_told const told = {run->agent, run->run_id, view.pull_count,
                                                 view.finished, view.theta};
-    struct live_message const made = {.to = TACIT_HUB,
-                                      .kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
-                                      .size = tacit_wire_gossip_told_bytes(run->arm_count)};
+    size_t size;
     if (view.pull_count < run->arm_count || view.halted)
         return; /* it has no estimates yet, or not its own any more */
-    uint8_t *const bytes = live_messages_add(&site->out, &made);
-    if (bytes != NULL)
-        tacit_wire_gossip_told_encode(&told, run->arm_count, bytes);
+    (void)live_messages_add(&site->out, &told_codec, &site->shape, &told, &size);
 }
 
 /* Outbox = ledger: what was drawn with this reward is one row, in the write that keeps the state.
@@ -275,12 +253,10 @@ const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                               .hub_is_silent = true,
                                               .events = LIVE_SITE_PLAN_EVENTS,
                                               .codec = &codec,
+                                              .core = &tacit_gossip_agent_live,
                                               .own_size = sizeof(struct gossip_site),
                                               .configure = site_configure,
                                               .objection = site_objection,
-                                              .size = site_size,
-                                              .init = site_init,
-                                              .check = site_check,
                                               .step = site_step,
                                               .look = site_look,
                                               .prefers = site_prefers,
@@ -297,32 +273,6 @@ struct gossip_hub {
     double *means;      /* K */
     double *spreads;    /* K */
 };
-
-/* What a site tells it, and the numbers behind. */
-static enum tacit_status hub_decode(const struct live_shape *shape, const uint8_t *bytes,
-                                    size_t size, uint32_t to, void **message)
-{
-    struct tacit_wire_gossip_told *const told =
-        malloc(sizeof *told + shape->arm_count * sizeof(double));
-    (void)to;
-    if (told == NULL)
-        return TACIT_MEMORY;
-    enum tacit_status const status = tacit_wire_gossip_told_decode(
-        bytes, size, shape->arm_count, shape->agent_count, told, (double *)(void *)(told + 1));
-    if (status == TACIT_OK)
-        *message = told;
-    else
-        free(told);
-    return status;
-}
-
-static struct live_label hub_label(const void *message)
-{
-    struct tacit_wire_gossip_told const *const told = message;
-    return (struct live_label){.from = told->from, .message.kind = TACIT_WIRE_GOSSIP_KIND_TOLD};
-}
-
-static const struct live_codec hub_codec = {.decode = hub_decode, .label = hub_label};
 
 static const struct gossip_hub_settings *settings_of(const struct live_hub_config *config)
 {
@@ -367,19 +317,12 @@ static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t s
 {
     struct tacit_graph const *const graph = settings_of(config)->graph;
     struct tacit_wire_gossip_run run = run_of(config, site);
-    uint32_t const degree = tacit_graph_degree(graph, site);
-    struct tacit_wire_gossip_neighbour *const neighbours =
-        live_room_take(room, degree, sizeof *neighbours);
-    *size = 1;                /* of memory that there is not */
-    TACIT_ASSERT(degree > 0); /* the graph is connected */
-    if (neighbours == NULL)
+    run.neighbours = live_hub_neighbours(config, graph, site, room);
+    run.neighbour_count = tacit_graph_degree(graph, site);
+    TACIT_ASSERT(run.neighbour_count > 0); /* the graph is connected */
+    *size = 1;                             /* of memory that there is not */
+    if (run.neighbours == NULL)
         return NULL;
-    for (uint32_t i = 0; i < degree; i++) {
-        uint32_t const other = graph->neighbours[graph->first[site] + i];
-        neighbours[i] = (struct tacit_wire_gossip_neighbour){other, config->sites[other]};
-    }
-    run.neighbours = neighbours;
-    run.neighbour_count = degree;
     *size = tacit_wire_gossip_place_bytes(&run);
     uint8_t *const bytes = live_room_take(room, 1, *size);
     return bytes == NULL || tacit_wire_gossip_place_encode(&run, bytes) != TACIT_OK ? NULL : bytes;
@@ -393,16 +336,13 @@ static const char *hub_too_large(const struct live_hub_config *config)
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct gossip_hub_settings const *const settings = settings_of(config);
-    struct tacit_graph const *const graph = settings->graph;
     (void)fprintf(out, "run.exchange_s %llu us\nrun.pulls_per_second %llu us\nrun.log_base %d\n",
                   (unsigned long long)settings->exchange_us, (unsigned long long)settings->pull_us,
                   settings->log_base_10 ? 10 : 0);
-    for (uint32_t site = 0; site < config->site_count; site++)
-        for (uint64_t i = graph->first[site]; i < graph->first[site + 1]; i++)
-            (void)fprintf(out, "network.edges %u,%u\n", site, graph->neighbours[i]);
+    live_hub_describe_edges(config, settings->graph, out);
 }
 
-static enum tacit_status hub_configure(struct live_hub *hub)
+static void hub_configure(struct live_hub *hub)
 {
     struct gossip_hub *const own = hub->own;
     size_t const sites = hub->config->site_count;
@@ -415,11 +355,6 @@ static enum tacit_status hub_configure(struct live_hub *hub)
     own->theta = live_room_take(&hub->room, sites * arms, sizeof *own->theta);
     own->means = live_room_take(&hub->room, arms, sizeof *own->means);
     own->spreads = live_room_take(&hub->room, arms, sizeof *own->spreads);
-    return own->epochs == NULL || own->nobody == NULL || own->pulls == NULL ||
-                   own->finished == NULL || own->theta == NULL || own->means == NULL ||
-                   own->spreads == NULL
-               ? TACIT_MEMORY
-               : TACIT_OK;
 }
 
 /* What came late is no news: pulls only grow. */
@@ -504,7 +439,7 @@ const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                             .version = TACIT_WIRE_GOSSIP_VERSION,
                                             .is_rebuilt = true,
                                             .only_kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
-                                            .codec = &hub_codec,
+                                            .codec = &told_codec,
                                             .own_size = sizeof(struct gossip_hub),
                                             .epsilon_nano = epsilon_nano,
                                             .parameters = hub_parameters,

@@ -9,32 +9,7 @@
 #include "settings.h"
 #include "tacit/wire_phased.h"
 
-#define NOBODY UINT32_MAX
-
 /* ---- Messages -------------------------------------------------------------------------------- */
-
-static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
-                                uint32_t to, void **message)
-{
-    struct tacit_phased_message *made;
-    enum tacit_status const status =
-        tacit_wire_phased_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made);
-    if (status == TACIT_OK)
-        *message = made;
-    return status;
-}
-
-static size_t bytes_of(const struct live_shape *shape, const void *message)
-{
-    (void)shape;
-    return tacit_wire_phased_bytes(message);
-}
-
-static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
-{
-    (void)shape;
-    return tacit_wire_phased_encode(message, bytes);
-}
 
 static struct live_label label(const void *message)
 {
@@ -46,7 +21,9 @@ static struct live_label label(const void *message)
                                            .is_retained = said->to == TACIT_EVERYONE}};
 }
 
-static const struct live_codec codec = {decode, bytes_of, encode, label};
+LIVE_CODEC(static, codec, struct tacit_phased_message, label,
+           tacit_wire_phased_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made),
+           tacit_wire_phased_bytes(said), tacit_wire_phased_encode(said, bytes));
 
 /* Would all that is said in a run of so many arms fit into the payloads of the bus? */
 static bool fits(uint32_t arm_count)
@@ -92,34 +69,18 @@ static enum tacit_status site_configure(struct live_site *site)
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     own->active =
         live_room_take(&site->room, TACIT_BITS_WORDS(schedule->arm_count), sizeof *own->active);
-    return own->active == NULL ? TACIT_MEMORY : TACIT_OK;
+    return TACIT_OK;
 }
 
-static size_t site_size(const struct live_site *site)
-{
-    struct phased_site const *const own = site->own;
-    return fits(own->core.arm_count) ? tacit_phased_agent_size(&own->core) : 0;
-}
+LIVE_CORE(tacit_phased_agent, struct phased_site);
 
 static const char *site_objection(const struct live_site *site)
 {
-    struct phased_site const *const own = site->own;
-    if (own->run.epsilon_nano > tacit_mechanism_cost_nano(&site->mechanism))
-        return "the run reckons with a larger epsilon per reward than policy.epsilon";
-    return site_size(site) == 0 ? "the run does not fit into the messages of this network" : NULL;
-}
-
-static void site_init(struct live_site *site)
-{
-    struct phased_site const *const own = site->own;
-    enum tacit_status const status = tacit_phased_agent_init(site->state, &own->core);
-    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
-}
-
-static enum tacit_status site_check(const struct live_site *site)
-{
-    struct phased_site const *const own = site->own;
-    return tacit_phased_agent_check(site->state, site->state_size, &own->core);
+    char const *const reckoning = live_site_reckoning(site);
+    return reckoning == NULL &&
+                   (!fits(site->shape.arm_count) || tacit_phased_agent_live_size(site->own) == 0)
+               ? "the run does not fit into the messages of this network"
+               : reckoning;
 }
 
 static struct tacit_phased_agent_view agent_view(const struct live_site *site)
@@ -221,20 +182,13 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
 static const char *trouble_of(const struct live_site *site,
                               const struct tacit_phased_agent_view *agent)
 {
-    struct tacit_ledger ledger = *agent->ledger;
-    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
     if (agent->forgotten)
         return LIVE_SITE_FORGOTTEN;
     if (agent->blocked)
         return "blocked: the coordinator has granted another release of this site instead; either "
                "this state is a copy or an old one, and nothing is released from it, or the state "
                "of the coordinator is old, or it does not say what is true";
-    if (!agent->halted)
-        return NULL;
-    return tacit_ledger_spend(&ledger, agent->draw_number + 1, cost_nano) != TACIT_OK
-               ? "halted: the next release would cost more than policy.budget"
-               : "halted: others have seen more of this site than this state knows; it is a copy "
-                 "or an old one, and nothing is released from it";
+    return agent->halted ? live_site_halt(site, *agent->ledger, agent->draw_number + 1) : NULL;
 }
 
 /* The index drops none before its last order. */
@@ -286,10 +240,8 @@ static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t ot
 static void site_promise(const struct live_site *site, const struct live_site_config *config,
                          struct tacit_promise *promise)
 {
-    struct tacit_mechanism mechanism;
     (void)site;
-    if (live_site_mechanism(config, &mechanism) == TACIT_OK)
-        promise->mechanism = tacit_promise_mechanism_of(&mechanism, TACIT_LEAVING_SUMS);
+    live_site_promise(config, TACIT_LEAVING_SUMS, promise);
 }
 
 const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
@@ -299,12 +251,10 @@ const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                               .keeps_digest = true,
                                               .events = LIVE_SITE_PLAN_EVENTS,
                                               .codec = &codec,
+                                              .core = &tacit_phased_agent_live,
                                               .own_size = sizeof(struct phased_site),
                                               .configure = site_configure,
                                               .objection = site_objection,
-                                              .size = site_size,
-                                              .init = site_init,
-                                              .check = site_check,
                                               .step = site_step,
                                               .look = site_look,
                                               .prefers = site_prefers,
@@ -321,6 +271,8 @@ struct phased_hub {
     uint64_t *absent;    /* W(K): arms that are to come, or were retired */
     uint64_t *everybody; /* who is asked: all, until the end */
 };
+
+LIVE_CORE(tacit_phased_hub, struct phased_hub);
 
 static const struct tacit_phases *schedule_of(const struct live_hub_config *config)
 {
@@ -352,7 +304,7 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
                   tacit_phases_first_count(schedule)); /* which are there by now may change */
 }
 
-static enum tacit_status hub_configure(struct live_hub *hub)
+static void hub_configure(struct live_hub *hub)
 {
     struct live_hub_config const *const config = hub->config;
     struct phased_hub *const own = hub->own;
@@ -371,31 +323,7 @@ static enum tacit_status hub_configure(struct live_hub *hub)
     own->uppers = live_room_take(&hub->room, arms, sizeof *own->uppers);
     own->active = live_room_take(&hub->room, words, sizeof *own->active);
     own->absent = live_room_take(&hub->room, words, sizeof *own->absent);
-    own->everybody =
-        live_room_take(&hub->room, TACIT_BITS_WORDS(config->site_count), sizeof *own->everybody);
-    if (own->lowers == NULL || own->uppers == NULL || own->active == NULL || own->absent == NULL ||
-        own->everybody == NULL)
-        return TACIT_MEMORY;
-    tacit_bits_fill(own->everybody, config->site_count);
-    return TACIT_OK;
-}
-
-static size_t hub_size(const struct live_hub *hub)
-{
-    struct phased_hub const *const own = hub->own;
-    return tacit_phased_hub_size(&own->core);
-}
-
-static enum tacit_status hub_init(struct live_hub *hub)
-{
-    struct phased_hub const *const own = hub->own;
-    return tacit_phased_hub_init(hub->state, &own->core);
-}
-
-static enum tacit_status hub_check(const struct live_hub *hub)
-{
-    struct phased_hub const *const own = hub->own;
-    return tacit_phased_hub_check(hub->state, hub->state_size, &own->core);
+    own->everybody = live_room_take_all(&hub->room, config->site_count);
 }
 
 static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
@@ -458,50 +386,44 @@ static void note_intervals(struct live_hub *hub)
 }
 
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
-                                   struct live_hub_update *update);
-
-/* The order to everyone that ends a round does not say whose reports were counted, and whose report
- * ended it has had no other answer. The hub tells it what it would tell it if it asked; first, so
- * that it hears of the next order and that it was counted in one message. */
-static void say_order(struct live_hub *hub, const struct tacit_phased_message *order,
-                      uint32_t last_reporter, uint64_t now_us, struct live_hub_update *update)
-{
-    struct tacit_phased_message const question = {.kind = TACIT_PHASED_HELLO,
-                                                  .from = last_reporter,
-                                                  .to = TACIT_HUB,
-                                                  .run_id = hub->config->run_id,
-                                                  .term = core_view(hub).term,
-                                                  .round = order->round};
-    struct tacit_phased_event const event = {
-        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
-    size_t const first = hub->out.count;
-    uint64_t pulls = 0;
-    for (uint32_t i = 0; i < order->block_count; i++)
-        pulls += order->blocks[i].count;
-    live_hub_note(hub, update, "round %u%s, %u arms, %llu pulls", order->round,
-                  order->last ? ", the last" : "", order->block_count, (unsigned long long)pulls);
-    if (!live_hub_send(hub, order) || last_reporter == NOBODY)
-        return;
-    (void)step_core(hub, &event, update);
-    live_messages_put_last(&hub->out, first);
-}
-
-static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
                                    struct live_hub_update *update)
 {
     struct tacit_phased_update made;
     enum tacit_status const status = tacit_phased_hub_step(hub->state, event, &made);
-    bool const ends_round = event->kind == TACIT_EVENT_RECEIVE;
+    struct tacit_phased_message const *const order = &made.message;
+    uint64_t pulls = 0;
     update->persist = update->persist || made.persist;
     update->deadline_us = made.deadline_us;
     if ((made.happened & TACIT_CLOSED_ROUND) != 0)
         note_intervals(hub);
-    if (made.send && made.message.to == TACIT_EVERYONE)
-        say_order(hub, &made.message, ends_round ? event->as.message->from : NOBODY, event->now_us,
-                  update);
-    else if (made.send)
-        (void)live_hub_send(hub, &made.message);
+    if (!made.send)
+        return status;
+    (void)live_hub_send(hub, order);
+    for (uint32_t i = 0; i < order->block_count; i++)
+        pulls += order->blocks[i].count;
+    if (order->to == TACIT_EVERYONE)
+        live_hub_note(hub, update, "round %u%s, %u arms, %llu pulls", order->round,
+                      order->last ? ", the last" : "", order->block_count,
+                      (unsigned long long)pulls);
     return status;
+}
+
+static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
+                       const struct tacit_entropy *entropy, struct live_hub_update *update)
+{
+    struct tacit_phased_hub_view const view = core_view(hub);
+    uint32_t const rounds = view.judge.round + (view.judge.finished ? 1 : 0);
+    struct tacit_phased_message const question = {.kind = TACIT_PHASED_HELLO,
+                                                  .from = site,
+                                                  .to = TACIT_HUB,
+                                                  .run_id = hub->config->run_id,
+                                                  .term = view.term,
+                                                  .round = rounds};
+    (void)entropy; /* it draws nothing */
+    (void)step_core(hub,
+                    &(struct tacit_phased_event){
+                        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question},
+                    update);
 }
 
 /* ---- Arms that come and go ---- */
@@ -601,17 +523,16 @@ const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                             .has_terms = true,
                                             .is_rebuilt = true,
                                             .codec = &codec,
+                                            .core = &tacit_phased_hub_live,
                                             .own_size = sizeof(struct phased_hub),
                                             .epsilon_nano = live_hub_epsilon_nano,
                                             .parameters = hub_parameters,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
                                             .configure = hub_configure,
-                                            .size = hub_size,
-                                            .init = hub_init,
-                                            .check = hub_check,
                                             .begin = note_intervals,
                                             .snapshot = hub_snapshot,
                                             .restore = hub_restore,
                                             .step = hub_step,
+                                            .answer = hub_answer,
                                             .look = hub_look};

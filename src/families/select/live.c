@@ -17,27 +17,6 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
-                                uint32_t to, void **message)
-{
-    struct tacit_select_message *made;
-    enum tacit_status const status =
-        tacit_wire_select_decode(bytes, size, shape->agent_count, to, &made);
-    if (status == TACIT_OK)
-        *message = made;
-    return status;
-}
-
-static size_t bytes_of(const struct live_shape *shape, const void *message)
-{
-    return tacit_wire_select_bytes(message, shape->agent_count);
-}
-
-static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
-{
-    return tacit_wire_select_encode(message, shape->agent_count, bytes);
-}
-
 static struct live_label label(const void *message)
 {
     struct tacit_select_message const *const said = message;
@@ -48,7 +27,10 @@ static struct live_label label(const void *message)
                                            .is_retained = said->to == TACIT_EVERYONE}};
 }
 
-static const struct live_codec codec = {decode, bytes_of, encode, label};
+LIVE_CODEC(static, codec, struct tacit_select_message, label,
+           tacit_wire_select_decode(bytes, size, shape->agent_count, to, &made),
+           tacit_wire_select_bytes(said, shape->agent_count),
+           tacit_wire_select_encode(said, shape->agent_count, bytes));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
@@ -59,6 +41,8 @@ struct select_site {
     struct live_file model;
     char json[JSON_BYTES];
 };
+
+LIVE_CORE(tacit_select_site, struct select_site);
 
 static enum tacit_status site_configure(struct live_site *site)
 {
@@ -95,27 +79,6 @@ static const char *site_objection(const struct live_site *site)
     if ((double)run->epsilon_nano > config->budget * (double)TACIT_NANO * (1 + 1e-12))
         return "the run reckons with a larger budget than policy.budget";
     return NULL;
-}
-
-static size_t site_size(const struct live_site *site)
-{
-    struct select_site const *const own = site->own;
-    return tacit_select_site_size(&own->core);
-}
-
-static void site_init(struct live_site *site)
-{
-    struct select_site const *const own = site->own;
-    enum tacit_status const status = tacit_select_site_init(site->state, &own->core);
-    TACIT_ASSERT(status == TACIT_OK);
-}
-
-static enum tacit_status site_check(const struct live_site *site)
-{
-    struct select_site const *const own = site->own;
-    enum tacit_status const status =
-        tacit_select_site_check(site->state, site->state_size, &own->core);
-    return status == TACIT_OK && site_objection(site) != NULL ? TACIT_MALFORMED : status;
 }
 
 static struct tacit_select_site_view site_view(const struct live_site *site)
@@ -288,15 +251,14 @@ const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                               .family = TACIT_WIRE_SELECT_FAMILY,
                                               .version = TACIT_WIRE_SELECT_VERSION,
                                               .epsilon_of = "update",
+                                              .keeps_objecting = true,
                                               .events =
                                                   LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_TASK,
                                               .codec = &codec,
+                                              .core = &tacit_select_site_live,
                                               .own_size = sizeof(struct select_site),
                                               .configure = site_configure,
                                               .objection = site_objection,
-                                              .size = site_size,
-                                              .init = site_init,
-                                              .check = site_check,
                                               .step = site_step,
                                               .look = site_look,
                                               .command = site_command,
@@ -305,10 +267,19 @@ const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
 /* ---- The hub --------------------------------------------------------------------------------- */
 
 struct select_hub {
+    const struct select_hub_settings *settings;
     struct tacit_select_hub_config core;
     struct live_file model;
     uint32_t noted_round;
 };
+
+static enum tacit_status hub_init(void *state, const void *own)
+{
+    struct select_hub const *const hub = own;
+    return tacit_select_hub_init(state, &hub->core, hub->settings->sizes, hub->settings->initial);
+}
+
+LIVE_CORE_BEGUN_BY(tacit_select_hub, struct select_hub, hub_init);
 
 static const struct select_hub_settings *settings_of(const struct live_hub_config *config)
 {
@@ -367,31 +338,12 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
         (void)fprintf(out, "run.initial %a\n", (double)settings->initial[i]);
 }
 
-static enum tacit_status hub_configure(struct live_hub *hub)
+static void hub_configure(struct live_hub *hub)
 {
     struct select_hub *const own = hub->own;
-    own->core = settings_of(hub->config)->core;
+    own->settings = settings_of(hub->config);
+    own->core = own->settings->core;
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
-    return TACIT_OK;
-}
-
-static size_t hub_size(const struct live_hub *hub)
-{
-    struct select_hub const *const own = hub->own;
-    return tacit_select_hub_size(&own->core);
-}
-
-static enum tacit_status hub_init(struct live_hub *hub)
-{
-    struct select_hub const *const own = hub->own;
-    struct select_hub_settings const *const settings = settings_of(hub->config);
-    return tacit_select_hub_init(hub->state, &own->core, settings->sizes, settings->initial);
-}
-
-static enum tacit_status hub_check(const struct live_hub *hub)
-{
-    struct select_hub const *const own = hub->own;
-    return tacit_select_hub_check(hub->state, hub->state_size, &own->core);
 }
 
 static void note_round(struct live_hub *hub, const struct tacit_select_hub_view *view,
@@ -461,14 +413,12 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .family = TACIT_WIRE_SELECT_FAMILY,
                                             .version = TACIT_WIRE_SELECT_VERSION,
                                             .codec = &codec,
+                                            .core = &tacit_select_hub_live,
                                             .own_size = sizeof(struct select_hub),
                                             .epsilon_nano = hub_epsilon_nano,
                                             .parameters = hub_parameters,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
                                             .configure = hub_configure,
-                                            .size = hub_size,
-                                            .init = hub_init,
-                                            .check = hub_check,
                                             .step = hub_step,
                                             .look = hub_look};

@@ -11,32 +11,19 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* What the hub says to all is about the board; a site hears nothing else of that kind. */
-static enum tacit_status decode(const struct live_shape *shape, const uint8_t *bytes, size_t size,
-                                uint32_t to, void **message)
+static enum tacit_status decode_letter(const struct live_shape *shape, const uint8_t *bytes,
+                                       size_t size, uint32_t to, struct tacit_vote_letter **letter)
 {
-    struct tacit_vote_letter *letter;
     enum tacit_status const status =
-        tacit_wire_vote_decode(bytes, size, shape->arm_count, shape->agent_count, to, &letter);
-    if (status != TACIT_OK)
+        tacit_wire_vote_decode(bytes, size, shape->arm_count, shape->agent_count, to, letter);
+    if (status != TACIT_OK || to == TACIT_HUB)
         return status;
-    bool const is_of_board = letter->kind == TACIT_VOTE_ROW || letter->kind == TACIT_VOTE_ANEW;
-    if (to != TACIT_HUB && is_of_board != (to == TACIT_EVERYONE)) {
-        free(letter);
-        return TACIT_MALFORMED;
-    }
-    *message = letter;
-    return TACIT_OK;
-}
-
-static size_t bytes_of(const struct live_shape *shape, const void *message)
-{
-    return tacit_wire_vote_bytes(((const struct tacit_vote_letter *)message)->kind,
-                                 shape->arm_count);
-}
-
-static enum tacit_status encode(const struct live_shape *shape, const void *message, uint8_t *bytes)
-{
-    return tacit_wire_vote_encode(message, shape->arm_count, bytes);
+    bool const is_of_board =
+        (*letter)->kind == TACIT_VOTE_ROW || (*letter)->kind == TACIT_VOTE_ANEW;
+    if (is_of_board == (to == TACIT_EVERYONE))
+        return TACIT_OK;
+    free(*letter);
+    return TACIT_MALFORMED;
 }
 
 static struct live_label label(const void *message)
@@ -52,7 +39,10 @@ static struct live_label label(const void *message)
                                            .about = is_row ? letter->player : 0}};
 }
 
-static const struct live_codec codec = {decode, bytes_of, encode, label};
+LIVE_CODEC(static, codec, struct tacit_vote_letter, label,
+           decode_letter(shape, bytes, size, to, &made),
+           tacit_wire_vote_bytes(said->kind, shape->arm_count),
+           tacit_wire_vote_encode(said, shape->arm_count, bytes));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
@@ -61,15 +51,26 @@ struct vote_site {
     struct tacit_vote_site_config core;
 };
 
+LIVE_CORE(tacit_vote_site, struct vote_site);
+
 static struct tacit_vote_board_config board_of(const struct tacit_wire_vote_run *run,
-                                               uint64_t *committee)
+                                               const uint64_t *committee)
 {
-    tacit_bits_fill(committee, run->committee > 0 ? run->committee : run->agent_count);
     return (struct tacit_vote_board_config){.run_id = run->run_id,
                                             .player_count = run->agent_count,
                                             .arm_count = run->arm_count,
                                             .votes_needed = run->votes_needed,
                                             .committee = run->committee > 0 ? committee : NULL};
+}
+
+/* A: whose votes count. NULL: out of memory, as the room knows. */
+static uint64_t *voters_of(const struct tacit_wire_vote_run *run, struct live_room *room)
+{
+    uint64_t *const voters =
+        live_room_take(room, TACIT_BITS_WORDS(run->agent_count), sizeof *voters);
+    if (voters != NULL)
+        tacit_bits_fill(voters, run->committee > 0 ? run->committee : run->agent_count);
+    return voters;
 }
 
 /* The run, and what the site's own file says; nothing of the run enters the noise. */
@@ -82,10 +83,6 @@ static enum tacit_status site_configure(struct live_site *site)
         status = live_site_mechanism(&site->config, &site->mechanism);
     if (status != TACIT_OK)
         return status;
-    uint64_t *const committee =
-        live_room_take(&site->room, TACIT_BITS_WORDS(run->agent_count), sizeof *committee);
-    if (committee == NULL)
-        return TACIT_MEMORY;
     own->core = (struct tacit_vote_site_config){
         .player = {.run_id = run->run_id,
                    .player_id = run->agent,
@@ -97,40 +94,13 @@ static enum tacit_status site_configure(struct live_site *site)
                    .mechanism = site->mechanism,
                    .budget_nano = tacit_nano_of(site->config.budget),
                    .tick_us = (uint64_t)run->tick_ms * 1000u},
-        .board = board_of(run, committee),
+        .board = board_of(run, voters_of(run, &site->room)),
         .horizon = run->horizon,
         .cells_max = site->config.rounds_max,
         .goes_on = run->reset_after_s > 0,
         .resend_after_us = site->config.resend_after_us};
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     return TACIT_OK;
-}
-
-static const char *site_objection(const struct live_site *site)
-{
-    struct vote_site const *const own = site->own;
-    return own->run.epsilon_nano > tacit_mechanism_cost_nano(&site->mechanism)
-               ? "the run reckons with a larger epsilon per reward than policy.epsilon"
-               : NULL;
-}
-
-static size_t site_size(const struct live_site *site)
-{
-    struct vote_site const *const own = site->own;
-    return tacit_vote_site_size(&own->core);
-}
-
-static void site_init(struct live_site *site)
-{
-    struct vote_site const *const own = site->own;
-    enum tacit_status const status = tacit_vote_site_init(site->state, &own->core);
-    TACIT_ASSERT(status == TACIT_OK); /* its size said that it is valid */
-}
-
-static enum tacit_status site_check(const struct live_site *site)
-{
-    struct vote_site const *const own = site->own;
-    return tacit_vote_site_check(site->state, site->state_size, &own->core);
 }
 
 /* Outbox = ledger: what leaves because of a draw is its commitment; its sums never leave. */
@@ -219,11 +189,9 @@ static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t ot
 static void site_promise(const struct live_site *site, const struct live_site_config *config,
                          struct tacit_promise *promise)
 {
-    struct tacit_mechanism mechanism;
     (void)site;
     promise->trust.audience = TACIT_AUDIENCE_VOTES;
-    if (live_site_mechanism(config, &mechanism) == TACIT_OK)
-        promise->mechanism = tacit_promise_mechanism_of(&mechanism, TACIT_LEAVING_VOTES);
+    live_site_promise(config, TACIT_LEAVING_VOTES, promise);
 }
 
 const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
@@ -233,12 +201,10 @@ const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                             .keeps_digest = true,
                                             .events = LIVE_SITE_PLAN_EVENTS,
                                             .codec = &codec,
+                                            .core = &tacit_vote_site_live,
                                             .own_size = sizeof(struct vote_site),
                                             .configure = site_configure,
-                                            .objection = site_objection,
-                                            .size = site_size,
-                                            .init = site_init,
-                                            .check = site_check,
+                                            .objection = live_site_reckoning,
                                             .step = site_step,
                                             .look = site_look,
                                             .prefers = site_prefers,
@@ -251,6 +217,8 @@ struct vote_hub {
     struct tacit_vote_hub_config core;
     uint64_t *asked; /* A: whose votes count */
 };
+
+LIVE_CORE(tacit_vote_hub, struct vote_hub);
 
 static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
 {
@@ -277,35 +245,13 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
                   run.tick_ms);
 }
 
-static enum tacit_status hub_configure(struct live_hub *hub)
+static void hub_configure(struct live_hub *hub)
 {
     struct vote_hub *const own = hub->own;
     own->run = vote_hub_run(hub->config, 0);
-    own->asked =
-        live_room_take(&hub->room, TACIT_BITS_WORDS(own->run.agent_count), sizeof *own->asked);
-    if (own->asked == NULL)
-        return TACIT_MEMORY;
+    own->asked = voters_of(&own->run, &hub->room);
     own->core = (struct tacit_vote_hub_config){.board = board_of(&own->run, own->asked),
                                                .reset_after_s = own->run.reset_after_s};
-    return TACIT_OK;
-}
-
-static size_t hub_size(const struct live_hub *hub)
-{
-    struct vote_hub const *const own = hub->own;
-    return tacit_vote_hub_size(&own->core);
-}
-
-static enum tacit_status hub_init(struct live_hub *hub)
-{
-    struct vote_hub const *const own = hub->own;
-    return tacit_vote_hub_init(hub->state, &own->core);
-}
-
-static enum tacit_status hub_check(const struct live_hub *hub)
-{
-    struct vote_hub const *const own = hub->own;
-    return tacit_vote_hub_check(hub->state, hub->state_size, &own->core);
 }
 
 /* The broker is not trusted to keep anything. */
@@ -382,14 +328,12 @@ const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                           .family = TACIT_WIRE_VOTE_FAMILY,
                                           .version = TACIT_WIRE_VOTE_VERSION,
                                           .codec = &codec,
+                                          .core = &tacit_vote_hub_live,
                                           .own_size = sizeof(struct vote_hub),
                                           .epsilon_nano = live_hub_epsilon_nano,
                                           .parameters = hub_parameters,
                                           .too_large = hub_too_large,
                                           .describe = hub_describe,
                                           .configure = hub_configure,
-                                          .size = hub_size,
-                                          .init = hub_init,
-                                          .check = hub_check,
                                           .step = hub_step,
                                           .look = hub_look};
