@@ -210,24 +210,29 @@ static bool is_anybody_gone(const struct storm_world *world)
 }
 
 /* Where nothing is noised: a draw is the sum of what its plan's pulls brought, each once; .. */
-static void check_draw(const struct storm_world *world, const struct tacit_phased_agent_view *view,
-                       const struct tacit_phased_message *draw)
+static bool is_sum_of_pulls(const struct storm_world *world,
+                            const struct tacit_phased_agent_view *view,
+                            const struct tacit_phased_message *draw)
 {
     bool const is_exact = isinf(own_of(world)->hub.schedule.epsilon_per_reward) != 0;
     for (uint32_t i = 0; is_exact && i < view->block_count; i++)
-        assert_int_equal(draw->sums[i],
-                         storm_pull(world, view->blocks[i].arm) * (int64_t)view->blocks[i].count);
+        if (draw->sums[i] !=
+            storm_pull(world, view->blocks[i].arm) * (int64_t)view->blocks[i].count)
+            return false;
+    return true;
 }
 
 /* .. and what closed rounds say of an arm is its mean, however often the hub was built again. */
-static void check_means(const struct storm_world *world,
-                        const struct tacit_phased_judge_view *judge)
+static bool are_means_of_pulls(const struct storm_world *world,
+                               const struct tacit_phased_judge_view *judge)
 {
     bool const is_exact = isinf(own_of(world)->hub.schedule.epsilon_per_reward) != 0;
     for (uint32_t arm = 0; is_exact && world->kind != STORM_WILD && arm < world->arms; arm++)
         if (judge->releases[arm] > 0)
-            assert_true(fabs(judge->means[arm] * (double)TACIT_STEPS -
-                             (double)storm_pull(world, arm)) < 1e-3);
+            if (!(fabs(judge->means[arm] * (double)TACIT_STEPS - (double)storm_pull(world, arm)) <
+                  1e-3))
+                return false;
+    return true;
 }
 
 static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
@@ -246,7 +251,8 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
                                 .answer = view.last && world->changes == 0 ? 1 + view.leader : 0};
     if (view.committed) {
         struct tacit_phased_message const draw = tacit_phased_agent_draw(site);
-        check_draw(world, &view, &draw);
+        if (!is_sum_of_pulls(world, &view, &draw))
+            look->broken = "a draw is not the sum of what was played";
         look->waiting = *draw.commit;
     }
 }
@@ -260,7 +266,6 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
         look_at_site(world, node, look);
         return;
     }
-    check_means(world, &view.judge);
     digest_phased_hub_view(&view, world->arms, world->sites);
     for (uint32_t arm = 0; arm < world->arms; arm++) {
         struct tacit_bounds_interval const at =
@@ -273,6 +278,8 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
                                 .end = view.judge.finished ? STORM_IS_OVER
                                        : waits             ? STORM_SAYS_WHY
                                                            : STORM_GOES_ON};
+    if (!are_means_of_pulls(world, &view.judge))
+        look->broken = "closed rounds are not those of what was played";
 }
 
 /* ---- Messages ---- */

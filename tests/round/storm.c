@@ -188,6 +188,8 @@ static void look_at(struct storm_world *world, uint32_t at, const struct storm_u
     struct storm_node const *const node = &world->nodes[at];
     struct storm_look look = {0};
     world->rule->look(world, at, &look);
+    if (look.broken != NULL)
+        broken(world, look.broken, at);
     if (world->kind == STORM_WILD)
         return;
     if (look.spent_nano > look.budget_nano)

@@ -61,7 +61,8 @@ struct storm_look {
     uint64_t flagged;            /* a holder: who speaks from two states, .. */
     uint64_t ahead;              /* .. and who follows what it never granted */
     enum storm_end end;
-    uint32_t answer; /* 1 + the arm that is the last; 0: none yet */
+    uint32_t answer;    /* 1 + the arm that is the last; 0: none yet */
+    const char *broken; /* a promise of the rule's own that is not kept; NULL: none */
 };
 
 /* What a message is, as far as the round goes. */
