@@ -364,5 +364,6 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .restore = restore,
                                             .operate = operate,
                                             .found = 21570,
+                                            .open = 11,
                                             .digest = UINT64_C(0x3ddaa54fdac5512b),
                                             .verdicts = UINT64_C(0xa5daa073693c884d)};

@@ -384,5 +384,6 @@ const struct storm_rule rule_selection = {
     .field_count = sizeof fields / sizeof *fields,
     .mend = mend,
     .grant = grant,
+    .open = 3,
     .digest = UINT64_C(0xc1ff16eb47a184db),
     .verdicts = UINT64_C(0x8136f9f187cfc9e7)};

@@ -356,5 +356,6 @@ const struct storm_rule rule_votes = {.name = "votes",
                                       .field_count = sizeof fields / sizeof *fields,
                                       .mend = mend,
                                       .grant = grant,
+                                      .open = 3,
                                       .digest = UINT64_C(0xe7427e4eca55e21b),
                                       .verdicts = UINT64_C(0xe47beab720e91cb4)};

@@ -213,7 +213,9 @@ struct storm_rule {
                                  size_t size);
     /* Something that an operator says. NULL: nothing. */
     void (*operate)(struct storm_world *world);
-    uint32_t found;      /* one more schedule; 0: none */
+    uint32_t found; /* one more schedule; 0: none */
+    uint32_t
+        open; /* schedules of the long form that show what is not mended (storm.c, at the end) */
     uint32_t impossible; /* faults of enum storm_bug that cannot be: bits */
     uint64_t digest;     /* of all that the usual worlds do */
     uint64_t verdicts;   /* .. and of what checks say of damaged states */
