@@ -354,6 +354,6 @@ const struct storm_rule rule_phased = {.name = "phased",
                                        .snapshot = snapshot,
                                        .restore = restore,
                                        .operate = operate,
-                                       .open = 40,
+                                       .open = 20,
                                        .digest = UINT64_C(0xe2c1c6265cb7eeb1),
                                        .verdicts = UINT64_C(0x817a36f2b141c019)};
