@@ -42,10 +42,10 @@ DESCENT = ", descent: authors, start: zero"
 FIXED = ", lambda: 0.2, exploration: constant, alpha: 0.3, descent: authors, rounds: 1000"
 # data set: environment, keys of the protocol, clients, slots, runs, what it is
 DATA = {
-    "synthetic": (SPHERE, "", 200, 2000, 5, "Sec. 5: the synthetic data"),
+    "synthetic": (SPHERE, "", 200, 2000, 10, "Sec. 5: the synthetic data"),
     "pool": (POOL, DESCENT, 200, 2000, 10, "Sec. 5: the synthetic data as the authors ran them"),
     "pool_printed": (POOL, "", 200, 2000, 10, "Sec. 5: the authors' pool of arms, Alg. 3 as printed"),
-    "sphere_authors": (SPHERE, DESCENT, 200, 2000, 5, "Sec. 5: arms on the sphere, Alg. 3 as the authors ran it"),
+    "sphere_authors": (SPHERE, DESCENT, 200, 2000, 10, "Sec. 5: arms on the sphere, Alg. 3 as the authors ran it"),
     "small": (SMALL, "", 20, 500, 10, "Table 1, small enough for each B and every baseline"),
     "loose": (SMALL, ", suboptimality: 0.001", 20, 500, 10, "as small, updates that end at eps = .001"),
     "long": (SMALL, "", 20, 2000, 10, "as small, four times as long, each D and B by its theorem"),
