@@ -992,8 +992,8 @@ static void with_resume_it_goes_on_where_it_stopped(void **state)
 {
     struct bench const *const bench = *state;
     char folder[TEMP_PATH_BYTES];
-    write_experiment(bench, "noisy", "4000", "1");
-    write_experiment(bench, "plain", "4000", "1");
+    write_experiment(bench, "noisy", "8000", "1");
+    write_experiment(bench, "plain", "8000", "1");
     temp_path(folder, bench->directory, "resume");
     const char *const arguments[] = {process_tacit(),  "reproduce", "--experiments",
                                      bench->directory, "--json",    "--resume",
@@ -1002,7 +1002,7 @@ static void with_resume_it_goes_on_where_it_stopped(void **state)
     uint32_t stops = 0;
     for (uint32_t i = 0;; i++) {
         struct process_plan const plan = {
-            .arguments = arguments, .interrupt_after_ms = 150 + 100 * i, .timeout_ms = 120000};
+            .arguments = arguments, .interrupt_after_ms = 50 + 100 * i, .timeout_ms = 120000};
         struct process_result result = process_run(&plan);
         bool const is_stopped = result.code == 130;
         if (!is_stopped) {
