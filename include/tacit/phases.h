@@ -53,6 +53,18 @@ uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule);
  * them unless `rungs` is NULL. Requires: room for TACIT_BOUNDS_RELEASES_MAX of them. */
 uint32_t tacit_phases_climb(const struct tacit_phases *schedule, uint64_t *rungs);
 
+/* The arms with the largest UCBs of those that were ranked, lowest index on ties. */
+struct tacit_phases_ranking {
+    const double *uppers;          /* by arm */
+    struct tacit_pull_block *heap; /* room for count_max; their arms, the last of them at [0] */
+    uint32_t count;
+    uint32_t count_max;
+};
+
+/* Ranks an arm. Requires: it was not ranked; UCBs of ranked arms do not change; count_max > 0.
+ * Cost: O(log count_max). */
+void tacit_phases_rank(struct tacit_phases_ranking *ranking, uint32_t arm);
+
 /* What the index plays next depends on. */
 struct tacit_phases_choice {
     uint32_t arm_count;      /* K */
@@ -68,7 +80,7 @@ struct tacit_phases_choice {
 /* Writes the plan in increasing order of arms: the B - 1 challengers with the largest UCBs, lowest
  * index on ties, and the leader, if there is no challenger or if its next rung is at most the
  * challengers' together. Returns the number of blocks. Requires: room for B blocks, leader < K.
- * Cost: O(B K). Source: EXACT-BOUNDS 5.3, 5.5. */
+ * Cost: O(K log B). Source: EXACT-BOUNDS 5.3, 5.5. */
 uint32_t tacit_phases_choose(const struct tacit_phases_choice *choice,
                              struct tacit_pull_block *plan);
 

@@ -119,48 +119,69 @@ static bool comes_after(const double *uppers, uint32_t arm, uint32_t other)
     return uppers[arm] < uppers[other] || (!(uppers[arm] > uppers[other]) && arm > other);
 }
 
-/* The next challenger after `before` (TACIT_NO_ARM: the first) in that order. */
-static uint32_t next_challenger(const struct tacit_phases_choice *choice, uint32_t before)
+void tacit_phases_rank(struct tacit_phases_ranking *ranking, uint32_t arm)
 {
-    double const *const uppers = choice->uppers;
-    uint32_t best = TACIT_NO_ARM;
-    for (uint32_t arm = 0; arm < choice->arm_count; arm++) {
-        if (arm == choice->leader || uppers[arm] < choice->bound ||
-            (before != TACIT_NO_ARM && !comes_after(uppers, arm, before)) ||
-            choice->pulls(choice->state, arm) == 0)
-            continue;
-        if (best == TACIT_NO_ARM || comes_after(uppers, best, arm))
-            best = arm;
+    double const *const uppers = ranking->uppers;
+    struct tacit_pull_block *const heap = ranking->heap;
+    uint32_t place = 0;
+    if (ranking->count < ranking->count_max) {
+        place = ranking->count++;
+        for (; place > 0 && comes_after(uppers, arm, heap[(place - 1) / 2].arm);
+             place = (place - 1) / 2)
+            heap[place].arm = heap[(place - 1) / 2].arm;
+    } else if (comes_after(uppers, arm, heap[0].arm)) {
+        return;
+    } else {
+        for (uint32_t child = 1; child < ranking->count; child = 2 * place + 1) {
+            bool const is_second = child + 1 < ranking->count &&
+                                   comes_after(uppers, heap[child + 1].arm, heap[child].arm);
+            child += is_second ? 1 : 0;
+            if (comes_after(uppers, arm, heap[child].arm))
+                break;
+            heap[place].arm = heap[child].arm;
+            place = child;
+        }
     }
-    return best;
+    heap[place].arm = arm;
 }
 
-/* Keeps the plan in the order of arms. Returns the pulls. */
-static uint64_t put(const struct tacit_phases_choice *choice, struct tacit_pull_block *plan,
-                    uint32_t count, uint32_t arm)
+static bool may_challenge(const struct tacit_phases_choice *choice, uint32_t arm)
 {
-    uint64_t const pulls = choice->pulls(choice->state, arm);
+    return choice->uppers[arm] >= choice->bound && arm != choice->leader &&
+           choice->pulls(choice->state, arm) > 0;
+}
+
+/* Into a plan in the order of arms. Member by member: the gap keeps its bytes. */
+static void put_leader(const struct tacit_phases_choice *choice, struct tacit_pull_block *plan,
+                       uint32_t count, uint64_t pulls)
+{
     uint32_t place = count;
-    for (; place > 0 && plan[place - 1].arm > arm; place--)
+    for (; place > 0 && plan[place - 1].arm > choice->leader; place--)
         plan[place] = plan[place - 1];
-    plan[place].arm = arm; /* member by member: the gap keeps its bytes */
+    plan[place].arm = choice->leader;
     plan[place].count = pulls;
-    return pulls;
 }
 
 uint32_t tacit_phases_choose(const struct tacit_phases_choice *choice,
                              struct tacit_pull_block *plan)
 {
     TACIT_ASSERT(choice->leader < choice->arm_count);
-    uint64_t const own = choice->pulls(choice->state, choice->leader);
+    struct tacit_phases_ranking first = {
+        .uppers = choice->uppers, .heap = plan, .count_max = choice->arms_per_round - 1};
+    for (uint32_t arm = 0; arm < choice->arm_count; arm++)
+        if (may_challenge(choice, arm))
+            tacit_phases_rank(&first, arm);
+    uint32_t const last = plan[0].arm; /* if any */
     uint64_t total = 0;
     uint32_t count = 0;
-    uint32_t arm = next_challenger(choice, TACIT_NO_ARM);
-    while (arm != TACIT_NO_ARM && count + 1 < choice->arms_per_round) {
-        total += put(choice, plan, count++, arm);
-        arm = next_challenger(choice, arm);
-    }
+    for (uint32_t arm = 0; arm < choice->arm_count && count < first.count; arm++)
+        if (may_challenge(choice, arm) && !comes_after(choice->uppers, arm, last)) {
+            plan[count].arm = arm;
+            plan[count].count = choice->pulls(choice->state, arm);
+            total += plan[count++].count;
+        }
+    uint64_t const own = choice->pulls(choice->state, choice->leader);
     if (own > 0 && (count == 0 || own <= total))
-        (void)put(choice, plan, count++, choice->leader);
+        put_leader(choice, plan, count++, own);
     return count;
 }

@@ -122,6 +122,12 @@ static uint64_t next_pulls(struct tacit_phased_judge *judge, uint32_t arm)
     return rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1]);
 }
 
+static void clear_plan(struct tacit_phased_judge *judge)
+{
+    memset(plan_of(judge), 0, judge->plan_count * sizeof(struct tacit_pull_block));
+    judge->plan_count = 0;
+}
+
 /* A last word without a leader leaves the sites to play all arms in turn: where not all arms are
  * there it names one. */
 static void finish(struct tacit_phased_judge *judge)
@@ -133,7 +139,7 @@ static void finish(struct tacit_phased_judge *judge)
         is_whole = is_whole && standings_of(judge)[arm] == TACIT_PHASED_PRESENT;
         first = is_in(judge, arm) ? arm : first;
     }
-    judge->plan_count = 0;
+    clear_plan(judge);
     judge->finished = true;
     if (judge->played == TACIT_NO_ARM && !is_whole)
         judge->played = first;
@@ -172,13 +178,13 @@ static void plan_arm(struct tacit_phased_judge *judge, uint32_t arm)
     judge->plan_count++;
 }
 
-static void clear_plan(struct tacit_phased_judge *judge)
-{
-    judge->plan_count = 0;
-    memset(plan_of(judge), 0, 2 * (size_t)judge->schedule.arm_count * sizeof(uint64_t));
-}
-
 /* ---- Intervals ---- */
+
+/* 5.3, for regret. */
+static double level_of_pulls(uint64_t pulls)
+{
+    return log(pulls > 3 ? (double)pulls : 3);
+}
 
 /* 4.2, 5.3: the level of an arm's bounds. */
 static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
@@ -187,7 +193,7 @@ static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
     if (decides(&judge->schedule))
         return tacit_bounds_level(judge->schedule.arm_count, (uint32_t)releases_of(judge)[arm],
                                   tacit_phases_delta(&judge->schedule));
-    return log(judge->pull_count > 3 ? (double)judge->pull_count : 3);
+    return level_of_pulls(judge->pull_count);
 }
 
 static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint32_t arm,
@@ -354,117 +360,217 @@ static uint32_t best_mean(struct tacit_phased_judge *judge)
 }
 
 /* For regret the level is common, and which releases to use depends on counts alone (2.5): arms
- * with equally many releases, of all sites each, have one answer. */
-struct cut {
+ * with equally many releases, of all sites each, are of one group. In it the order of means is that
+ * of UCBs. */
+struct group {
     bool is_known;
-    uint32_t first; /* release to begin with */
-    double radius;  /* c of the suffix */
+    bool has_moved;    /* its suffixes begin with another release than a round ago */
+    uint32_t first;    /* release that they begin with */
+    double radius;     /* c of the suffix */
+    uint32_t top;      /* arm with the largest mean, lowest index on ties */
+    uint32_t second;   /* of the others */
+    double lost_mean;  /* means up to here .. */
+    double lost_upper; /* .. have UCBs up to here, which are too small for a challenger */
 };
 
-/* Did all sites report in each of the arm's releases? */
-static bool is_whole(struct tacit_phased_judge *judge, uint32_t arm)
-{
-    struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
-    for (uint64_t e = 0; e < releases_of(judge)[arm]; e++)
-        if (sums[e].noises != judge->schedule.agent_count)
-            return false;
-    return true;
-}
+/* Arms in which a site is missing in some release have group 0, and are bounded each by itself. */
+struct groups {
+    struct group of[TACIT_BOUNDS_RELEASES_MAX + 1];
+    bool are_whole; /* in no release of any arm a site is missing */
+    bool are_new;   /* nothing that was computed before counts */
+    double level;
+    double level_before; /* a round ago */
+};
 
-/* The suffix in use and its radius. `cuts`: one for each number of releases. */
-static struct tacit_bounds_sum cut_suffix(struct tacit_phased_judge *judge, uint32_t arm,
-                                          double level, struct cut *cuts, double *radius)
+static uint32_t group_of(struct tacit_phased_judge *judge, const struct groups *groups,
+                         uint32_t arm)
 {
-    TACIT_ASSERT(releases_of(judge)[arm] > 0);
-    TACIT_ASSERT(releases_of(judge)[arm] <= TACIT_BOUNDS_RELEASES_MAX);
-    double const epsilon = judge->schedule.epsilon_per_reward;
     struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
     uint32_t const count = (uint32_t)releases_of(judge)[arm];
-    struct cut own = {.is_known = false};
-    struct cut *const cut = is_whole(judge, arm) ? &cuts[count] : &own;
+    TACIT_ASSERT(count > 0 && count <= TACIT_BOUNDS_RELEASES_MAX);
+    for (uint32_t e = 0; e < count && !groups->are_whole; e++)
+        if (sums[e].noises != judge->schedule.agent_count)
+            return 0;
+    return count;
+}
+
+/* Has every site reported in every release? */
+static bool are_whole(struct tacit_phased_judge *judge)
+{
+    uint64_t pulls = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (releases_of(judge)[arm] > 0)
+            pulls += rungs_of(judge)[releases_of(judge)[arm] - 1];
+    return pulls * judge->schedule.agent_count == judge->pull_count;
+}
+
+/* The releases of an arm from this one on. */
+static struct tacit_bounds_sum sum_from(struct tacit_phased_judge *judge, uint32_t arm,
+                                        uint32_t first)
+{
+    struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
     struct tacit_bounds_sum sum = {0};
-    if (!cut->is_known) {
-        cut->first = tacit_bounds_suffix(sums, count, epsilon, level, &sum);
-        cut->radius = tacit_bounds_radius(sum.pulls, sum.noises, epsilon, level);
-        cut->is_known = true;
-    } else {
-        for (uint32_t e = cut->first; e < count; e++) {
-            sum.pulls += sums[e].pulls;
-            sum.noises += sums[e].noises;
-            sum.steps += sums[e].steps;
-        }
+    for (uint32_t e = first; e < releases_of(judge)[arm]; e++) {
+        sum.pulls += sums[e].pulls;
+        sum.noises += sums[e].noises;
+        sum.steps += sums[e].steps;
     }
-    *radius = cut->radius;
     return sum;
 }
 
-static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, double level,
-                          struct cut *cuts)
+/* Which releases count, by those of one arm of the group. */
+static void know_group(struct tacit_phased_judge *judge, uint32_t arm, const struct groups *groups,
+                       struct group *group)
 {
-    double radius;
-    struct tacit_bounds_sum const sum = cut_suffix(judge, arm, level, cuts, &radius);
+    double const epsilon = judge->schedule.epsilon_per_reward;
+    uint32_t const count = (uint32_t)releases_of(judge)[arm];
+    struct tacit_bounds_sum sum;
+    uint32_t const before =
+        groups->are_new
+            ? TACIT_BOUNDS_RELEASES_MAX
+            : tacit_bounds_suffix(sums_of(judge, arm), count, epsilon, groups->level_before, &sum);
+    group->first = tacit_bounds_suffix(sums_of(judge, arm), count, epsilon, groups->level, &sum);
+    group->radius = tacit_bounds_radius(sum.pulls, sum.noises, epsilon, groups->level);
+    group->has_moved = group->first != before;
+    group->is_known = true;
+}
+
+/* Mean, and y + c, clipped, for a UCB: it costs little and is no less (2.4). */
+static void bound_roughly(struct tacit_phased_judge *judge, uint32_t arm, struct groups *groups,
+                          bool is_new)
+{
+    uint32_t const number = group_of(judge, groups, arm);
+    struct group *const group = &groups->of[number];
+    if (!group->is_known || number == 0)
+        know_group(judge, arm, groups, group);
+    if (is_new || group->has_moved || number == 0) {
+        struct tacit_bounds_sum const sum = sum_from(judge, arm, group->first);
+        means_of(judge)[arm] = tacit_bounds_mean(&sum);
+    }
+    double const upper = means_of(judge)[arm] + group->radius;
+    uppers_of(judge)[arm] = upper > 0 ? (upper < 1 ? upper : 1) : 0;
+}
+
+/* Arms come in their order: of equals the first one stays. */
+static void note_mean(struct group *group, const double *means, uint32_t arm)
+{
+    if (group->top == TACIT_NO_ARM || means[arm] > means[group->top]) {
+        group->second = group->top;
+        group->top = arm;
+    } else if (group->second == TACIT_NO_ARM || means[arm] > means[group->second]) {
+        group->second = arm;
+    }
+}
+
+static bool is_compared(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    return is_in(judge, arm) && releases_of(judge)[arm] > 0;
+}
+
+static void bound_all_roughly(struct tacit_phased_judge *judge, struct groups *groups)
+{
+    for (uint32_t i = 0; i < judge->plan_count && !groups->are_new; i++)
+        if (is_compared(judge, plan_of(judge)[i].arm))
+            bound_roughly(judge, plan_of(judge)[i].arm, groups, true);
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (is_compared(judge, arm)) {
+            bound_roughly(judge, arm, groups, false);
+            note_mean(&groups->of[group_of(judge, groups, arm)], means_of(judge), arm);
+        }
+}
+
+static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, double level)
+{
+    struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
     uppers_of(judge)[arm] = tacit_bounds_upper(&sum, judge->schedule.epsilon_per_reward, level);
 }
 
-/* The largest frame, lowest index on ties; TACIT_NO_ARM: all are below 0, which is: done. */
-static uint32_t next_frame(const double *frames, uint32_t arms)
+/* ---- Who may challenge ---- */
+
+/* An upper bound of a UCB below this, and not for rounding, is of nobody who is taken. */
+static double least_wanted(const struct tacit_phased_judge *judge,
+                           const struct tacit_phases_ranking *ranking)
 {
-    double largest = 0;
-    uint32_t next = TACIT_NO_ARM;
-    for (uint32_t arm = 0; arm < arms; arm++)
-        if (frames[arm] > largest || (next == TACIT_NO_ARM && frames[arm] >= 0)) {
-            largest = frames[arm];
-            next = arm;
-        }
-    return next;
+    double const bound = ranking->uppers[judge->leader];
+    bool const is_full = ranking->count == ranking->count_max;
+    double const least = is_full ? ranking->uppers[ranking->heap[0].arm] : 0;
+    return (least > bound ? least : bound) - FAR;
 }
 
-/* How many UCBs surely come before that of an arm with this frame, the largest one left? (Others
- * whose UCB is not known yet have frames that are no larger.) */
-static uint32_t count_ahead(struct tacit_phased_judge *judge, double frame, uint32_t arm)
+/* Do all arms from this one on come after those that are taken? None has a UCB above 1. */
+static bool is_settled(const struct tacit_phases_ranking *ranking, uint32_t arm)
 {
-    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
-    double const *const uppers = uppers_of(judge);
-    double const leader_upper = uppers[judge->leader];
-    uint32_t count = 0;
-    for (uint32_t other = 0; other < judge->schedule.arm_count; other++)
-        count += is_in(judge, other) && uppers[other] > frame + FAR ? 1 : 0;
-    for (uint32_t other = 0; other < arm && frame + FAR >= 1; other++)
-        count += is_in(judge, other) && uppers[other] >= 1 && other != judge->leader ? 1 : 0;
-    return count - (leader_upper > frame + FAR ? 1 : 0);
+    return ranking->count == ranking->count_max && arm > ranking->heap[0].arm &&
+           ranking->uppers[ranking->heap[0].arm] >= 1;
 }
 
-/* UCBs are computed where they can matter: y + c, which costs little, is no less than the UCB
- * (2.4). An arm whose y + c is below the leader's UCB is no challenger; one that has B - 1 others
- * before it is not among those that are taken. They keep y + c. */
-static void bound_all(struct tacit_phased_judge *judge)
+/* The exact UCB, and what it says of the arm's group. */
+static void bound_challenger(struct tacit_phased_judge *judge, uint32_t arm, double level,
+                             struct group *group, struct tacit_phases_ranking *ranking)
 {
-    uint32_t const arms = judge->schedule.arm_count;
-    double const level = level_of(judge, 0);
-    double *const frames = lowers_of(judge); /* for the time of this function */
-    struct cut cuts[TACIT_BOUNDS_RELEASES_MAX + 1] = {{.is_known = false}};
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        double radius;
-        frames[arm] = -1;
-        if (!is_in(judge, arm) || releases_of(judge)[arm] == 0)
-            continue; /* nothing is to be computed */
-        struct tacit_bounds_sum const sum = cut_suffix(judge, arm, level, cuts, &radius);
-        means_of(judge)[arm] = tacit_bounds_mean(&sum);
-        double const frame = means_of(judge)[arm] + radius;
-        frames[arm] = uppers_of(judge)[arm] = frame > 0 ? (frame < 1 ? frame : 1) : 0;
+    bound_exactly(judge, arm, level);
+    tacit_phases_rank(ranking, arm);
+    if (uppers_of(judge)[arm] < least_wanted(judge, ranking) &&
+        means_of(judge)[arm] > group->lost_mean) {
+        group->lost_mean = means_of(judge)[arm];
+        group->lost_upper = uppers_of(judge)[arm];
     }
+}
+
+/* Level and groups; a round ago so many pulls had been released. */
+static void begin_groups(struct tacit_phased_judge *judge, uint64_t pulls_before,
+                         struct groups *groups)
+{
+    *groups = (struct groups){.are_whole = are_whole(judge),
+                              .are_new = pulls_before == 0 || is_guarded(&judge->schedule),
+                              .level = level_of_pulls(judge->pull_count),
+                              .level_before = level_of_pulls(pulls_before)};
+    for (uint32_t i = 0; i <= TACIT_BOUNDS_RELEASES_MAX; i++)
+        groups->of[i] =
+            (struct group){.top = TACIT_NO_ARM, .second = TACIT_NO_ARM, .lost_mean = -INFINITY};
+}
+
+/* The best of each group first: where it is too far below, all of the group is. */
+static void bound_tops(struct tacit_phased_judge *judge, struct groups *groups,
+                       struct tacit_phases_ranking *ranking)
+{
+    for (uint32_t i = 1; i <= TACIT_BOUNDS_RELEASES_MAX; i++) {
+        struct group *const group = &groups->of[i];
+        group->top = group->top == judge->leader ? group->second : group->top;
+        if (group->top != TACIT_NO_ARM &&
+            uppers_of(judge)[group->top] >= least_wanted(judge, ranking))
+            bound_challenger(judge, group->top, groups->level, group, ranking);
+    }
+}
+
+/* UCBs are computed where they can matter: who is surely not among the B - 1 challengers with the
+ * largest ones keeps what is no less than its UCB. pulls_before: a round ago; 0: nothing was
+ * computed before. The plan is of no use any more: its room holds the ranking. */
+static void bound_all(struct tacit_phased_judge *judge, uint64_t pulls_before)
+{
+    double *const uppers = uppers_of(judge);
+    struct groups groups;
+    begin_groups(judge, pulls_before, &groups);
+    bound_all_roughly(judge, &groups);
     judge->leader = best_mean(judge);
-    bound_exactly(judge, judge->leader, level, cuts);
-    frames[judge->leader] = -1;
-    double const bound = uppers_of(judge)[judge->leader];
-    for (uint32_t arm = next_frame(frames, arms);
-         arm != TACIT_NO_ARM && frames[arm] >= bound - FAR &&
-         count_ahead(judge, frames[arm], arm) + 1 < judge->schedule.arms_per_round;
-         arm = next_frame(frames, arms)) {
-        bound_exactly(judge, arm, level, cuts);
-        frames[arm] = -1;
+    bound_exactly(judge, judge->leader, groups.level);
+    clear_plan(judge);
+    struct tacit_phases_ranking ranking = {
+        .uppers = uppers, .heap = plan_of(judge), .count_max = judge->schedule.arms_per_round - 1};
+    bound_tops(judge, &groups, &ranking);
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count && !is_settled(&ranking, arm); arm++) {
+        if (uppers[arm] < least_wanted(judge, &ranking) || arm == judge->leader ||
+            !is_compared(judge, arm))
+            continue;
+        uint32_t const number = group_of(judge, &groups, arm);
+        struct group *const group = &groups.of[number];
+        bool const is_alone = number == 0;
+        if (!is_alone && arm != group->top && means_of(judge)[arm] <= group->lost_mean)
+            uppers[arm] = uppers[arm] < group->lost_upper ? uppers[arm] : group->lost_upper;
+        else if (is_alone || arm != group->top)
+            bound_challenger(judge, arm, groups.level, group, &ranking);
     }
-    memset(frames, 0, arms * sizeof *frames);
+    memset(plan_of(judge), 0, ranking.count * sizeof(struct tacit_pull_block));
 }
 
 /* ---- Leader and challengers ---- */
@@ -518,12 +624,12 @@ static void go_on_with_index(struct tacit_phased_judge *judge)
         plan_first(judge);
 }
 
-static void close_index(struct tacit_phased_judge *judge)
+static void close_index(struct tacit_phased_judge *judge, uint64_t pulls_before)
 {
     if (decides(&judge->schedule))
         bound_released(judge);
     else if (knows_all(judge))
-        bound_all(judge);
+        bound_all(judge, pulls_before);
     else
         mean_released(judge);
     go_on_with_index(judge);
@@ -554,9 +660,10 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
         issue_guarded(judge); /* 6: the same counts again */
         return;
     }
+    uint64_t const pulls_before = judge->pull_count;
     keep_releases(judge, agents, sums);
     judge->round_count++;
-    close_index(judge);
+    close_index(judge, pulls_before);
     TACIT_ASSERT(judge->finished == (judge->plan_count == 0));
     TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
     TACIT_ASSERT(judge->round_count <= judge->round);
@@ -583,7 +690,7 @@ static void begin_anew(struct tacit_phased_judge *judge, uint64_t played)
     judge->finished = judge->decided = false;
     bool const knows_some = best_mean(judge) != TACIT_NO_ARM;
     if (!decides(&judge->schedule) && knows_some && knows_all(judge))
-        bound_all(judge); /* the others' intervals stand since their last release */
+        bound_all(judge, 0); /* the others' intervals stand since their last release */
     go_on_with_index(judge);
 }
 
