@@ -7,6 +7,8 @@
 
 #define FAR 1e-9 /* an arm is far below where not even rounding could lift it */
 
+#define MANY_ARMS 256u /* of fewer, means cost less than to find out which of them changed */
+
 struct tacit_phased_judge {
     struct tacit_phases schedule;
     uint64_t slots;      /* of a site, in all plans so far */
@@ -479,10 +481,13 @@ static void bound_all_roughly(struct tacit_phased_judge *judge, struct groups *g
         }
 }
 
-static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, double level)
+static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, struct groups *groups)
 {
-    struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
-    uppers_of(judge)[arm] = tacit_bounds_upper(&sum, judge->schedule.epsilon_per_reward, level);
+    uint32_t const number = group_of(judge, groups, arm);
+    struct tacit_bounds_sum const sum = number > 0 ? sum_from(judge, arm, groups->of[number].first)
+                                                   : suffix_of(judge, arm, groups->level);
+    uppers_of(judge)[arm] =
+        tacit_bounds_upper(&sum, judge->schedule.epsilon_per_reward, groups->level);
 }
 
 /* ---- Who may challenge ---- */
@@ -505,10 +510,11 @@ static bool is_settled(const struct tacit_phases_ranking *ranking, uint32_t arm)
 }
 
 /* The exact UCB, and what it says of the arm's group. */
-static void bound_challenger(struct tacit_phased_judge *judge, uint32_t arm, double level,
-                             struct group *group, struct tacit_phases_ranking *ranking)
+static void bound_challenger(struct tacit_phased_judge *judge, uint32_t arm, struct groups *groups,
+                             struct tacit_phases_ranking *ranking)
 {
-    bound_exactly(judge, arm, level);
+    struct group *const group = &groups->of[group_of(judge, groups, arm)];
+    bound_exactly(judge, arm, groups);
     tacit_phases_rank(ranking, arm);
     if (uppers_of(judge)[arm] < least_wanted(judge, ranking) &&
         means_of(judge)[arm] > group->lost_mean) {
@@ -521,11 +527,12 @@ static void bound_challenger(struct tacit_phased_judge *judge, uint32_t arm, dou
 static void begin_groups(struct tacit_phased_judge *judge, uint64_t pulls_before,
                          struct groups *groups)
 {
-    *groups = (struct groups){.are_whole = are_whole(judge),
-                              .are_new = pulls_before == 0 || is_guarded(&judge->schedule),
-                              .level = level_of_pulls(judge->pull_count),
-                              .level_before = level_of_pulls(pulls_before)};
-    for (uint32_t i = 0; i <= TACIT_BOUNDS_RELEASES_MAX; i++)
+    groups->are_whole = are_whole(judge);
+    groups->are_new =
+        pulls_before == 0 || is_guarded(&judge->schedule) || judge->schedule.arm_count < MANY_ARMS;
+    groups->level = level_of_pulls(judge->pull_count);
+    groups->level_before = level_of_pulls(pulls_before);
+    for (uint32_t i = 0; i < judge->rung_count; i++) /* an arm has fewer releases than rungs */
         groups->of[i] =
             (struct group){.top = TACIT_NO_ARM, .second = TACIT_NO_ARM, .lost_mean = -INFINITY};
 }
@@ -534,12 +541,12 @@ static void begin_groups(struct tacit_phased_judge *judge, uint64_t pulls_before
 static void bound_tops(struct tacit_phased_judge *judge, struct groups *groups,
                        struct tacit_phases_ranking *ranking)
 {
-    for (uint32_t i = 1; i <= TACIT_BOUNDS_RELEASES_MAX; i++) {
+    for (uint32_t i = 1; i < judge->rung_count; i++) {
         struct group *const group = &groups->of[i];
         group->top = group->top == judge->leader ? group->second : group->top;
         if (group->top != TACIT_NO_ARM &&
             uppers_of(judge)[group->top] >= least_wanted(judge, ranking))
-            bound_challenger(judge, group->top, groups->level, group, ranking);
+            bound_challenger(judge, group->top, groups, ranking);
     }
 }
 
@@ -553,7 +560,7 @@ static void bound_all(struct tacit_phased_judge *judge, uint64_t pulls_before)
     begin_groups(judge, pulls_before, &groups);
     bound_all_roughly(judge, &groups);
     judge->leader = best_mean(judge);
-    bound_exactly(judge, judge->leader, groups.level);
+    bound_exactly(judge, judge->leader, &groups);
     clear_plan(judge);
     struct tacit_phases_ranking ranking = {
         .uppers = uppers, .heap = plan_of(judge), .count_max = judge->schedule.arms_per_round - 1};
@@ -568,7 +575,7 @@ static void bound_all(struct tacit_phased_judge *judge, uint64_t pulls_before)
         if (!is_alone && arm != group->top && means_of(judge)[arm] <= group->lost_mean)
             uppers[arm] = uppers[arm] < group->lost_upper ? uppers[arm] : group->lost_upper;
         else if (is_alone || arm != group->top)
-            bound_challenger(judge, arm, groups.level, group, &ranking);
+            bound_challenger(judge, arm, &groups, &ranking);
     }
     memset(plan_of(judge), 0, ranking.count * sizeof(struct tacit_pull_block));
 }
