@@ -363,7 +363,7 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .snapshot = snapshot,
                                             .restore = restore,
                                             .operate = operate,
-                                            .found = 21570,
-                                            .open = 11,
-                                            .digest = UINT64_C(0x3ddaa54fdac5512b),
-                                            .verdicts = UINT64_C(0xa5daa073693c884d)};
+                                            .found = {21570, 3183},
+                                            .open = 1,
+                                            .digest = UINT64_C(0xbe063a2500749a8b),
+                                            .verdicts = UINT64_C(0x77fbf4857a8d569f)};

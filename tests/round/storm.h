@@ -109,6 +109,8 @@ struct storm_draw {
     struct storm_rewards rewards;
 };
 
+#define STORM_FOUND_MAX 4u
+
 /* Faults that are planted to see whether they are found. */
 enum storm_bug {
     STORM_NO_BUG,
@@ -213,9 +215,9 @@ struct storm_rule {
                                  size_t size);
     /* Something that an operator says. NULL: nothing. */
     void (*operate)(struct storm_world *world);
-    uint32_t found; /* one more schedule; 0: none */
     uint32_t
-        open; /* schedules of the long form that show what is not mended (storm.c, at the end) */
+        found[STORM_FOUND_MAX]; /* more schedules: they showed faults that are mended; 0: none */
+    uint32_t open;       /* schedules of the long form that show what is not mended (storm.c) */
     uint32_t impossible; /* faults of enum storm_bug that cannot be: bits */
     uint64_t digest;     /* of all that the usual worlds do */
     uint64_t verdicts;   /* .. and of what checks say of damaged states */

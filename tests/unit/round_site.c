@@ -56,6 +56,7 @@ static struct round_site site_new(bool is_waiting)
     put(site.head, HEAD);
     put(site.commit.commitment, is_waiting ? OURS : HEAD);
     put(site.commit.previous, HEAD - (is_waiting ? 0 : 1));
+    put(site.commit.salt, 1);
     return site;
 }
 
@@ -125,17 +126,21 @@ static void a_draw_follows_the_head(void **state)
                                    sizeof digest));
 }
 
-/* What was granted stands; what was not is gone. */
+/* What was granted stands; of what was not the head is left: what is said shows it, so that a HELLO
+ * which comes after the next grant shows the head before it. */
 static void a_term_begins(void **state)
 {
-    static const struct tacit_commit nothing;
     (void)state;
     for (uint32_t granted = 0; granted < 2; granted++) {
         struct round_site site = site_new(granted == 0);
         struct tacit_commit const before = site.commit;
+        struct tacit_commit head_alone;
+        memset(&head_alone, 0, sizeof head_alone);
+        memcpy(head_alone.commitment, site.head, sizeof site.head);
         site.blocked = site.forgotten = 1;
         round_site_begin_term(&site, granted == 1);
-        assert_memory_equal(&site.commit, granted == 1 ? &before : &nothing, sizeof before);
+        assert_memory_equal(&site.commit, granted == 1 ? &before : &head_alone, sizeof before);
+        assert_int_equal(round_site_may_open(&site), granted == 1);
         assert_true(site.blocked == 0 && site.forgotten == 0 && site.resend.unanswered_count == 0);
         site.blocked = 2;
         assert_false(round_site_is_possible(&site));

@@ -94,8 +94,7 @@ static bool is_answered(struct tacit_elim_agent *agent, const struct tacit_elim_
     return !order->last && agent->release_epoch > 0 && order->epoch == agent->release_epoch &&
            order->pulls == agent->release_pulls &&
            memcmp(order->arms, arms_of(agent), bytes) == 0 &&
-           (!agent->config.has_grants || memcmp(agent->grants.commit.commitment, agent->grants.head,
-                                                sizeof agent->grants.head) == 0);
+           (!agent->config.has_grants || round_site_may_open(&agent->grants));
 }
 
 /* Does it ask for more of what was granted? */

@@ -37,7 +37,7 @@ void elim_agent_drop_history(struct tacit_elim_agent *agent)
     uint32_t const arms = agent->config.arm_count;
     memset(noised_of(agent), 0, arms * sizeof(uint64_t));
     memset(done_of(agent), 0, arms * sizeof(uint64_t));
-    memset(&agent->grants.commit, 0, sizeof agent->grants.commit);
+    round_site_forget_draw(&agent->grants);
     agent->number_base = round_play_draw_number(&agent->play);
     agent->release_epoch = agent->draw_epoch = agent->epoch = 0;
     agent->release_pulls = agent->pulls = 0;

@@ -384,8 +384,7 @@ static void forget_release(struct tacit_phased_agent *agent)
     agent->number_base = round_play_draw_number(&agent->play);
     agent->round = agent->draw_round = agent->release_round = 0;
     clear_plan(agent);
-    memset(&agent->grants.commit, 0, sizeof agent->grants.commit);
-    memcpy(agent->grants.commit.commitment, agent->grants.head, sizeof agent->grants.head);
+    round_site_forget_draw(&agent->grants);
 }
 
 static void begin_term(struct tacit_phased_agent *agent, uint64_t term,

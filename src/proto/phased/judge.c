@@ -399,6 +399,7 @@ static uint32_t group_of(struct tacit_phased_judge *judge, const struct groups *
 /* Has every site reported in every release? */
 static bool are_whole(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(judge->schedule.agent_count > 0);
     uint64_t pulls = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
         if (releases_of(judge)[arm] > 0)
@@ -410,6 +411,7 @@ static bool are_whole(struct tacit_phased_judge *judge)
 static struct tacit_bounds_sum sum_from(struct tacit_phased_judge *judge, uint32_t arm,
                                         uint32_t first)
 {
+    TACIT_ASSERT(first < releases_of(judge)[arm]);
     struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
     struct tacit_bounds_sum sum = {0};
     for (uint32_t e = first; e < releases_of(judge)[arm]; e++) {
@@ -424,6 +426,7 @@ static struct tacit_bounds_sum sum_from(struct tacit_phased_judge *judge, uint32
 static void know_group(struct tacit_phased_judge *judge, uint32_t arm, const struct groups *groups,
                        struct group *group)
 {
+    TACIT_ASSERT(releases_of(judge)[arm] > 0);
     double const epsilon = judge->schedule.epsilon_per_reward;
     uint32_t const count = (uint32_t)releases_of(judge)[arm];
     struct tacit_bounds_sum sum;
@@ -441,6 +444,7 @@ static void know_group(struct tacit_phased_judge *judge, uint32_t arm, const str
 static void bound_roughly(struct tacit_phased_judge *judge, uint32_t arm, struct groups *groups,
                           bool is_new)
 {
+    TACIT_ASSERT(is_in(judge, arm));
     uint32_t const number = group_of(judge, groups, arm);
     struct group *const group = &groups->of[number];
     if (!group->is_known || number == 0)
@@ -456,6 +460,7 @@ static void bound_roughly(struct tacit_phased_judge *judge, uint32_t arm, struct
 /* Arms come in their order: of equals the first one stays. */
 static void note_mean(struct group *group, const double *means, uint32_t arm)
 {
+    TACIT_ASSERT(group->top != arm && group->second != arm);
     if (group->top == TACIT_NO_ARM || means[arm] > means[group->top]) {
         group->second = group->top;
         group->top = arm;
@@ -483,6 +488,7 @@ static void bound_all_roughly(struct tacit_phased_judge *judge, struct groups *g
 
 static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, struct groups *groups)
 {
+    TACIT_ASSERT(groups->level > 0);
     uint32_t const number = group_of(judge, groups, arm);
     struct tacit_bounds_sum const sum = number > 0 ? sum_from(judge, arm, groups->of[number].first)
                                                    : suffix_of(judge, arm, groups->level);
@@ -496,6 +502,7 @@ static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, struct
 static double least_wanted(const struct tacit_phased_judge *judge,
                            const struct tacit_phases_ranking *ranking)
 {
+    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
     double const bound = ranking->uppers[judge->leader];
     bool const is_full = ranking->count == ranking->count_max;
     double const least = is_full ? ranking->uppers[ranking->heap[0].arm] : 0;
@@ -505,6 +512,7 @@ static double least_wanted(const struct tacit_phased_judge *judge,
 /* Do all arms from this one on come after those that are taken? None has a UCB above 1. */
 static bool is_settled(const struct tacit_phases_ranking *ranking, uint32_t arm)
 {
+    TACIT_ASSERT(ranking->count <= ranking->count_max);
     return ranking->count == ranking->count_max && arm > ranking->heap[0].arm &&
            ranking->uppers[ranking->heap[0].arm] >= 1;
 }
@@ -513,6 +521,7 @@ static bool is_settled(const struct tacit_phases_ranking *ranking, uint32_t arm)
 static void bound_challenger(struct tacit_phased_judge *judge, uint32_t arm, struct groups *groups,
                              struct tacit_phases_ranking *ranking)
 {
+    TACIT_ASSERT(arm != judge->leader);
     struct group *const group = &groups->of[group_of(judge, groups, arm)];
     bound_exactly(judge, arm, groups);
     tacit_phases_rank(ranking, arm);
@@ -527,6 +536,7 @@ static void bound_challenger(struct tacit_phased_judge *judge, uint32_t arm, str
 static void begin_groups(struct tacit_phased_judge *judge, uint64_t pulls_before,
                          struct groups *groups)
 {
+    TACIT_ASSERT(pulls_before <= judge->pull_count);
     groups->are_whole = are_whole(judge);
     groups->are_new =
         pulls_before == 0 || is_guarded(&judge->schedule) || judge->schedule.arm_count < MANY_ARMS;

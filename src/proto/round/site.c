@@ -38,11 +38,23 @@ bool round_site_take_refusal(struct round_site *site, const struct round_refusal
     return has_changed;
 }
 
+void round_site_forget_draw(struct round_site *site)
+{
+    memset(&site->commit, 0, sizeof site->commit);
+    memcpy(site->commit.commitment, site->head, sizeof site->head);
+}
+
+bool round_site_may_open(const struct round_site *site)
+{
+    return tacit_commit_is_same(site->commit.commitment, site->head) &&
+           !tacit_commit_is_nothing(site->commit.salt);
+}
+
 void round_site_begin_term(struct round_site *site, bool is_granted)
 {
     TACIT_ASSERT(site->forgotten <= site->blocked);
     if (!is_granted)
-        memset(&site->commit, 0, sizeof site->commit);
+        round_site_forget_draw(site);
     site->blocked = site->forgotten = 0;
     site->resend.unanswered_count = 0;
 }

@@ -38,6 +38,13 @@ struct round_refusal {
  * last draw says nothing. Ensures: true if anything is another than it was. */
 bool round_site_take_refusal(struct round_site *site, const struct round_refusal *refusal);
 
+/* The last draw is of no use any more, not even to be opened: what is said from here on shows the
+ * head alone, which the next commitment follows. */
+void round_site_forget_draw(struct round_site *site);
+
+/* Is what was granted last still there, with what opens it? */
+bool round_site_may_open(const struct round_site *site);
+
 /* A term begins. Whoever begins it has forgotten what it granted: is_granted: the last draw was,
  * and stands; else it is dropped. */
 void round_site_begin_term(struct round_site *site, bool is_granted);
