@@ -131,7 +131,8 @@ static void write_id(const struct tacit_claims *claims, uint32_t figure, char id
 }
 
 /* Is there something of this ID? It is then wanted; a figure that takes hours only by its own ID,
- * or in the fast version. NULL wants every paper that does not take hours. */
+ * or in a fast version that does less than to leave out runs. NULL wants every paper that does not
+ * take hours. */
 static bool want(struct shelf *shelf, const char *wanted, bool is_fast)
 {
     bool found = false;
@@ -144,7 +145,8 @@ static bool want(struct shelf *shelf, const char *wanted, bool is_fast)
                     ? paper->claims->is_long
                     : strcmp(wanted, paper->claims->paper) != 0 && strcmp(wanted, id) != 0)
                 continue;
-            bool const takes_hours = paper->claims->figures[figure].hours != 0 && !is_fast;
+            bool const is_smaller = is_fast && paper->claims->fast_note != NULL;
+            bool const takes_hours = paper->claims->figures[figure].hours != 0 && !is_smaller;
             bool const is_own = wanted != NULL && strcmp(wanted, id) == 0;
             if (takes_hours && !is_own)
                 paper->figures_left[figure] = true;

@@ -296,8 +296,8 @@ static void a_limit_is_reached_or_not(void **state)
     process_free(&other);
 }
 
-/* A figure that takes hours is run when it is asked for by its own ID, and in the fast version;
- * with its paper it is said to be left. */
+/* A figure that takes hours is run when it is asked for by its own ID, and in a fast version that
+ * makes it smaller; with its paper it is said to be left. */
 static void what_takes_hours_is_run_by_its_own_id(void **state)
 {
     struct bench const *const bench = *state;
@@ -325,11 +325,24 @@ static void what_takes_hours_is_run_by_its_own_id(void **state)
     struct process_result both = REPRODUCE(bench, "px", "px-fig1");
     expect_has(both.out, "2 claims: 2 hold, 0 do not hold, 0 undecided; all as recorded\n");
     struct process_result fast = REPRODUCE(bench, "px", "--fast");
-    expect_has(fast.out, "2 experiments, few runs each (--fast)\n");
+    expect_has(fast.out, "1 experiment, few runs each (--fast)\n");
+    expect_has(fast.out, "  not run        order: no value");
+    struct process_result own_fast = REPRODUCE(bench, "px-fig1", "--fast");
+    expect_has(own_fast.out, "2 experiments, few runs each (--fast)\n");
+    write_claims(bench, 3, "fast_runs: 3\nfast_note: A seed.\nfast_settings: {noisy: [seed=2]}",
+                 "  - id: slow\n    title: Slow\n    hours: 9\n    paper_shows: Nothing.\n"
+                 "    plot: {x: t, y: regret}\n"
+                 "    curves: [{experiment: plain, label: plain}]\n    claims:\n"
+                 "      - {id: six, where: here, says: Six., measure: \"6\", band: [6, 6], "
+                 "verdict: holds}\n");
+    struct process_result smaller = REPRODUCE(bench, "px", "--fast");
+    expect_has(smaller.out, "  holds          six: ");
     process_free(&paper);
     process_free(&own);
     process_free(&both);
     process_free(&fast);
+    process_free(&own_fast);
+    process_free(&smaller);
 }
 
 /* Of each run by itself: the mean of the ratios is not the ratio of the means, and a share of the
