@@ -506,11 +506,121 @@ static void arms_may_come_and_go_at_any_time(void **state)
     assert_true(run.overtaken > SETTINGS / 20 && run.reopened > SETTINGS / 20);
 }
 
+/* ---- Many arms ---- */
+
+#define CROWD 300u
+#define CROWD_ROUNDS 120u
+
+struct crowd {
+    struct tacit_phases schedule;
+    uint64_t pulls;
+    struct tacit_bounds_sum releases[CROWD][LOOKS];
+    double means[CROWD], uppers[CROWD];
+};
+
+/* Every bound of every arm, by all of its releases. */
+static uint32_t crowd_leader(struct crowd *crowd, const uint64_t *looks)
+{
+    double const level = log(crowd->pulls > 3 ? (double)crowd->pulls : 3);
+    uint32_t leader = 0;
+    for (uint32_t arm = 0; arm < CROWD; arm++) {
+        struct tacit_bounds_sum sum;
+        double const epsilon = crowd->schedule.epsilon_per_reward;
+        (void)tacit_bounds_suffix(crowd->releases[arm], (uint32_t)looks[arm], epsilon, level, &sum);
+        crowd->means[arm] = tacit_bounds_mean(&sum);
+        crowd->uppers[arm] = tacit_bounds_upper(&sum, epsilon, level);
+        leader = crowd->means[arm] > crowd->means[leader] ? arm : leader;
+    }
+    return leader;
+}
+
+/* The plan has the leader, perhaps, and just those challengers that come first. */
+static void check_crowd_plan(const struct crowd *crowd, const struct tacit_phased_judge_view *view)
+{
+    bool chosen[CROWD] = {false};
+    uint32_t count = 0;
+    for (uint32_t turn = 1; turn < crowd->schedule.arms_per_round; turn++) {
+        uint32_t first = CROWD;
+        for (uint32_t arm = 0; arm < CROWD; arm++)
+            if (arm != view->leader && !chosen[arm] &&
+                crowd->uppers[arm] >= crowd->uppers[view->leader] &&
+                (first == CROWD || crowd->uppers[arm] > crowd->uppers[first]))
+                first = arm;
+        if (first == CROWD)
+            break;
+        chosen[first] = true;
+        count++;
+    }
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < view->plan_count; i++) {
+        assert_true(chosen[view->plan[i].arm] || view->plan[i].arm == view->leader);
+        others += view->plan[i].arm != view->leader ? 1 : 0;
+    }
+    assert_int_equal(others, count);
+}
+
+static void crowd_round(struct crowd *crowd, struct tacit_phased_judge *judge,
+                        struct tacit_rng *rng, double narrow, bool may_miss)
+{
+    static int64_t sums[CROWD];
+    struct tacit_phased_judge_view view;
+    tacit_phased_judge_look(judge, &view);
+    uint32_t const missing = may_miss && tacit_rng_below(rng, 4) == 0 ? 1 : 0;
+    uint32_t const agents = crowd->schedule.agent_count - missing;
+    for (uint32_t i = 0; i < view.plan_count; i++) {
+        uint32_t const arm = view.plan[i].arm;
+        uint64_t const pulls = view.plan[i].count * agents;
+        double const mean = 1 - narrow * (double)((arm * 7919u) % CROWD) / CROWD;
+        double const noise = 8 * (tacit_rng_uniform(rng) - 0.5) * (double)TACIT_STEPS;
+        sums[i] = (int64_t)(mean * (double)pulls * (double)TACIT_STEPS + noise);
+        crowd->releases[arm][view.releases[arm]] =
+            (struct tacit_bounds_sum){.pulls = pulls, .noises = agents, .steps = sums[i]};
+        crowd->pulls += pulls;
+    }
+    tacit_phased_judge_close(judge, agents, sums);
+}
+
+/* Where there are many arms the judge looks at few of them, and keeps what did not change. */
+static void of_many_arms_those_are_played_that_a_look_at_all_would_choose(void **state)
+{
+    (void)state;
+    struct crowd *const crowd = calloc(1, sizeof *crowd);
+    assert_non_null(crowd);
+    for (uint32_t setting = 0; setting < 8; setting++) {
+        struct tacit_rng rng = tacit_rng_stream(SEED, setting, 1, TACIT_PURPOSE_REWARD);
+        memset(crowd, 0, sizeof *crowd);
+        crowd->schedule = (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
+                                                .arm_count = CROWD,
+                                                .agent_count = setting % 2 == 0 ? 3 : 40,
+                                                .horizon = UINT64_C(1) << 26,
+                                                .epsilon_per_reward = 1,
+                                                .growth = 2,
+                                                .arms_per_round = setting < 6 ? 4 : 60};
+        struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&crowd->schedule));
+        assert_non_null(judge);
+        assert_int_equal(tacit_phased_judge_init(judge, &crowd->schedule), TACIT_OK);
+        struct tacit_phased_judge_view view;
+        tacit_phased_judge_look(judge, &view);
+        for (uint32_t round = 0; round < CROWD_ROUNDS && !view.finished; round++) {
+            crowd_round(crowd, judge, &rng, setting % 3 == 0 ? 1 : 0.1, setting % 4 == 3);
+            tacit_phased_judge_look(judge, &view);
+            assert_int_equal(view.leader, crowd_leader(crowd, view.releases));
+            assert_memory_equal(view.means, crowd->means, sizeof crowd->means);
+            if (!view.finished)
+                check_crowd_plan(crowd, &view);
+        }
+        assert_true(view.round_count > 20);
+        free(judge);
+    }
+    free(crowd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hub_plans_as_its_twin),
         cmocka_unit_test(arms_may_come_and_go_at_any_time),
+        cmocka_unit_test(of_many_arms_those_are_played_that_a_look_at_all_would_choose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
