@@ -27,10 +27,9 @@ void wire_bytes_expect_length(struct wire_bytes found, uint8_t unknown_tag,
                               void (*expect_refused)(const uint8_t *bytes, size_t size));
 
 /* Memory that is looked at, for codecs: each block is as long as was asked for, and holds no zeros
- * before it is written; who writes behind it is told when it is given back; how much was asked for
- * goes into the digest (digest.h), on machines of 64 bits alike. wire_bytes_damage lets each
- * request fail once, and wants all back after each look: `look` decodes with it, and gives what it
- * was handed to wire_bytes_give. NULL is nothing. */
+ * before it is written; who writes behind it is told when it is given back. wire_bytes_damage lets
+ * each request fail once, and wants all back after each look: `look` decodes with it, and gives
+ * what it was handed to wire_bytes_give. NULL is nothing. */
 const struct tacit_wire_allocator *wire_bytes_memory(void);
 void wire_bytes_give(const void *block);
 

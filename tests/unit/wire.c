@@ -1711,5 +1711,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL),
-                      UINT64_C(0x2e20896b2f90ca3e));
+                      UINT64_C(0x03dadb4e40169476));
 }
