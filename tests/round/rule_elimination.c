@@ -181,7 +181,7 @@ static void operate(struct storm_world *world)
         kind == 6
             ? tacit_elim_agent_refuse(node->state, change.subject, &now, &entropy, &update)
             : tacit_elim_hub_change(node->state, &change, node->now_us, &entropy, &update, &number);
-    world->changes += status == TACIT_OK ? 1 : 0;
+    world->changes += status == TACIT_OK || update.persist ? 1 : 0; /* refused, though not drawn */
     digest_word(number);
     report(status, false, &out);
     storm_after(world, at, before, &event, &out);
@@ -363,7 +363,6 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .snapshot = snapshot,
                                             .restore = restore,
                                             .operate = operate,
-                                            .found = {21570, 3183},
-                                            .open = 1,
-                                            .digest = UINT64_C(0xbe063a2500749a8b),
-                                            .verdicts = UINT64_C(0x77fbf4857a8d569f)};
+                                            .found = {21570, 3183, 51441},
+                                            .digest = UINT64_C(0xbe6af5436e891da2),
+                                            .verdicts = UINT64_C(0x9dc0735a45ae0e76)};

@@ -356,6 +356,6 @@ const struct storm_rule rule_votes = {.name = "votes",
                                       .field_count = sizeof fields / sizeof *fields,
                                       .mend = mend,
                                       .grant = grant,
-                                      .open = 3,
-                                      .digest = UINT64_C(0xe7427e4eca55e21b),
-                                      .verdicts = UINT64_C(0xe47beab720e91cb4)};
+                                      .found = {36257, 54266, 87774},
+                                      .digest = UINT64_C(0x494b3e96126877d9),
+                                      .verdicts = UINT64_C(0x9c9a50e348e6c61a)};

@@ -391,6 +391,7 @@ static void persist(struct storm_node *node)
 static void take_plan(struct storm_node *node, const struct storm_update *update)
 {
     memset(node->left, 0, sizeof node->left);
+    node->at_most = UINT64_MAX;
     for (uint32_t i = 0; i < update->plan_count; i++)
         node->left[update->plan[i].arm] = update->plan[i].count;
 }
@@ -565,8 +566,9 @@ static void play(struct storm_world *world, uint32_t at, bool is_wild)
     for (uint32_t i = 0; i < world->arms && node->left[arm] == 0; i++)
         arm = (arm + 1) % world->arms;
     uint64_t count = node->left[arm];
-    if (count > 1 && (node->is_at_end || storm_below(world, 6) == 0))
-        count = node->is_at_end ? 1 : 1 + storm_below(world, (uint32_t)count);
+    if (count > 1 && storm_below(world, 6) == 0)
+        count = 1 + storm_below(world, (uint32_t)count);
+    count = count < node->at_most ? count : node->at_most;
     int64_t steps = storm_pull(world, arm) * (int64_t)count;
     uint32_t const what = is_wild ? storm_below(world, 5) : 5;
     count = what == 0 ? node->left[arm] + 1 : what == 1 ? 0 : count;
@@ -581,8 +583,8 @@ static void play(struct storm_world *world, uint32_t at, bool is_wild)
             .kind = TACIT_EVENT_REWARD,
             .reward = {.arm = what == 4 ? world->arms : arm, .count = count, .sum.steps = steps}});
     if (!is_wild && world->status == TACIT_INVALID && count > 1) {
-        node->is_at_end = true; /* a plan may end behind the horizon */
-        node->left[arm] = count;
+        node->at_most = count / 2; /* a plan may end behind the horizon */
+        node->left[arm] += count;
     }
 }
 
@@ -862,9 +864,6 @@ static void every_promise_is_kept_and_everybody_ends(void **state)
     else
         assert_int_equal(bad, 0);
 }
-
-/* Open, of 100,000 schedules: means of phases after a hub was put back and began a term; some of
- * elimination, votes and selections that do not end. None of the usual 2,000. */
 
 /* Each of these breaks a promise, and is found by one. STORM_FORGETS_HEADS is no fault: sites and
  * the hub are put back together, and there the promise ends. */

@@ -94,7 +94,7 @@ struct storm_node {
     uint64_t now_us;
     uint64_t deadline_us;
     uint64_t left[STORM_ARMS_MAX]; /* of the plan */
-    bool is_at_end;                /* pulls are played one by one */
+    uint64_t at_most;              /* pulls of it that are played together */
     bool is_training;
     struct storm_rewards { /* not drawn yet: of the state, of what is durable, of the old one */
         uint64_t set[STORM_REWARDS_WORDS];
