@@ -16,7 +16,6 @@
 #include "gossip.pb-c.h"
 #include "phased.pb-c.h"
 #include "select.pb-c.h"
-#include "vote.pb-c.h"
 #include "wire/runtime.h"
 
 #define CASES 4000u /* of each description */
@@ -29,7 +28,7 @@ static const ProtobufCMessageDescriptor *const descriptions[] = {
     &tacit__v2__glm_parameters__descriptor,    &tacit__v2__glm_private_message__descriptor,
     &tacit__v2__gossip_message__descriptor,    &tacit__v2__gossip_place__descriptor,
     &tacit__v2__phased_message__descriptor,    &tacit__v2__select_message__descriptor,
-    &tacit__v2__select_parameters__descriptor, &tacit__v2__vote_message__descriptor,
+    &tacit__v2__select_parameters__descriptor,
 };
 
 /* ---- Bytes along a description --------------------------------------------------------------- */

@@ -1,0 +1,688 @@
+#include "walk.h"
+#include <math.h>
+#include <string.h>
+#include "tacit/linalg.h"
+
+#define FIELDS_MAX 20u  /* of a table */
+#define STRUCT_MAX 512u /* bytes of a message's struct */
+#define PART_MAX 64u    /* bytes of a part's */
+
+enum { BITS64 = 1, LENGTH = 2, BITS32 = 5 }; /* how protobuf says how a field ends */
+
+const uint32_t wire_no_sizes[WIRE_SIZES] = {[WIRE_ONE] = 1};
+
+bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
+                uint32_t version)
+{
+    return strcmp(agreement->protocol, protocol) == 0 && agreement->family == family &&
+           agreement->protocol_version == version;
+}
+
+/* ---- Fields ---- */
+
+static uint64_t load(const uint8_t *at, size_t size)
+{
+    uint32_t small;
+    uint64_t value;
+    if (size == 1)
+        return *at;
+    if (size == sizeof small) {
+        memcpy(&small, at, sizeof small);
+        return small;
+    }
+    TACIT_ASSERT(size == sizeof value);
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static void store(uint8_t *at, size_t size, uint64_t value)
+{
+    uint8_t const byte = (uint8_t)value;
+    uint32_t const small = (uint32_t)value;
+    TACIT_ASSERT(size == 1 || size == sizeof small || size == sizeof value);
+    memcpy(at, size == 1 ? (const void *)&byte : size == 4 ? (const void *)&small : &value, size);
+}
+
+static uint64_t member_of(const uint8_t *message, struct wire_member member)
+{
+    return load(message + member.at, member.size);
+}
+
+static bool is_single(const struct wire_field *field)
+{
+    return field->kind <= WIRE_REAL || field->kind == WIRE_SPAN;
+}
+
+static uint32_t tag_of(const struct wire_field *field)
+{
+    unsigned const end = !is_single(field) ? LENGTH : field->width == 8 ? BITS64 : BITS32;
+    return (uint32_t)field->number << 3 | end;
+}
+
+/* Elements that are written; WIRE_ABSENT: the field is not there. */
+static size_t count_of(const struct wire_field *field, const uint8_t *message,
+                       const uint32_t *sizes)
+{
+    size_t count = field->per == WIRE_ONE ? 1 : sizes[field->per];
+    if (field->rule != NULL)
+        return field->rule(message, sizes);
+    if (field->when.size > 0 && member_of(message, field->when) == 0)
+        return WIRE_ABSENT;
+    if (field->kind == WIRE_BLOB || field->kind == WIRE_SPAN)
+        return 1;
+    if (field->counted.size > 0)
+        count = (size_t)member_of(message, field->counted);
+    if (field->kind == WIRE_SET)
+        count = TACIT_BITS_WORDS(count);
+    return count == 0 && field->kind != WIRE_BYTES ? WIRE_ABSENT : count;
+}
+
+static const uint8_t *elements_of(const struct wire_field *field, const uint8_t *message)
+{
+    const uint8_t *elements = message;
+    if (field->via != 0)
+        memcpy(&elements, message + field->via, sizeof elements);
+    return elements;
+}
+
+/* Where numbers lie in memory as they do on the wire, they go at once. */
+static bool is_little_endian(void)
+{
+    uint16_t const one = 1;
+    uint8_t first;
+    memcpy(&first, &one, sizeof first);
+    return first == 1;
+}
+
+/* ---- Writing: one walk, whose bytes are written, or only counted ---- */
+
+struct sink {
+    uint8_t *bytes; /* NULL: counted */
+    size_t count;
+    const uint32_t *sizes;
+};
+
+static void put(struct sink *sink, const void *bytes, size_t size)
+{
+    if (sink->bytes != NULL && size > 0)
+        memcpy(sink->bytes + sink->count, bytes, size);
+    sink->count += size;
+}
+
+static void put_varint(struct sink *sink, size_t value)
+{
+    uint8_t bytes[10];
+    size_t size = 0;
+    for (; value >= 128; value >>= 7)
+        bytes[size++] = (uint8_t)(value | 128);
+    bytes[size++] = (uint8_t)value;
+    put(sink, bytes, size);
+}
+
+/* Lowest byte first. */
+static void put_number(struct sink *sink, uint64_t value, size_t width)
+{
+    uint8_t bytes[8];
+    TACIT_ASSERT(width == 4 || width == 8);
+    for (size_t i = 0; i < width; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    put(sink, bytes, width);
+}
+
+static void put_elements(struct sink *sink, const struct wire_field *field, const uint8_t *from,
+                         size_t count)
+{
+    size_t const width = field->width;
+    bool const is_raw = field->kind == WIRE_BYTES || is_little_endian();
+    put_varint(sink, count * width);
+    if (sink->bytes == NULL || (is_raw && (count <= 1 || field->stride == width))) {
+        put(sink, from + field->member.at, count * width);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *const element = from + i * field->stride + field->member.at;
+        if (is_raw)
+            put(sink, element, width);
+        else
+            put_number(sink, load(element, width), width);
+    }
+}
+
+static void put_matrix(struct sink *sink, const double *matrix)
+{
+    uint32_t const d = sink->sizes[WIRE_NUMBERS];
+    put_varint(sink, TACIT_LINALG_PACKED(d) * sizeof(double));
+    if (sink->bytes == NULL) {
+        sink->count += TACIT_LINALG_PACKED(d) * sizeof(double);
+        return;
+    }
+    for (uint32_t i = 0; i < d; i++)
+        for (uint32_t j = i; j < d; j++)
+            put_number(sink, load((const uint8_t *)&matrix[i * TACIT_LINALG_STRIDE(d) + j], 8), 8);
+}
+
+/* From the byte of the lowest member to that of the highest. */
+static void put_span(struct sink *sink, const struct wire_field *field, const uint64_t *set)
+{
+    uint32_t const count = sink->sizes[field->per];
+    size_t words = TACIT_BITS_WORDS(count);
+    uint32_t const lowest = tacit_bits_next(set, count, 0);
+    size_t const first = lowest == count ? 0 : lowest / 8;
+    while (words > 0 && set[words - 1] == 0)
+        words--;
+    size_t end = words * 8;
+    while (end > first && (uint8_t)(set[(end - 1) / 8] >> (8 * ((end - 1) % 8))) == 0)
+        end--;
+    put_number(sink, first * 8, 4);
+    put_varint(sink, (field->number + 1u) << 3 | LENGTH);
+    put_varint(sink, end - first);
+    for (size_t i = first; sink->bytes != NULL && i < end; i++)
+        sink->bytes[sink->count + i - first] = (uint8_t)(set[i / 8] >> (8 * (i % 8)));
+    sink->count += end - first;
+}
+
+static void put_text(struct sink *sink, const char *text)
+{
+    size_t const size = strlen(text);
+    put_varint(sink, size);
+    put(sink, text, size);
+}
+
+static void put_fields(struct sink *sink, const struct wire_table *table, const uint8_t *message);
+
+static void put_part(struct sink *sink, const struct wire_table *table, const uint8_t *message)
+{
+    size_t const size = wire_length(table, message, sink->sizes);
+    put_varint(sink, size);
+    if (sink->bytes != NULL)
+        put_fields(sink, table, message);
+    else
+        sink->count += size;
+}
+
+/* Each with a tag of its own. */
+static void put_each(struct sink *sink, const struct wire_field *field, const uint8_t *from,
+                     size_t count)
+{
+    const char *text;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *const element = from + i * field->stride + field->member.at;
+        if (i > 0)
+            put_varint(sink, tag_of(field));
+        if (field->kind == WIRE_PARTS) {
+            put_part(sink, field->inner, element);
+        } else {
+            memcpy(&text, element, sizeof text);
+            put_text(sink, text);
+        }
+    }
+}
+
+static void put_field(struct sink *sink, const struct wire_field *field, const uint8_t *message)
+{
+    size_t const count = count_of(field, message, sink->sizes);
+    const uint8_t *const from = elements_of(field, message);
+    if (count == WIRE_ABSENT)
+        return;
+    TACIT_IMPLIES(count > 0, from != NULL || field->kind == WIRE_BLOB || sink->bytes == NULL);
+    put_varint(sink, tag_of(field));
+    switch ((enum wire_kind)field->kind) {
+    case WIRE_VERSION:
+        put_number(sink, field->most, 4);
+        return;
+    case WIRE_NUMBER:
+    case WIRE_REAL:
+        put_number(sink, member_of(from, field->member), field->width);
+        return;
+    case WIRE_EMPTY:
+        put_varint(sink, 0);
+        return;
+    case WIRE_BYTES:
+    case WIRE_ROW:
+    case WIRE_REALS:
+    case WIRE_SET:
+        put_elements(sink, field, from, count);
+        return;
+    case WIRE_MATRIX:
+        put_matrix(sink, (const double *)(const void *)from);
+        return;
+    case WIRE_SPAN:
+        put_span(sink, field, (const uint64_t *)(const void *)from);
+        return;
+    case WIRE_NAME:
+        put_text(sink, (const char *)from + field->member.at);
+        return;
+    case WIRE_BLOB:
+        put_varint(sink, (size_t)member_of(message, field->counted));
+        put(sink, from, (size_t)member_of(message, field->counted));
+        return;
+    case WIRE_TEXT:
+    case WIRE_PARTS:
+        put_each(sink, field, from, count);
+        return;
+    }
+    TACIT_ASSERT(false);
+}
+
+static void put_fields(struct sink *sink, const struct wire_table *table, const uint8_t *message)
+{
+    for (size_t i = 0; i < table->field_count; i++)
+        put_field(sink, &table->fields[i], message);
+    if (table->bodies == NULL)
+        return;
+    uint32_t const body = (uint32_t)load(message, table->kind_bytes) - table->first_kind;
+    TACIT_ASSERT(body < table->body_count);
+    put_varint(sink, (WIRE_BODY + body) << 3 | LENGTH);
+    put_part(sink, table->bodies[body], message);
+}
+
+size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes)
+{
+    struct sink sink = {NULL, 0, sizes};
+    put_fields(&sink, table, message);
+    return sink.count;
+}
+
+void wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
+                uint8_t *bytes)
+{
+    struct sink sink = {bytes, 0, sizes};
+    TACIT_ASSERT(bytes != NULL);
+    put_fields(&sink, table, message);
+}
+
+/* ---- Reading: the same walk twice, first for the room that all takes ---- */
+
+struct source {
+    const uint8_t *at;
+    const uint8_t *end;
+    const uint32_t *sizes;
+    bool measures; /* what is pointed to is only counted, and what all say together not looked at */
+    uint8_t *room; /* NULL: what is pointed to stays where it is */
+    size_t used;
+    uint16_t via; /* what was claimed last, and how much: another member of the same */
+    size_t claimed;
+};
+
+/* In its shortest form, which is at most five bytes. */
+static bool take_varint(struct source *source, uint32_t *value)
+{
+    uint64_t found = 0;
+    for (unsigned shift = 0; shift < 35 && source->at < source->end; shift += 7) {
+        uint8_t const byte = *source->at++;
+        found |= (uint64_t)(byte & 127u) << shift;
+        if (byte < 128) {
+            *value = (uint32_t)found;
+            return found <= UINT32_MAX && (byte > 0 || shift == 0);
+        }
+    }
+    return false;
+}
+
+/* Is the next tag this one? If it is, it is read. */
+static bool take_tag(struct source *source, uint32_t tag)
+{
+    struct source look = *source;
+    uint32_t found;
+    if (!take_varint(&look, &found) || found != tag)
+        return false;
+    source->at = look.at;
+    return true;
+}
+
+/* A length, and that many bytes. */
+static bool take_part(struct source *source, const uint8_t **part, size_t *size)
+{
+    uint32_t found;
+    if (!take_varint(source, &found) || found > (size_t)(source->end - source->at))
+        return false;
+    *part = source->at;
+    *size = found;
+    source->at += found;
+    return true;
+}
+
+static uint64_t number_at(const uint8_t *bytes, size_t width)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < width; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+static bool is_finite(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return isfinite(value);
+}
+
+static bool is_allowed(const struct wire_field *field, uint64_t value, const uint32_t *sizes)
+{
+    if (field->kind == WIRE_REAL || field->kind == WIRE_REALS)
+        return is_finite(value);
+    if (field->or_none && value == UINT32_MAX)
+        return true;
+    return value >= field->least && (field->most == 0 || value <= field->most) &&
+           (field->below == WIRE_ONE || value < sizes[field->below]);
+}
+
+/* Room for this many elements, which are zeros; of a second member of them the same. NULL: they are
+ * only counted. False: the first member was of another number. */
+static bool claim(struct source *source, const struct wire_field *field, size_t count, size_t size,
+                  uint8_t *message, uint8_t **elements)
+{
+    *elements = message;
+    if (field->via == 0)
+        return count <= 1;
+    if (source->via == field->via) {
+        memcpy(elements, message + field->via, sizeof *elements);
+        return count == 0 || count == source->claimed;
+    }
+    source->via = field->via;
+    source->claimed = count;
+    *elements = source->measures ? NULL : source->room + source->used;
+    source->used += (size + 7u) & ~(size_t)7u;
+    memcpy(message + field->via, elements, sizeof *elements);
+    return true;
+}
+
+static bool take_elements(struct source *source, const struct wire_field *field, uint8_t *message,
+                          size_t *count)
+{
+    const uint8_t *part;
+    size_t size;
+    uint8_t *elements;
+    size_t const width = field->width;
+    if (!take_part(source, &part, &size) || size % width != 0)
+        return false;
+    *count = size / width;
+    size_t const padded = field->kind == WIRE_REALS ? TACIT_LINALG_STRIDE(*count) : *count;
+    if ((*count == 0 && field->kind != WIRE_BYTES) ||
+        !claim(source, field, *count, padded * field->stride, message, &elements))
+        return false;
+    if (elements == NULL)
+        return true;
+    if (field->kind == WIRE_BYTES) {
+        for (size_t i = 0; i < *count; i++)
+            memcpy(elements + i * field->stride + field->member.at, part + i * width, width);
+        return true;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        uint64_t const value = number_at(part + i * width, width);
+        if (!is_allowed(field, value, source->sizes))
+            return false;
+        store(elements + i * field->stride + field->member.at, width, value);
+    }
+    uint64_t const *const set = (const uint64_t *)(const void *)elements;
+    uint32_t const members = source->sizes[field->per];
+    return field->kind != WIRE_SET ||
+           (*count == TACIT_BITS_WORDS(members) && tacit_bits_within(set, set, members));
+}
+
+/* A sum that began at zero is never the other zero. */
+static bool take_matrix(struct source *source, const struct wire_field *field, uint8_t *message)
+{
+    uint32_t const d = source->sizes[WIRE_NUMBERS];
+    const uint8_t *part;
+    size_t size;
+    uint8_t *elements;
+    if (!take_part(source, &part, &size) || size != TACIT_LINALG_PACKED(d) * sizeof(double) ||
+        !claim(source, field, 1, TACIT_LINALG_MATRIX(d) * sizeof(double), message, &elements))
+        return false;
+    for (uint32_t i = 0; elements != NULL && i < d; i++)
+        for (uint32_t j = i; j < d; j++, part += sizeof(double)) {
+            uint64_t const value = number_at(part, sizeof value);
+            if (!is_finite(value) || value == UINT64_C(1) << 63)
+                return false;
+            store(elements + (i * TACIT_LINALG_STRIDE(d) + j) * sizeof value, sizeof value, value);
+            store(elements + (j * TACIT_LINALG_STRIDE(d) + i) * sizeof value, sizeof value, value);
+        }
+    return true;
+}
+
+/* Neither its first byte nor its last is 0, and it begins at a whole one. */
+static bool take_span(struct source *source, const struct wire_field *field, uint8_t *message)
+{
+    uint32_t const count = source->sizes[field->per];
+    size_t const room = TACIT_BITS_WORDS(count) * sizeof(uint64_t);
+    const uint8_t *part;
+    size_t size;
+    uint8_t *elements;
+    if (source->end - source->at < 4)
+        return false;
+    size_t const first = (size_t)number_at(source->at, 4);
+    source->at += 4;
+    if (!take_tag(source, (field->number + 1u) << 3 | LENGTH) || !take_part(source, &part, &size) ||
+        (size == 0 ? first != 0 : part[0] == 0 || part[size - 1] == 0) || first % 8 != 0 ||
+        first / 8 > room || size > room - first / 8 ||
+        !claim(source, field, 1, room, message, &elements))
+        return false;
+    uint64_t *const set = (uint64_t *)(void *)elements;
+    for (size_t i = first / 8; set != NULL && i < first / 8 + size; i++)
+        set[i / 8] |= (uint64_t)part[i - first / 8] << (8 * (i % 8));
+    return set == NULL || tacit_bits_within(set, set, count);
+}
+
+/* Room for bytes that end with a zero where they are a text: there is none within. */
+static bool take_text(struct source *source, bool is_text, const uint8_t **text, size_t *size)
+{
+    const uint8_t *part;
+    if (!take_part(source, &part, size))
+        return false;
+    *text = part;
+    if (is_text && memchr(part, 0, *size) != NULL)
+        return false;
+    if (source->room != NULL || source->measures) {
+        uint8_t *const copy = source->measures ? NULL : source->room + source->used;
+        source->used += (*size + 8u) & ~(size_t)7u;
+        *text = copy;
+        if (copy != NULL)
+            memcpy(copy, part, *size);
+    }
+    return true;
+}
+
+static bool take_name(struct source *source, uint8_t *name)
+{
+    const uint8_t *part;
+    size_t size;
+    if (!take_part(source, &part, &size) || size > TACIT_WIRE_NAME_BYTES_MAX ||
+        memchr(part, 0, size) != NULL)
+        return false;
+    memcpy(name, part, size);
+    return true;
+}
+
+static bool take_fields(struct source *source, const struct wire_table *table, uint8_t *message);
+
+static bool take_inner(struct source *source, const struct wire_table *table, uint8_t *message)
+{
+    const uint8_t *const end = source->end;
+    const uint8_t *part;
+    size_t size;
+    if (!take_part(source, &part, &size))
+        return false;
+    source->at = part;
+    source->end = part + size;
+    source->via = 0;
+    bool const is_good = take_fields(source, table, message);
+    source->end = end;
+    source->via = 0;
+    return is_good;
+}
+
+/* Texts and messages: how many follow is counted, what is in them not looked at. */
+static bool take_each(struct source *source, const struct wire_field *field, uint8_t *message,
+                      size_t *count)
+{
+    struct source look = *source;
+    uint8_t *elements;
+    const uint8_t *text;
+    size_t size;
+    *count = 0;
+    do {
+        if (!take_part(&look, &text, &size))
+            return false;
+        ++*count;
+    } while (field->via != 0 && take_tag(&look, tag_of(field)));
+    if (!claim(source, field, *count, *count * field->stride, message, &elements))
+        return false;
+    for (size_t i = 0; i < *count; i++) {
+        uint64_t unused[PART_MAX / 8] = {0};
+        uint8_t *const element =
+            elements == NULL ? (uint8_t *)unused : elements + i * field->stride + field->member.at;
+        TACIT_ASSERT(elements != NULL || field->stride <= sizeof unused);
+        if (i > 0 && !take_tag(source, tag_of(field)))
+            return false;
+        if (field->kind == WIRE_PARTS) {
+            if (!take_inner(source, field->inner, element))
+                return false;
+        } else {
+            if (!take_text(source, true, &text, &size))
+                return false;
+            memcpy(element, &text, sizeof text);
+        }
+    }
+    return true;
+}
+
+static bool take_blob(struct source *source, const struct wire_field *field, uint8_t *message)
+{
+    const uint8_t *part;
+    size_t size;
+    if (!take_text(source, false, &part, &size))
+        return false;
+    memcpy(message + field->via, &part, sizeof part);
+    store(message + field->counted.at, field->counted.size, size);
+    return true;
+}
+
+static bool take_number(struct source *source, const struct wire_field *field, uint8_t *message)
+{
+    size_t const width = field->kind == WIRE_VERSION ? 4 : field->width;
+    uint8_t *elements;
+    if ((size_t)(source->end - source->at) < width)
+        return false;
+    uint64_t const value = number_at(source->at, width);
+    source->at += width;
+    if (field->kind == WIRE_VERSION)
+        return value == field->most;
+    if (!is_allowed(field, value, source->sizes) ||
+        !claim(source, field, 1, field->stride, message, &elements))
+        return false;
+    if (elements != NULL)
+        store(elements + field->member.at, field->member.size, value);
+    return true;
+}
+
+/* What follows a tag. */
+static bool take_content(struct source *source, const struct wire_field *field, uint8_t *message,
+                         size_t *count)
+{
+    *count = 1;
+    switch ((enum wire_kind)field->kind) {
+    case WIRE_VERSION:
+    case WIRE_NUMBER:
+    case WIRE_REAL:
+        return take_number(source, field, message);
+    case WIRE_EMPTY:
+        return source->at < source->end && *source->at++ == 0;
+    case WIRE_BYTES:
+    case WIRE_ROW:
+    case WIRE_REALS:
+    case WIRE_SET:
+        return take_elements(source, field, message, count);
+    case WIRE_MATRIX:
+        return take_matrix(source, field, message);
+    case WIRE_SPAN:
+        return take_span(source, field, message);
+    case WIRE_NAME:
+        return take_name(source, message + field->member.at);
+    case WIRE_BLOB:
+        return take_blob(source, field, message);
+    case WIRE_TEXT:
+    case WIRE_PARTS:
+        return take_each(source, field, message, count);
+    }
+    return false;
+}
+
+/* found: elements, or WIRE_ABSENT. */
+static bool take_field(struct source *source, const struct wire_field *field, uint8_t *message,
+                       size_t *found)
+{
+    *found = WIRE_ABSENT;
+    if (!take_tag(source, tag_of(field)))
+        return true;
+    if (!take_content(source, field, message, found))
+        return false;
+    if (field->counted.size > 0 && field->kind != WIRE_BLOB)
+        store(message + field->counted.at, field->counted.size, *found);
+    if (field->when.size == 1 && *found > 0)
+        message[field->when.at] = 1;
+    return true;
+}
+
+static bool take_body(struct source *source, const struct wire_table *table, uint8_t *message)
+{
+    uint32_t tag;
+    if (!take_varint(source, &tag) || tag % 8 != LENGTH || tag / 8 < WIRE_BODY ||
+        tag / 8 - WIRE_BODY >= table->body_count)
+        return false;
+    uint32_t const body = tag / 8 - WIRE_BODY;
+    store(message, table->kind_bytes, body + table->first_kind);
+    return take_inner(source, table->bodies[body], message);
+}
+
+/* What was found has to be what would be written for it. */
+static bool take_fields(struct source *source, const struct wire_table *table, uint8_t *message)
+{
+    size_t found[FIELDS_MAX];
+    TACIT_ASSERT(table->field_count <= FIELDS_MAX);
+    for (size_t i = 0; i < table->field_count; i++)
+        if (!take_field(source, &table->fields[i], message, &found[i]))
+            return false;
+    if ((table->bodies != NULL && !take_body(source, table, message)) || source->at != source->end)
+        return false;
+    if (source->measures)
+        return true;
+    if (table->check != NULL && !table->check(message, source->sizes))
+        return false;
+    for (size_t i = 0; i < table->field_count; i++)
+        if (count_of(&table->fields[i], message, source->sizes) != found[i])
+            return false;
+    return true;
+}
+
+bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
+               size_t size, void *message)
+{
+    struct source source = {.at = bytes, .end = bytes + size, .sizes = sizes};
+    return take_fields(&source, table, message);
+}
+
+enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
+                            const uint8_t *bytes, size_t size,
+                            const struct tacit_wire_allocator *allocator, void **message)
+{
+    uint64_t unused[STRUCT_MAX / 8] = {0};
+    size_t const head = (table->size + 7u) & ~(size_t)7u;
+    struct source source = {
+        .at = bytes, .end = bytes + size, .sizes = sizes, .measures = true, .used = head};
+    TACIT_ASSERT(head <= sizeof unused);
+    if (size == 0 || size > TACIT_WIRE_BYTES_MAX || !take_fields(&source, table, (uint8_t *)unused))
+        return TACIT_MALFORMED;
+    uint8_t *const made = allocator->take(allocator->context, source.used);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    memset(made, 0, source.used);
+    source = (struct source){
+        .at = bytes, .end = bytes + size, .sizes = sizes, .room = made, .used = head};
+    if (!take_fields(&source, table, made)) {
+        allocator->give(allocator->context, made);
+        return TACIT_MALFORMED;
+    }
+    *message = made;
+    return TACIT_OK;
+}

@@ -1,0 +1,175 @@
+/* A message as a table of its fields, straight onto the struct that the cores have of it, and the
+ * one walk along such tables: how long a message is, its bytes, and back. Only what our schemas
+ * use, and only one form: fields in the order of their numbers, each at most once, numbers packed,
+ * lengths in as few bytes as will do, nothing unknown, nothing after the end (decision 52). */
+#ifndef TACIT_WIRE_WALK_H
+#define TACIT_WIRE_WALK_H
+#include <stddef.h>
+#include "tacit/wire.h"
+
+/* What fields of a run's messages are as many as. Whoever walks a table that names one says it. */
+enum wire_size { WIRE_ONE, WIRE_ARMS, WIRE_AGENTS, WIRE_NUMBERS, WIRE_TRIANGLE, WIRE_SIZES };
+
+enum wire_kind {
+    WIRE_VERSION, /* fixed32: always `most`; the struct does not have it */
+    WIRE_NUMBER,  /* fixed32 or fixed64; of a bool 0 or 1 */
+    WIRE_REAL,    /* double: finite */
+    WIRE_EMPTY,   /* bytes: of none, and the struct does not have it */
+    WIRE_BYTES,   /* bytes: elements of `width` */
+    WIRE_ROW,     /* packed numbers of 4 or 8 bytes; of none the field is not there */
+    WIRE_REALS,   /* packed doubles: finite, the room a whole number of four */
+    WIRE_MATRIX,  /* packed doubles: the upper triangle of a matrix of tacit/linalg.h */
+    WIRE_SET,     /* bytes: bit k of byte k/8, lowest first; whole words */
+    WIRE_SPAN,    /* fixed32 and, under the next number, bytes: the part of a set that is not 0 */
+    WIRE_NAME,    /* string: an array of TACIT_WIRE_NAME_BYTES_MAX + 1 characters */
+    WIRE_TEXT,    /* string: a pointer */
+    WIRE_BLOB,    /* bytes, of any number: a pointer, and the count that `counted` names */
+    WIRE_PARTS    /* messages, or one, whose table is `inner` */
+};
+
+/* A member: where it is, and its bytes. */
+struct wire_member {
+    uint16_t at;
+    uint16_t size;
+};
+
+#define WIRE_ABSENT SIZE_MAX
+
+/* A field is there if the member `when` is not zero (a pointer, a flag, a number). It has as many
+ * elements as `counted` says, else as `per`; or as `rule` says of all that (WIRE_ABSENT: it is not
+ * there). When it is read, a flag `when` is set, and what is counted is noted. */
+struct wire_field {
+    uint8_t number;
+    uint8_t kind;
+    uint8_t per;   /* enum wire_size */
+    uint8_t below; /* of numbers: less than that size; WIRE_ONE: any */
+    bool or_none;  /* of numbers: UINT32_MAX, too */
+    uint16_t width;
+    uint16_t stride;           /* from an element to the next, in what `via` points to */
+    uint16_t via;              /* where the pointer to the elements is; 0: they are in the struct */
+    struct wire_member member; /* of the struct, or of an element */
+    struct wire_member when;   /* size 0: always */
+    struct wire_member counted;
+    uint64_t least;
+    uint64_t most; /* 0: no limit */
+    size_t (*rule)(const void *message, const uint32_t sizes[WIRE_SIZES]);
+    const struct wire_table *inner;
+};
+
+struct wire_table {
+    const struct wire_field *fields;
+    size_t field_count;
+    size_t size; /* of the struct */
+    /* Can it be, all fields read? May fill in members that follow from others. NULL: any. */
+    bool (*check)(void *message, const uint32_t sizes[WIRE_SIZES]);
+    /* One more field, by the struct's first member, an enumeration: a message of the same struct.
+     */
+    const struct wire_table *const *bodies;
+    uint32_t body_count;
+    uint32_t first_kind; /* whose field has the number WIRE_BODY */
+    uint8_t kind_bytes;
+};
+#define WIRE_BODY 16u
+
+/* ---- Tables: of the struct that the macro MESSAGE names ---------------------------------------
+ */
+
+#define WIRE_AT(member) ((uint16_t)offsetof(MESSAGE, member))
+#define WIRE_OF(member) (((MESSAGE *)0)->member)
+#define WIRE_PLACE(member)                                                                         \
+    {                                                                                              \
+        WIRE_AT(member), sizeof WIRE_OF(member)                                                    \
+    }
+
+/* What may follow a field's member. */
+#define ANY .most = 0
+#define FROM(value) .least = (value)
+#define UP_TO(value) .most = (value)
+#define BELOW(size) .below = (size)
+#define OR_NONE .or_none = true
+#define ALWAYS .per = WIRE_ONE
+#define PER(size) .per = (size)
+#define IF(member) .when = WIRE_PLACE(member)
+#define COUNT(member) .counted = WIRE_PLACE(member)
+#define RULE(function) .rule = (function)
+
+#define VERSION(n, version)                                                                        \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_VERSION, .most = (version)                                     \
+    }
+#define EMPTY(n)                                                                                   \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_EMPTY                                                          \
+    }
+#define NUMBER(n, name, ...)                                                                       \
+    {                                                                                              \
+        .number = (n),                                                                             \
+        .kind = _Generic(WIRE_OF(name), double                                                     \
+                         : WIRE_REAL, default                                                      \
+                         : WIRE_NUMBER),                                                           \
+        .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name) == 8 ? 8 : 4, __VA_ARGS__        \
+    }
+#define FLAG(n, name) NUMBER(n, name, UP_TO(1))
+#define FIELD(n, what, name, ...)                                                                  \
+    {                                                                                              \
+        .number = (n), .kind = (what), .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name),  \
+        __VA_ARGS__                                                                                \
+    }
+#define BYTES(n, name, ...) FIELD(n, WIRE_BYTES, name, __VA_ARGS__)
+/* Elements that a member points to, .. */
+#define ROW(n, pointer, ...)                                                                         \
+    {                                                                                                \
+        .number = (n),                                                                             \
+        .kind = _Generic(WIRE_OF(pointer), const double *: WIRE_REALS, default: WIRE_ROW),         \
+        .via = WIRE_AT(pointer), .width = sizeof *WIRE_OF(pointer),                                \
+        .stride = sizeof *WIRE_OF(pointer), __VA_ARGS__ \
+    }
+#define SET(n, pointer, ...)                                                                       \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_SET, .via = WIRE_AT(pointer), .width = 8, .stride = 8,         \
+        __VA_ARGS__                                                                                \
+    }
+/* .. and a member of each. */
+#define EACH(n, what, pointer, type, name, ...)                                                    \
+    {                                                                                              \
+        .number = (n), .kind = (what), .via = WIRE_AT(pointer), .stride = sizeof(type),            \
+        .member = {offsetof(type, name), sizeof(((type *)0)->name)},                               \
+        .width = sizeof(((type *)0)->name), __VA_ARGS__                                            \
+    }
+#define TABLE(...)                                                                                 \
+    {                                                                                              \
+        .size = sizeof(MESSAGE), __VA_ARGS__                                                       \
+    }
+#define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
+#define BODIES(array, first)                                                                       \
+    .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first),      \
+    .kind_bytes = sizeof WIRE_OF(kind)
+
+/* Of tables that name no other size. */
+extern const uint32_t wire_no_sizes[WIRE_SIZES];
+
+/* Is it this protocol, in this version? */
+bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
+                uint32_t version);
+
+/* ---- The walk ---------------------------------------------------------------------------------
+ */
+
+/* Bytes that wire_write writes. Cost: O(fields), and O(words) of a span. */
+size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes);
+
+/* Requires: wire_length bytes of room. Cost: O(bytes). */
+void wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
+                uint8_t *bytes);
+
+/* Reads into a struct of zeros that points to nothing but `bytes`. False: another form, or what
+ * cannot be; *message is spoilt then. Cost: O(size). */
+bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
+               size_t size, void *message);
+
+/* On TACIT_OK *message is one block of the allocator's, with all that it points to. Errors:
+ * TACIT_MALFORMED, TACIT_MEMORY; *message untouched. Cost: O(size). */
+enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
+                            const uint8_t *bytes, size_t size,
+                            const struct tacit_wire_allocator *allocator, void **message);
+#endif
