@@ -4,8 +4,6 @@
 #include <string.h>
 #include "tacit/wire_phased.h"
 
-#define PULLS_BETWEEN_STOP_CHECKS UINT64_C(65536)
-
 /* One site: its streams. */
 struct site {
     struct tacit_rng rewards;
@@ -105,26 +103,6 @@ static void count(struct tacit_sim_totals *totals, enum tacit_phased_message_kin
 
 /* ---- Rewards ---- */
 
-/* Where rewards come one by one it can be stopped. */
-static bool draw_rewards(struct phased_direct *direct, uint32_t agent,
-                         const struct tacit_pull_block *block, union tacit_sum *sum)
-{
-    TACIT_ASSERT(agent < direct->sim->schedule.agent_count);
-    TACIT_ASSERT(block->count > 0);
-    struct tacit_env const *const env = &direct->instance->env;
-    struct tacit_scale const *const scale = &direct->sim->mechanism.scale;
-    bool const is_slow = tacit_env_pulls_singly(env, scale);
-    for (uint64_t left = block->count; left > 0;) {
-        uint64_t const part =
-            is_slow && left > PULLS_BETWEEN_STOP_CHECKS ? PULLS_BETWEEN_STOP_CHECKS : left;
-        tacit_env_pull(env, agent, block->arm, part, scale, &direct->sites[agent].rewards, sum);
-        left -= part;
-        if (is_slow && atomic_load(direct->stop))
-            return false;
-    }
-    return true;
-}
-
 /* A site has played the plan and releases its sums: rewards of all blocks, then noise of all. */
 static bool release_plan(struct phased_direct *direct, uint32_t agent,
                          const struct tacit_phased_judge_view *view)
@@ -132,7 +110,9 @@ static bool release_plan(struct phased_direct *direct, uint32_t agent,
     struct tacit_entropy const noise = tacit_rng_entropy(&direct->sites[agent].noise);
     for (uint32_t i = 0; i < view->plan_count; i++) {
         union tacit_sum sum = {0};
-        if (!draw_rewards(direct, agent, &view->plan[i], &sum))
+        if (!tacit_sim_pull(&direct->instance->env, agent, view->plan[i].arm, view->plan[i].count,
+                            &direct->sim->mechanism.scale, &direct->sites[agent].rewards, &sum,
+                            direct->stop))
             return false;
         direct->sums[i] = sum.steps;
     }
