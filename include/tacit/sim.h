@@ -40,6 +40,19 @@ struct tacit_sim {
  * returns how many are different (<= wanted). Requires: wanted >= 1. */
 uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *points);
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Room for `count` x `size` bytes, all zero, aligned for any type. With `owner`, the first block of
+ * others, it is given back together with that; NULL: it is such a first block itself.
+ * Errors: NULL, out of memory; an owner remembers that. */
+void *tacit_sim_new(void *owner, size_t count, size_t size);
+
+/* Was there memory for all that was asked for in the name of this first block? */
+bool tacit_sim_is_whole(void *owner);
+
+/* Gives back a first block and all that is with it. NULL is allowed. */
+void tacit_sim_delete(void *owner);
+
 /* ---- Instances ------------------------------------------------------------------------------- */
 
 /* The means of one run, and what follows from them. */

@@ -107,6 +107,7 @@ static void count(struct tacit_sim_totals *totals, enum tacit_phased_message_kin
 static bool release_plan(struct phased_direct *direct, uint32_t agent,
                          const struct tacit_phased_judge_view *view)
 {
+    TACIT_ASSERT(view->plan_count <= direct->sim->common.env.arm_count);
     struct tacit_entropy const noise = tacit_rng_entropy(&direct->sites[agent].noise);
     for (uint32_t i = 0; i < view->plan_count; i++) {
         union tacit_sum sum = {0};

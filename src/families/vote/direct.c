@@ -4,8 +4,8 @@
  * board. */
 #include "play.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include "tacit/sim.h"
 
 #define ARMS_MAX 64u
 #define TABLE_ROUNDS 65536u /* whose radii are kept */
@@ -57,7 +57,9 @@ bool vote_play_is_direct(const struct vote_world *world)
     enum tacit_best_arm_kind const kind = world->subroutine.kind;
     bool const races = kind == TACIT_BEST_ARM_NAIVE || kind == TACIT_BEST_ARM_SUCCESSIVE ||
                        kind == TACIT_BEST_ARM_SER3 || kind == TACIT_BEST_ARM_SER4;
-    return races && world->subroutine.arm_count <= ARMS_MAX && world->sharing != VOTE_SHARING_ALL;
+    bool const is_raw = world->mechanism == NULL && world->sharing != VOTE_SHARING_ALL &&
+                        world->sharing != VOTE_SHARING_SUMS;
+    return races && is_raw && world->subroutine.arm_count <= ARMS_MAX;
 }
 
 static struct racer *racer_at(const struct track *track, uint32_t player)
@@ -77,29 +79,18 @@ static uint32_t *order_of(const struct track *track, struct racer *racer)
 
 /* ---- Memory ---- */
 
-static void leave_track(struct track *track)
-{
-    free(track->board);
-    free(track->racers);
-    free(track->two_alpha);
-    free(track->quiet);
-    free(track->gaps);
-    free(track->means);
-    free(track->arms);
-}
-
 static bool means_stay(const struct vote_world *world)
 {
     return world->env->row_count == 1 && world->switch_every == 0 && world->drift == 0;
 }
 
-static enum tacit_status fill_means(struct track *track)
+static enum tacit_status fill_means(struct track *track, void *memory)
 {
     if (!means_stay(track->world))
         return TACIT_OK;
-    track->gaps = calloc(track->arm_count, sizeof(double));
-    track->means = calloc(track->arm_count, sizeof(double));
-    if (track->gaps == NULL || track->means == NULL)
+    track->gaps = tacit_sim_new(memory, track->arm_count, sizeof(double));
+    track->means = tacit_sim_new(memory, track->arm_count, sizeof(double));
+    if (!tacit_sim_is_whole(memory))
         return TACIT_MEMORY;
     double best = 0;
     for (uint32_t arm = 0; arm < track->arm_count; arm++) {
@@ -126,25 +117,20 @@ static void set_racers(struct track *track)
     track->single_count = track->arm_count == 1 ? world->player_count : 0;
 }
 
-static enum tacit_status set_track(struct track *track)
+static enum tacit_status set_track(struct track *track, void *memory)
 {
     const struct vote_world *const world = track->world;
-    struct tacit_vote_board_config const board = {.player_count = world->player_count,
-                                                  .arm_count = track->arm_count,
-                                                  .votes_needed = world->votes_needed,
-                                                  .committee = world->committee};
-    size_t const bytes = sizeof(struct racer) + track->arm_count * sizeof(double) +
-                         (track->arm_count + 1u) / 2u * sizeof(uint64_t);
+    struct tacit_vote_board_config const board = vote_board_config(world);
     if (tacit_vote_board_size(&board) == 0 || tacit_best_arm_size(&world->subroutine) == 0)
         return TACIT_INVALID;
-    track->racer_bytes = bytes;
-    track->board = malloc(tacit_vote_board_size(&board));
-    track->racers = calloc(world->player_count, bytes);
-    track->two_alpha = calloc(TABLE_ROUNDS, sizeof(double));
-    track->quiet = calloc(TABLE_ROUNDS, sizeof(double));
-    track->arms = calloc(world->player_count, sizeof track->arms[0]);
-    if (track->board == NULL || track->racers == NULL || track->two_alpha == NULL ||
-        track->quiet == NULL || track->arms == NULL)
+    track->racer_bytes = sizeof(struct racer) + track->arm_count * sizeof(double) +
+                         (track->arm_count + 1u) / 2u * sizeof(uint64_t);
+    track->board = tacit_sim_new(memory, 1, tacit_vote_board_size(&board));
+    track->racers = tacit_sim_new(memory, world->player_count, track->racer_bytes);
+    track->two_alpha = tacit_sim_new(memory, TABLE_ROUNDS, sizeof(double));
+    track->quiet = tacit_sim_new(memory, TABLE_ROUNDS, sizeof(double));
+    track->arms = tacit_sim_new(memory, world->player_count, sizeof track->arms[0]);
+    if (!tacit_sim_is_whole(memory))
         return TACIT_MEMORY;
     if (tacit_vote_board_init(track->board, &board) != TACIT_OK)
         return TACIT_INVALID;
@@ -157,7 +143,7 @@ static enum tacit_status set_track(struct track *track)
         track->quota = tacit_best_arm_quota(&world->subroutine, 1);
     set_racers(track);
     vote_clock_start(&track->clock, world);
-    return fill_means(track);
+    return fill_means(track, memory);
 }
 
 /* ---- A racer ---- */
@@ -306,18 +292,14 @@ static uint64_t losers_of(struct track *track, struct racer *racer)
 
 /* ---- Votes ---- */
 
-static void note_votes(struct track *track, uint64_t voted_before)
+static void note_votes(struct track *track)
 {
     struct vote_outcome *const outcome = track->outcome;
     if (!outcome->voted && (track->voted & (track->voted - 1)) == 0) {
         outcome->voted = true;
         outcome->samples_vote = outcome->samples;
     }
-    if (track->trace == NULL || track->trace->voted_out_at == NULL)
-        return;
-    for (uint64_t left = voted_before & ~track->voted; left != 0; left &= left - 1)
-        if (track->trace->voted_out_at[__builtin_ctzll(left)] == 0)
-            track->trace->voted_out_at[__builtin_ctzll(left)] = outcome->samples;
+    vote_trace_out(track->trace, &track->voted, track->arm_count, outcome->samples);
 }
 
 static void read_voted(struct track *track)
@@ -342,17 +324,12 @@ static void vote(struct track *track, struct racer *racer, uint32_t player, uint
     uint64_t const before = track->voted;
     read_voted(track);
     if (track->voted != before)
-        note_votes(track, before);
+        note_votes(track);
 }
 
 static void reset_all(struct track *track)
 {
-    struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
-                                               .from = TACIT_HUB,
-                                               .to = TACIT_EVERYONE,
-                                               .reset = ++track->outcome->reset_count};
-    enum tacit_status const status = tacit_vote_board_take(track->board, &message, NULL);
-    TACIT_ASSERT(status == TACIT_OK);
+    vote_board_reset(track->board, ++track->outcome->reset_count);
     read_voted(track);
     vote_clock_draw_reset(&track->clock, track->world, track->outcome->samples);
 }
@@ -375,15 +352,6 @@ static void count_play(struct track *track, uint32_t player, uint32_t arm)
     track->outcome->regret += track->gaps[arm];
     track->outcome->plays_beyond +=
         track->gaps[arm] > track->world->subroutine.accuracy + 1e-12 ? 1u : 0u;
-}
-
-static void trace_play(struct track *track, const struct racer *racer, uint32_t player,
-                       uint32_t arm)
-{
-    if (track->trace->samples_of_arm != NULL)
-        track->trace->samples_of_arm[arm]++;
-    if (track->trace->samples_of_player != NULL && !racer->single)
-        track->trace->samples_of_player[player]++;
 }
 
 static void end_round(struct track *track, struct racer *racer, uint32_t player)
@@ -409,8 +377,7 @@ static void activate(struct track *track, uint32_t player)
     uint32_t const arm = next_arm(track, racer);
     double const reward = draw_reward(track, racer, player, arm);
     count_play(track, player, arm);
-    if (track->trace != NULL)
-        trace_play(track, racer, player, arm);
+    vote_trace_play(track->trace, player, arm, racer->single);
     track->outcome->samples++;
     if (track->trace != NULL)
         vote_trace_regret(track->trace, track->outcome, &track->next_point);
@@ -489,11 +456,8 @@ static void end_track(struct track *track)
         vote_trace_left(track->trace, &racer->remaining, track->world->subroutine.arm_count);
         single_count += (racer->remaining & (racer->remaining - 1)) == 0 ? 1u : 0u;
     }
-    struct vote_end const end = {track->arms, single_count, track->trace};
-    if (track->trace != NULL)
-        for (; track->next_point < track->trace->point_count; track->next_point++)
-            track->trace->regret[track->next_point] = track->outcome->regret;
-    vote_finish(track->world, track->outcome, &end);
+    vote_finish(track->world, track->outcome,
+                &(struct vote_end){track->arms, single_count, track->trace, track->next_point});
 }
 
 enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_outcome *outcome,
@@ -501,11 +465,14 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
 {
     TACIT_ASSERT(vote_play_is_direct(world));
     memset(outcome, 0, sizeof *outcome);
+    void *const memory = tacit_sim_new(NULL, 1, 1);
+    if (memory == NULL)
+        return TACIT_MEMORY;
     struct track track = {.world = world,
                           .outcome = outcome,
                           .trace = trace,
                           .arm_count = world->subroutine.arm_count};
-    enum tacit_status status = set_track(&track);
+    enum tacit_status status = set_track(&track, memory);
     while (status == TACIT_OK && goes_on(&track)) {
         play_block(&track);
         if (vote_is_stopped(world))
@@ -513,6 +480,6 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
     }
     if (status == TACIT_OK)
         end_track(&track);
-    leave_track(&track);
+    tacit_sim_delete(memory);
     return status;
 }

@@ -34,6 +34,7 @@ struct course {
 
 static double *row_of(const struct course *course, double *rows, uint32_t stage)
 {
+    TACIT_ASSERT(stage < STAGES_MAX);
     return rows + (size_t)stage * course->arms;
 }
 

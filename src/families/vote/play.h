@@ -154,8 +154,8 @@ static inline void vote_trace_regret(const struct vote_trace *trace,
         trace->regret[(*next)++] = outcome->regret;
 }
 
-/* Plays one run with the cores, one step after the other. Errors: TACIT_MEMORY, TACIT_INVALID,
- * TACIT_INTERRUPTED. */
+/* Plays one run with the cores, one step after the other: plain votes, one learner, private votes
+ * or published sums, as the world says. Errors: TACIT_MEMORY, TACIT_INVALID, TACIT_INTERRUPTED. */
 enum tacit_status vote_play_cores(const struct vote_world *world, struct vote_outcome *outcome,
                                   const struct vote_trace *trace);
 
@@ -163,21 +163,15 @@ enum tacit_status vote_play_cores(const struct vote_world *world, struct vote_ou
 enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_outcome *outcome,
                                    const struct vote_trace *trace);
 
-/* Has this world a direct loop: naive, successive, ser3, ser4, at most 64 arms, votes or none? */
+/* Has this world a direct loop: naive, successive, ser3, ser4, at most 64 arms, votes of raw
+ * rewards or none? */
 bool vote_play_is_direct(const struct vote_world *world);
 
-/* Private votes (sound mode): world->mechanism is not NULL, sharing is votes. */
-enum tacit_status vote_play_private(const struct vote_world *world, struct vote_outcome *outcome,
-                                    const struct vote_trace *trace);
-
-/* Published sums (sound mode): world->mechanism is not NULL, sharing is sums, without resets. */
-enum tacit_status vote_play_sums(const struct vote_world *world, struct vote_outcome *outcome,
-                                 const struct vote_trace *trace);
-
-/* What the pool of such a world is. */
+/* What the board is, or of published sums the pool. */
+struct tacit_vote_board_config vote_board_config(const struct vote_world *world);
 struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world);
 
-/* The one that the world asks for; of the first two the faster. */
+/* The faster one of those that the world allows. */
 enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome *outcome,
                             const struct vote_trace *trace);
 
@@ -203,6 +197,9 @@ uint64_t vote_gap_start(const struct vote_world *world, double failure);
 uint64_t vote_gap_ends(const struct vote_world *world, double failure);
 
 /* ---- What both loops share ---- */
+
+/* DSER4: the hub's word, after so many. */
+void vote_board_reset(struct tacit_vote_board *board, uint64_t reset);
 
 struct vote_clock {
     struct tacit_rng active;
@@ -255,6 +252,7 @@ struct vote_end {
     uint32_t *arms; /* N */
     uint32_t single_count;
     const struct vote_trace *trace;
+    uint32_t next_point; /* of the trace: the first that was not passed */
 };
 void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
                  const struct vote_end *end);

@@ -1,0 +1,163 @@
+/* Votes of raw rewards (Alg. 2), and one learner that sees every reward (0-PRIVACY). */
+#include "loop.h"
+
+/* ---- Alg. 2, or each player alone ---- */
+
+static struct tacit_vote_config config_of(const struct vote_world *world, uint32_t player)
+{
+    bool const votes = world->sharing == VOTE_SHARING_VOTES;
+    return (struct tacit_vote_config){.player_id = player,
+                                      .player_count = world->player_count,
+                                      .sharing = votes ? TACIT_VOTE_SHARING_VOTES
+                                                       : TACIT_VOTE_SHARING_NONE,
+                                      .subroutine = world->subroutine};
+}
+
+static size_t player_bytes(const struct vote_world *world)
+{
+    struct tacit_vote_config const config = config_of(world, 0);
+    return tacit_vote_player_size(&config);
+}
+
+static enum tacit_status start(struct vote_loop *loop, uint32_t player)
+{
+    struct tacit_vote_config const config = config_of(loop->world, player);
+    return tacit_vote_player_init(vote_loop_player(loop, player), &config);
+}
+
+static struct tacit_vote_update step(struct vote_loop *loop, uint32_t player,
+                                     const struct tacit_vote_event *event)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
+    struct tacit_vote_update update;
+    enum tacit_status const status = tacit_vote_player_step(vote_loop_player(loop, player),
+                                                            loop->shared, event, &entropy, &update);
+    TACIT_ASSERT(status == TACIT_OK);
+    return update;
+}
+
+/* Alg. 2 l. 2-13. */
+static uint32_t offer(struct vote_loop *loop, uint32_t player)
+{
+    struct tacit_vote_update const update = step(
+        loop, player,
+        &(struct tacit_vote_event){.now_us = loop->outcome->samples, .kind = TACIT_EVENT_OFFER});
+    TACIT_ASSERT(update.plan_count == 1);
+    return update.plan[0].arm;
+}
+
+/* Alg. 2 l. 13-21. */
+static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward)
+{
+    struct tacit_vote_update const update = step(
+        loop, player,
+        &(struct tacit_vote_event){.now_us = loop->outcome->samples,
+                                   .kind = TACIT_EVENT_REWARD,
+                                   .as.reward = {.arm = arm, .count = 1, .sum = {.real = reward}}});
+    if (update.send)
+        vote_loop_marked(loop, update.marks_new);
+}
+
+static bool is_decided(const struct vote_loop *loop, uint32_t player)
+{
+    return tacit_vote_player_is_decided(vote_loop_player(loop, player));
+}
+
+static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint64_t **left)
+{
+    struct tacit_vote_player_view view;
+    tacit_vote_player_look(vote_loop_player(loop, player), &view);
+    *left = view.subroutine.remaining;
+    return view.subroutine.answer;
+}
+
+const struct vote_loop_rule vote_plain_rule = {.chance_purpose = VOTE_PURPOSE_ORDER,
+                                               .player_bytes = player_bytes,
+                                               .shared_bytes = vote_loop_board_bytes,
+                                               .share = vote_loop_share_board,
+                                               .start = start,
+                                               .offer = offer,
+                                               .reward = reward,
+                                               .reset = vote_loop_reset_board,
+                                               .is_decided = is_decided,
+                                               .answer = answer};
+
+/* ---- 0-PRIVACY: one learner ---- */
+
+/* Randomised response keeps the order of the means and makes each gap smaller by 1 - 2 flip. */
+static struct tacit_best_arm_config learner_config(const struct vote_world *world)
+{
+    struct tacit_best_arm_config config = world->subroutine;
+    config.accuracy *= 1 - 2 * world->flip;
+    return config;
+}
+
+static size_t learner_bytes(const struct vote_world *world)
+{
+    struct tacit_best_arm_config const config = learner_config(world);
+    return tacit_best_arm_size(&config);
+}
+
+static enum tacit_status start_learner(struct vote_loop *loop, uint32_t learner)
+{
+    struct tacit_best_arm_config const config = learner_config(loop->world);
+    return tacit_best_arm_init(vote_loop_player(loop, learner), &config);
+}
+
+static uint32_t offer_learner(struct vote_loop *loop, uint32_t learner)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[learner]);
+    uint32_t arm;
+    enum tacit_status const status =
+        tacit_best_arm_next(vote_loop_player(loop, learner), &entropy, &arm);
+    TACIT_ASSERT(status == TACIT_OK);
+    return arm;
+}
+
+/* What all see of a reward. With randomised response it is 0 or 1 with the reward's mean first
+ * (Gajane, Urvoy, Kaufmann 2018, for rewards that are 0 or 1). */
+static double shared_reward(struct vote_loop *loop, uint32_t learner, double reward)
+{
+    double const flip = loop->world->flip;
+    if (flip <= 0)
+        return reward;
+    bool const is_one = tacit_rng_bernoulli(&loop->rewards[learner], reward);
+    return is_one != tacit_rng_bernoulli(&loop->rewards[learner], flip) ? 1.0 : 0.0;
+}
+
+static void reward_learner(struct vote_loop *loop, uint32_t learner, uint32_t arm, double reward)
+{
+    enum tacit_status const status = tacit_best_arm_observe(vote_loop_player(loop, learner), arm,
+                                                            shared_reward(loop, learner, reward));
+    TACIT_ASSERT(status == TACIT_OK);
+    loop->outcome->messages++;
+}
+
+static void reset_learner(struct vote_loop *loop)
+{
+    tacit_best_arm_reset(vote_loop_player(loop, 0));
+}
+
+static bool is_learner_decided(const struct vote_loop *loop, uint32_t learner)
+{
+    return tacit_best_arm_is_decided(vote_loop_player(loop, learner));
+}
+
+static uint32_t answer_learner(const struct vote_loop *loop, uint32_t learner,
+                               const uint64_t **left)
+{
+    struct tacit_best_arm_view view;
+    tacit_best_arm_look(vote_loop_player(loop, learner), &view);
+    *left = view.remaining;
+    return view.answer;
+}
+
+const struct vote_loop_rule vote_learner_rule = {.is_one = true,
+                                                 .chance_purpose = VOTE_PURPOSE_ORDER,
+                                                 .player_bytes = learner_bytes,
+                                                 .start = start_learner,
+                                                 .offer = offer_learner,
+                                                 .reward = reward_learner,
+                                                 .reset = reset_learner,
+                                                 .is_decided = is_learner_decided,
+                                                 .answer = answer_learner};

@@ -1,0 +1,48 @@
+/* Memory of a run: blocks that are given back together with the first of them. */
+#include <stdlib.h>
+#include "tacit/sim.h"
+
+/* Stands before each block; all but `next` is the owner's. */
+union head {
+    struct {
+        union head *next;
+        bool is_short;
+    } as;
+    max_align_t align;
+};
+
+static union head *head_of(void *block)
+{
+    TACIT_ASSERT(block != NULL);
+    return (union head *)block - 1;
+}
+
+void *tacit_sim_new(void *owner, size_t count, size_t size)
+{
+    TACIT_ASSERT(count == 0 || size > 0);
+    union head *block = NULL;
+    if (size == 0 || count <= (SIZE_MAX - sizeof *block) / size)
+        block = calloc(1, sizeof *block + count * size);
+    if (owner != NULL && block != NULL) {
+        block->as.next = head_of(owner)->as.next;
+        head_of(owner)->as.next = block;
+    } else if (owner != NULL) {
+        head_of(owner)->as.is_short = true;
+    }
+    return block == NULL ? NULL : block + 1;
+}
+
+bool tacit_sim_is_whole(void *owner)
+{
+    return !head_of(owner)->as.is_short;
+}
+
+void tacit_sim_delete(void *owner)
+{
+    union head *next = owner == NULL ? NULL : head_of(owner);
+    while (next != NULL) {
+        union head *const block = next;
+        next = block->as.next;
+        free(block);
+    }
+}
