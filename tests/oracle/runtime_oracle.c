@@ -14,7 +14,6 @@
 #include "envelope.pb-c.h"
 #include "glm.pb-c.h"
 #include "gossip.pb-c.h"
-#include "phased.pb-c.h"
 #include "select.pb-c.h"
 #include "wire/runtime.h"
 
@@ -22,13 +21,12 @@
 #define BYTES_MAX 8192u
 
 static const ProtobufCMessageDescriptor *const descriptions[] = {
-    &tacit__v2__announcement__descriptor,      &tacit__v2__envelope__descriptor,
-    &tacit__v2__elim_message__descriptor,      &tacit__v2__elim_place__descriptor,
-    &tacit__v2__elim_parameters__descriptor,   &tacit__v2__glm_message__descriptor,
-    &tacit__v2__glm_parameters__descriptor,    &tacit__v2__glm_private_message__descriptor,
-    &tacit__v2__gossip_message__descriptor,    &tacit__v2__gossip_place__descriptor,
-    &tacit__v2__phased_message__descriptor,    &tacit__v2__select_message__descriptor,
-    &tacit__v2__select_parameters__descriptor,
+    &tacit__v2__announcement__descriptor,    &tacit__v2__envelope__descriptor,
+    &tacit__v2__elim_message__descriptor,    &tacit__v2__elim_place__descriptor,
+    &tacit__v2__elim_parameters__descriptor, &tacit__v2__glm_message__descriptor,
+    &tacit__v2__glm_parameters__descriptor,  &tacit__v2__glm_private_message__descriptor,
+    &tacit__v2__gossip_message__descriptor,  &tacit__v2__gossip_place__descriptor,
+    &tacit__v2__select_message__descriptor,  &tacit__v2__select_parameters__descriptor,
 };
 
 /* ---- Bytes along a description --------------------------------------------------------------- */
