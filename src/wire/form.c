@@ -1,5 +1,6 @@
 #include "form.h"
 #include <string.h>
+#include "walk.h"
 
 #define ARENA_HEAD 8u
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -37,6 +38,24 @@ bool wire_is_name(const char *text)
     size_t const length = strlen(text);
     return length >= 1 && length <= TACIT_WIRE_NAME_BYTES_MAX &&
            strspn(text, NAME_CHARACTERS) == length;
+}
+
+/* ---- Neighbours ---- */
+
+#define MESSAGE struct tacit_wire_neighbour
+static const struct wire_field neighbour[] = {NUMBER(1, agent, ANY),
+                                              FIELD(2, WIRE_TEXT, site, ALWAYS)};
+const struct wire_table wire_neighbours = TABLE(FIELDS(neighbour));
+
+bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t count,
+                         uint32_t agent, uint32_t agent_count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (neighbours[i].agent >= agent_count || neighbours[i].agent == agent ||
+            (i > 0 && neighbours[i].agent <= neighbours[i - 1].agent) ||
+            !wire_is_name(neighbours[i].site))
+            return false;
+    return true;
 }
 
 /* ---- Memory ---- */

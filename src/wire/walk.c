@@ -662,27 +662,47 @@ bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint
     return take_fields(&source, table, message);
 }
 
+/* head: bytes of the struct where it begins the block; 0: *message is the caller's. */
+static enum tacit_status build(const struct wire_table *table, const uint32_t *sizes,
+                               const uint8_t *bytes, size_t size,
+                               const struct tacit_wire_allocator *allocator, size_t head,
+                               void **message)
+{
+    uint64_t unused[STRUCT_MAX / 8] = {0};
+    uint8_t *block = NULL;
+    struct source source = {
+        .at = bytes, .end = bytes + size, .sizes = sizes, .measures = true, .used = head};
+    TACIT_ASSERT(table->size <= sizeof unused);
+    if (size == 0 || size > TACIT_WIRE_BYTES_MAX || !take_fields(&source, table, (uint8_t *)unused))
+        return TACIT_MALFORMED;
+    if (source.used > 0) {
+        block = allocator->take(allocator->context, source.used);
+        if (block == NULL)
+            return TACIT_MEMORY;
+        memset(block, 0, source.used);
+    }
+    source = (struct source){
+        .at = bytes, .end = bytes + size, .sizes = sizes, .room = block, .used = head};
+    if (!take_fields(&source, table, head > 0 ? block : *message)) {
+        if (block != NULL)
+            allocator->give(allocator->context, block);
+        return TACIT_MALFORMED;
+    }
+    if (head > 0)
+        *message = block;
+    return TACIT_OK;
+}
+
 enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
                             const uint8_t *bytes, size_t size,
                             const struct tacit_wire_allocator *allocator, void **message)
 {
-    uint64_t unused[STRUCT_MAX / 8] = {0};
-    size_t const head = (table->size + 7u) & ~(size_t)7u;
-    struct source source = {
-        .at = bytes, .end = bytes + size, .sizes = sizes, .measures = true, .used = head};
-    TACIT_ASSERT(head <= sizeof unused);
-    if (size == 0 || size > TACIT_WIRE_BYTES_MAX || !take_fields(&source, table, (uint8_t *)unused))
-        return TACIT_MALFORMED;
-    uint8_t *const made = allocator->take(allocator->context, source.used);
-    if (made == NULL)
-        return TACIT_MEMORY;
-    memset(made, 0, source.used);
-    source = (struct source){
-        .at = bytes, .end = bytes + size, .sizes = sizes, .room = made, .used = head};
-    if (!take_fields(&source, table, made)) {
-        allocator->give(allocator->context, made);
-        return TACIT_MALFORMED;
-    }
-    *message = made;
-    return TACIT_OK;
+    return build(table, sizes, bytes, size, allocator, (table->size + 7u) & ~(size_t)7u, message);
+}
+
+enum tacit_status wire_fill(const struct wire_table *table, const uint32_t *sizes,
+                            const uint8_t *bytes, size_t size,
+                            const struct tacit_wire_allocator *allocator, void *message)
+{
+    return build(table, sizes, bytes, size, allocator, 0, &message);
 }

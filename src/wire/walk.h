@@ -87,7 +87,7 @@ struct wire_table {
 #define UP_TO(value) .most = (value)
 #define BELOW(size) .below = (size)
 #define OR_NONE .or_none = true
-#define ALWAYS .per = WIRE_ONE
+#define ALWAYS .when = {0, 0}
 #define PER(size) .per = (size)
 #define IF(member) .when = WIRE_PLACE(member)
 #define COUNT(member) .counted = WIRE_PLACE(member)
@@ -136,6 +136,11 @@ struct wire_table {
         .member = {offsetof(type, name), sizeof(((type *)0)->name)},                               \
         .width = sizeof(((type *)0)->name), __VA_ARGS__                                            \
     }
+#define PARTS(n, pointer, table, ...)                                                              \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_PARTS, .via = WIRE_AT(pointer),                                \
+        .stride = sizeof *WIRE_OF(pointer), .inner = &(table), __VA_ARGS__                         \
+    }
 #define TABLE(...)                                                                                 \
     {                                                                                              \
         .size = sizeof(MESSAGE), __VA_ARGS__                                                       \
@@ -147,6 +152,11 @@ struct wire_table {
 
 /* Of tables that name no other size. */
 extern const uint32_t wire_no_sizes[WIRE_SIZES];
+
+/* Whom a site meets: ascending, others of this run, with names. */
+extern const struct wire_table wire_neighbours;
+bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t count,
+                         uint32_t agent, uint32_t agent_count);
 
 /* Is it this protocol, in this version? */
 bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
@@ -172,4 +182,10 @@ bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint
 enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
                             const uint8_t *bytes, size_t size,
                             const struct tacit_wire_allocator *allocator, void **message);
+
+/* The same into the caller's struct, which is spoilt if that fails; what it points to is a block
+ * that begins with what is read first. */
+enum tacit_status wire_fill(const struct wire_table *table, const uint32_t *sizes,
+                            const uint8_t *bytes, size_t size,
+                            const struct tacit_wire_allocator *allocator, void *message);
 #endif
