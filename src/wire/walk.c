@@ -387,6 +387,13 @@ static bool claim(struct source *source, const struct wire_field *field, size_t 
     return true;
 }
 
+/* Any numbers, one next to the other? */
+static bool is_plain(const struct wire_field *field)
+{
+    return field->kind == WIRE_ROW && field->stride == field->width && field->least == 0 &&
+           field->most == 0 && field->below == WIRE_ONE;
+}
+
 static bool take_elements(struct source *source, const struct wire_field *field, uint8_t *message,
                           size_t *count)
 {
@@ -406,6 +413,10 @@ static bool take_elements(struct source *source, const struct wire_field *field,
     if (field->kind == WIRE_BYTES) {
         for (size_t i = 0; i < *count; i++)
             memcpy(elements + i * field->stride + field->member.at, part + i * width, width);
+        return true;
+    }
+    if (is_plain(field) && is_little_endian()) {
+        memcpy(elements, part, size);
         return true;
     }
     for (size_t i = 0; i < *count; i++) {

@@ -13,7 +13,6 @@
 #include "elim.pb-c.h"
 #include "envelope.pb-c.h"
 #include "glm.pb-c.h"
-#include "select.pb-c.h"
 #include "wire/runtime.h"
 
 #define CASES 4000u /* of each description */
@@ -24,7 +23,6 @@ static const ProtobufCMessageDescriptor *const descriptions[] = {
     &tacit__v2__elim_message__descriptor,    &tacit__v2__elim_place__descriptor,
     &tacit__v2__elim_parameters__descriptor, &tacit__v2__glm_message__descriptor,
     &tacit__v2__glm_parameters__descriptor,  &tacit__v2__glm_private_message__descriptor,
-    &tacit__v2__select_message__descriptor,  &tacit__v2__select_parameters__descriptor,
 };
 
 /* ---- Bytes along a description --------------------------------------------------------------- */
