@@ -3,56 +3,14 @@
  * subscribed to already loses its text for good, after the connection, too. Here a connection has
  * a few short filters at a time, and each once: whoever wants one anew unsubscribes first. All
  * other questions, and whatever is not refused here, go on to the access list.
- *
- * The broker's interface (version 5) is declared here, as far as it is used: Debian's headers of
- * it are a package of their own. */
+ */
 #include <mosquitto.h>
+#include <mosquitto_broker.h>
+#include <mosquitto_plugin.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- The broker's interface ---- */
-
-#define INTERFACE_VERSION 5
-#define EVENT_ACCESS 2
-#define EVENT_DISCONNECT 10
-#define ACCESS_SUBSCRIBE 0x04
-#define ACCESS_UNSUBSCRIBE 0x08
-#define EXPORTED __attribute__((visibility("default")))
-
-struct mosquitto_opt;
-
-struct access_event {
-    void *future;
-    struct mosquitto *client;
-    const char *topic;
-    const void *payload;
-    mosquitto_property *properties;
-    int access;
-    uint32_t payload_size;
-    uint8_t qos;
-    bool retain;
-    void *future2[4];
-};
-
-struct disconnect_event {
-    void *future;
-    struct mosquitto *client;
-    int reason;
-    void *future2[4];
-};
-
-typedef int (*event_handler)(int event, void *data, void *context);
-
-int mosquitto_callback_register(void *identifier, int event, event_handler handler,
-                                const void *data, void *context);
-bool mosquitto_client_clean_session(const struct mosquitto *client);
-EXPORTED int mosquitto_plugin_version(int count, const int *supported);
-EXPORTED int mosquitto_plugin_init(void *identifier, void **context, struct mosquitto_opt *options,
-                                   int option_count);
-EXPORTED int mosquitto_plugin_cleanup(void *context, struct mosquitto_opt *options,
-                                      int option_count);
 
 /* ---- What each connection subscribes to ---- */
 
@@ -161,19 +119,19 @@ static void unsubscribe(const struct mosquitto *client, const char *filter)
 
 static int on_access(int event, void *data, void *context)
 {
-    struct access_event const *const asked = data;
+    struct mosquitto_evt_acl_check const *const asked = data;
     (void)event;
     (void)context;
-    if (asked->access == ACCESS_SUBSCRIBE && !may_subscribe(asked->client, asked->topic))
+    if (asked->access == MOSQ_ACL_SUBSCRIBE && !may_subscribe(asked->client, asked->topic))
         return MOSQ_ERR_ACL_DENIED;
-    if (asked->access == ACCESS_UNSUBSCRIBE)
+    if (asked->access == MOSQ_ACL_UNSUBSCRIBE)
         unsubscribe(asked->client, asked->topic);
     return MOSQ_ERR_PLUGIN_DEFER;
 }
 
 static int on_disconnect(int event, void *data, void *context)
 {
-    struct disconnect_event const *const gone = data;
+    struct mosquitto_evt_disconnect const *const gone = data;
     (void)event;
     (void)context;
     forget_connection(find_connection(gone->client));
@@ -183,21 +141,22 @@ static int on_disconnect(int event, void *data, void *context)
 int mosquitto_plugin_version(int count, const int *supported)
 {
     for (int i = 0; i < count; i++)
-        if (supported[i] == INTERFACE_VERSION)
-            return INTERFACE_VERSION;
+        if (supported[i] == MOSQ_PLUGIN_VERSION)
+            return MOSQ_PLUGIN_VERSION;
     return -1;
 }
 
-int mosquitto_plugin_init(void *identifier, void **context, struct mosquitto_opt *options,
-                          int option_count)
+int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **context,
+                          struct mosquitto_opt *options, int option_count)
 {
     (void)context;
     (void)options;
     (void)option_count;
-    int const code = mosquitto_callback_register(identifier, EVENT_ACCESS, on_access, NULL, NULL);
+    int const code =
+        mosquitto_callback_register(identifier, MOSQ_EVT_ACL_CHECK, on_access, NULL, NULL);
     if (code != MOSQ_ERR_SUCCESS)
         return code;
-    return mosquitto_callback_register(identifier, EVENT_DISCONNECT, on_disconnect, NULL, NULL);
+    return mosquitto_callback_register(identifier, MOSQ_EVT_DISCONNECT, on_disconnect, NULL, NULL);
 }
 
 /* The broker forgets the handlers itself. */

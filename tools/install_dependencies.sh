@@ -5,7 +5,7 @@
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
-librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev
+librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev mosquitto-dev
 libjansson-dev liblapacke-dev libdnnl-dev'
 live=mosquitto
 # curl: the pages that the tests follow call it. nodejs: runs the client that applications in JavaScript use. openssl: the tests ask it what

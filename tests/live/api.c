@@ -210,7 +210,7 @@ struct server {
 static enum transport transport = ON_UNIX;
 static uint32_t caller_open_max; /* of the next server */
 static uint32_t caller_calls_per_s;
-static unsigned line_s_max = 2;
+static unsigned request_s_max = 2;
 
 static void on_wake(void *context, uint32_t epoll_events)
 {
@@ -278,7 +278,7 @@ static void http_open(struct server *server, void (*handle)(void *, struct live_
 {
     struct live_http_config const config = {
         .unix_path = server->transport == ON_UNIX ? server->socket : NULL,
-        .line_s_max = line_s_max};
+        .request_s_max = request_s_max};
     struct tacit_error error;
     assert_int_equal(live_loop_open(&server->loop), TACIT_OK);
     assert_int_equal(live_http_open(&server->http, server->loop, &config, handle, context, &error),
@@ -1151,9 +1151,9 @@ static void requests_that_come_in_many_pieces_are_all_answered(void **state)
     static const char head[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
                                "Content-Length: 100002\r\n\r\n{";
     (void)state;
-    line_s_max = 0; /* 30: a checker of memory takes its time */
+    request_s_max = 0; /* 30: a checker of memory takes its time */
     struct server *const server = server_open(1000, REMEMBER_MS);
-    line_s_max = 2;
+    request_s_max = 2;
     char piece[PIECE_BYTES];
     char bytes[1024];
     int raws[LINES];
@@ -1432,6 +1432,31 @@ static void half_open_lines_shut_nobody_out(void **state)
     assert_alive(server);
     for (size_t i = 0; i < COUNT(raws); i++)
         (void)close(raws[i]);
+    assert_alive(server);
+}
+
+static void whose_connections_all_wait_for_answers_is_told_429(void **state)
+{
+    struct server *const server = *state;
+    size_t const count = transport == ON_UNIX ? LIVE_CONNECTIONS_A_USER_MAX : LIVE_CONNECTIONS_MAX;
+    int raws[LIVE_CONNECTIONS_MAX];
+    char bytes[1024];
+    server->release = RELEASE_NOTHING;
+    for (size_t i = 0; i < count; i++) {
+        raws[i] = raw_open(server);
+        raw_send(raws[i], a_request, sizeof a_request - 1);
+    }
+    wait_for_held(server, count);
+    int const late = raw_open(server);
+    assert_true(raw_expect(late, "too many connections\"}", bytes, sizeof bytes));
+    assert_int_equal(strncmp(bytes, "HTTP/1.1 429 ", 13), 0);
+    (void)close(late);
+    server->release = RELEASE_DURABLE;
+    wake(server);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(raw_expect(raws[i], "planned", bytes, sizeof bytes));
+        (void)close(raws[i]);
+    }
     assert_alive(server);
 }
 
@@ -1783,6 +1808,7 @@ int main(void)
         WITH_SERVER(connections_are_kept_alive),
         WITH_SERVER(requests_on_one_line_are_answered_in_order),
         WITH_SERVER(half_open_lines_shut_nobody_out),
+        WITH_SERVER(whose_connections_all_wait_for_answers_is_told_429),
         WITH_SERVER(a_request_that_never_ends_is_cut_off),
         WITH_SERVER(an_answer_that_nobody_reads_is_given_up),
         WITH_SERVER(every_split_of_requests_gives_the_same_answers),

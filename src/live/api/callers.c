@@ -8,7 +8,7 @@
 /* Whom nothing hangs on any more can be forgotten. */
 static bool is_idle(const struct live_caller *caller)
 {
-    return caller->lines == 0 && caller->open == 0 && !live_caller_offends(caller);
+    return caller->connections == 0 && caller->open == 0 && !live_caller_offends(caller);
 }
 
 struct live_caller *live_callers_find(struct live_callers *callers, uint32_t user)

@@ -11,17 +11,16 @@
 struct live_caller {
     bool is_known;
     uint32_t user;
-    uint64_t lines;        /* open now */
+    uint64_t connections;  /* open now */
     uint64_t bytes;        /* of bodies and answers that are under way */
-    uint64_t turn;         /* the last round of the loop in which it was worked for, .. */
+    uint64_t round;        /* the last round of the loop in which it was worked for, .. */
     uint64_t turn_us;      /* .. and how long */
-    uint64_t piecemeal_us; /* when what was read in pieces, at a tenth of the time, is paid */
-    uint64_t paused_us;    /* its new lines are not heard before */
+    uint64_t pieces_us;    /* when the pieces of requests that were read for it are paid */
     uint64_t open;         /* decisions that it asked for and that wait for a reward */
     uint64_t due_us;       /* when its allowance is whole again */
     uint64_t refused_rate; /* refused with 429: too much a second, .. */
     uint64_t refused_open; /* .. too many decisions open */
-    uint64_t shed;         /* lines that made room for others */
+    uint64_t shed;         /* connections that made room for others */
     uint64_t late;         /* requests that did not come in time */
     uint64_t malformed;    /* requests that were no HTTP, or not strictly */
 };

@@ -1,7 +1,6 @@
-/* Lines and their requests. A line goes round: it reads a request, waits for its turn, is with the
- * handler, and sends the answer; at its end it discards what still comes, so that the caller sees
- * the last answer and not a reset. Not here: what a head may look like (http_head.c), what requests
- * mean.
+/* Connections and their requests. A connection reads a request, is with the handler, and sends the
+ * answer; at its end it discards what still comes, so that the caller sees the last answer and not
+ * a reset. Not here: what a head may look like (http_head.c), what requests mean.
  */
 #include "http.h"
 #include "http_head.h"
@@ -18,52 +17,43 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_S_MAX 30u
+#define REQUEST_S_MAX 30u
 #define US_PER_S UINT64_C(1000000)
-#define PAUSE_US UINT64_C(50000)       /* before whoever was told to wait is heard again */
 #define FAREWELL_US (2 * US_PER_S)     /* for a caller to see the last answer */
 #define FAREWELL_BYTES_MAX (32u << 20) /* that are discarded meanwhile */
 #define CLOSING_US UINT64_C(200000)
 #define BODY_BYTES_AT_FIRST 4096u
-#define BYTES_MAX (6u << 20)       /* of bodies and answers, of all lines */
-#define READ_BYTES_MAX (64u << 10) /* of a body at once */
-#define ACCEPTS_MAX 32u            /* in one round of the loop */
-#define ROUND_US UINT64_C(1000)    /* of a round of the loop, shared by all who have lines: .. */
-#define TURN_US_MIN UINT64_C(50)   /* .. a caller for whom so much was worked waits for the next */
-#define PIECEMEAL_TIMES 10u        /* so many times as long as it took, .. */
-#define PIECEMEAL_US UINT64_C(50000) /* .. beyond this, reading pieces of requests is put off */
-#define REST_US UINT64_C(25000)
-#define METHOD_BYTES 32u
+#define CALLER_BYTES_MAX (6u << 20) /* of bodies and answers, of all connections of a caller */
+#define READ_BYTES_MAX (64u << 10)  /* of a body at once */
+#define ACCEPTS_MAX 32u             /* in one round of the loop */
+#define PIECE_US UINT64_C(100)      /* a caller may have so many pieces a second read that .. */
+#define PIECES_US UINT64_C(20000)   /* .. complete no request, these at once; .. */
+#define REST_US UINT64_C(10000)     /* .. beyond, a flood of pieces fills its own sockets */
+#define TURN_US UINT64_C(500)       /* of one user, in a round in which others have connections */
 
 enum stage {
     STAGE_READING,
-    STAGE_READY,    /* a whole request waits for its turn */
     STAGE_HANDLING, /* the handler has it and has not returned */
     STAGE_HELD,     /* the handler returned without an answer */
     STAGE_SENDING,
-    STAGE_PAUSED, /* told to wait: not heard for a moment */
     STAGE_FAREWELL,
 };
 
-struct line {
+struct connection {
     struct live_http *http;
     struct live_caller *caller;
-    struct line *older;
-    struct line *newer;
-    struct line *next_ready;
+    struct connection *older;
+    struct connection *newer;
     struct live_request request;
     enum stage stage;
     int socket;
     bool is_watched;
-    bool is_queued;  /* among those that are ready */
-    bool is_resting; /* not read for a moment: its caller's pieces took too long */
-    bool is_quiet;   /* nothing is waited for */
+    uint32_t epoll_events; /* that are waited for */
+    bool has_rest;         /* of what was read: the next request, or its beginning */
     bool is_ending;
     bool is_head_only;
     bool has_head;
-    uint64_t since_us; /* when it came, or finished its last request */
-    uint64_t due_us;   /* what it is at has to be done by then */
-    uint64_t finished;
+    uint64_t due_us; /* what it is at has to be done by then */
     uint64_t discarded;
     size_t looked;
     size_t in_size;
@@ -83,26 +73,17 @@ struct live_http {
     struct live_timer *timer;
     uint64_t timer_us;
     struct live_http_socket socket;
-    bool is_full;
     void (*handle)(void *context, struct live_request *request);
     void *context;
     struct live_callers callers;
-    struct line *oldest;
-    struct line *newest;
-    struct line *ready; /* something can be done for them; in order of arrival */
-    struct line **ready_end;
-    unsigned line_count;
-    unsigned caller_count;       /* who have lines */
-    struct live_caller *working; /* whom we work for, NULL: nobody, .. */
-    uint64_t working_us;         /* .. since when */
-    uint64_t bytes;
-    uint64_t line_us;
+    struct connection *oldest; /* since it came, or finished its last request */
+    struct connection *newest;
+    unsigned connection_count;
+    unsigned caller_count; /* who have connections */
+    uint64_t request_us;
     time_t date_s;
     char date[64];
 };
-
-static void advance(struct line *line);
-static void on_line(void *context, uint32_t epoll_events);
 
 /* ---- Time and watches ------------------------------------------------------------------------ */
 
@@ -115,129 +96,105 @@ static void wake_by(struct live_http *http, uint64_t due_us)
     live_timer_set(http->timer, due_us);
 }
 
-static void set_due(struct line *line, uint64_t after_us)
+static void set_due(struct connection *connection, uint64_t after_us)
 {
-    line->due_us = live_now_us() + after_us;
-    wake_by(line->http, line->due_us);
+    connection->due_us = live_now_us() + after_us;
+    wake_by(connection->http, connection->due_us);
 }
 
-static void forget(struct line *line)
+static void forget(struct connection *connection)
 {
-    if (line->is_watched)
-        live_loop_forget(line->http->loop, line->socket);
-    line->is_watched = false;
+    if (connection->is_watched)
+        live_loop_forget(connection->http->loop, connection->socket);
+    connection->is_watched = false;
 }
 
-static void wait_for_input(struct line *line)
+static void wait_for(struct connection *connection, uint32_t epoll_events)
 {
-    if (line->is_watched && line->is_quiet)
-        line->is_quiet = live_loop_change(line->http->loop, line->socket, EPOLLIN) != TACIT_OK;
+    if (connection->is_watched && connection->epoll_events != epoll_events &&
+        live_loop_change(connection->http->loop, connection->socket, epoll_events) == TACIT_OK)
+        connection->epoll_events = epoll_events;
 }
 
-static void wait_for_nothing(struct line *line)
+/* The rest of what was read is there, and a socket that can be written to is ready. */
+static void read_again(struct connection *connection)
 {
-    if (line->is_watched && !line->is_quiet)
-        line->is_quiet = live_loop_change(line->http->loop, line->socket, 0) == TACIT_OK;
-}
-
-/* ---- Turns ----------------------------------------------------------------------------------- */
-
-/* From now on we work for this caller, or for none. What was done until now is charged to the one
- * before. */
-static void work_for(struct live_http *http, struct live_caller *caller)
-{
-    uint64_t const now_us = live_now_us();
-    uint64_t const round = live_loop_round(http->loop);
-    struct live_caller *const before = http->working;
-    if (before != NULL && before->turn != round) {
-        before->turn = round;
-        before->turn_us = 0;
-    }
-    if (before != NULL)
-        before->turn_us += now_us - http->working_us;
-    http->working = caller;
-    http->working_us = now_us;
-}
-
-/* Must this caller wait for the next round? */
-static bool has_had_its_turn(const struct live_http *http, const struct live_caller *caller)
-{
-    uint64_t const share_us = ROUND_US / (http->caller_count > 0 ? http->caller_count : 1);
-    return caller->turn == live_loop_round(http->loop) &&
-           caller->turn_us >= (share_us > TURN_US_MIN ? share_us : TURN_US_MIN);
+    wait_for(connection, connection->has_rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static void count_bytes(struct line *line, size_t more, size_t less)
+static void free_body(struct connection *connection)
 {
-    line->http->bytes += more;
-    line->http->bytes -= less;
-    line->caller->bytes += more;
-    line->caller->bytes -= less;
+    connection->caller->bytes -= connection->body_capacity;
+    free(connection->body);
+    connection->body = NULL;
+    connection->body_capacity = 0;
+    connection->body_size = 0;
 }
 
-static void free_body(struct line *line)
+static void free_out(struct connection *connection)
 {
-    count_bytes(line, 0, line->body_capacity);
-    free(line->body);
-    line->body = NULL;
-    line->body_capacity = 0;
-    line->body_size = 0;
+    connection->caller->bytes -= connection->out_size;
+    free(connection->out);
+    connection->out = NULL;
+    connection->out_size = 0;
+    connection->out_sent = 0;
 }
 
-static void free_out(struct line *line)
-{
-    count_bytes(line, 0, line->out_size);
-    free(line->out);
-    line->out = NULL;
-    line->out_size = 0;
-    line->out_sent = 0;
-}
+/* ---- All connections ------------------------------------------------------------------------- */
 
-/* ---- The end of a line ----------------------------------------------------------------------- */
-
-static void take_out_of_ready(struct live_http *http, const struct line *line)
+static void list_remove(struct live_http *http, struct connection *connection)
 {
-    struct line **at = &http->ready;
-    if (!line->is_queued)
-        return;
-    while (*at != line)
-        at = &(*at)->next_ready;
-    *at = line->next_ready;
-    if (*at == NULL)
-        http->ready_end = at;
-}
-
-static void listen_again(struct live_http *http)
-{
-    if (!http->is_full || http->socket.listener < 0)
-        return;
-    http->is_full = live_loop_change(http->loop, http->socket.listener, EPOLLIN) != TACIT_OK;
-}
-
-static void close_line(struct line *line)
-{
-    struct live_http *const http = line->http;
-    TACIT_ASSERT(line->stage != STAGE_HANDLING && line->stage != STAGE_HELD);
-    take_out_of_ready(http, line);
-    forget(line);
-    free_body(line);
-    free_out(line);
-    if (line->older != NULL)
-        line->older->newer = line->newer;
+    if (connection->older != NULL)
+        connection->older->newer = connection->newer;
     else
-        http->oldest = line->newer;
-    if (line->newer != NULL)
-        line->newer->older = line->older;
+        http->oldest = connection->newer;
+    if (connection->newer != NULL)
+        connection->newer->older = connection->older;
     else
-        http->newest = line->older;
-    line->caller->lines--;
-    http->caller_count -= line->caller->lines == 0 ? 1 : 0;
-    http->line_count--;
-    (void)close(line->socket);
-    free(line);
-    listen_again(http);
+        http->newest = connection->older;
+}
+
+static void list_append(struct live_http *http, struct connection *connection)
+{
+    connection->newer = NULL;
+    connection->older = http->newest;
+    if (http->newest != NULL)
+        http->newest->newer = connection;
+    else
+        http->oldest = connection;
+    http->newest = connection;
+}
+
+static void close_connection(struct connection *connection)
+{
+    struct live_http *const http = connection->http;
+    TACIT_ASSERT(connection->stage != STAGE_HANDLING && connection->stage != STAGE_HELD);
+    forget(connection);
+    free_body(connection);
+    free_out(connection);
+    list_remove(http, connection);
+    connection->caller->connections--;
+    http->caller_count -= connection->caller->connections == 0 ? 1 : 0;
+    http->connection_count--;
+    (void)close(connection->socket);
+    free(connection);
+}
+
+/* Of this caller, or of all if it is NULL, the oldest one on which nothing is being answered makes
+ * room. Ensures: false: there is none. */
+static bool close_oldest(struct live_http *http, const struct live_caller *caller)
+{
+    struct connection *at = http->oldest;
+    while (at != NULL && ((caller != NULL && at->caller != caller) || at->stage == STAGE_HANDLING ||
+                          at->stage == STAGE_HELD))
+        at = at->newer;
+    if (at == NULL)
+        return false;
+    at->caller->shed++;
+    close_connection(at);
+    return true;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -278,195 +235,125 @@ static const char *date_of(struct live_http *http)
     return http->date;
 }
 
-/* Makes the answer. Without memory for it the line ends without one. */
-static void put_answer(struct line *line, unsigned code, const char *content_type,
+/* Makes the answer. Without memory for it, or where the caller's bytes are
+ * used up, the connection ends without one. */
+static void put_answer(struct connection *connection, unsigned code, const char *content_type,
                        const char *bytes, size_t size)
 {
     char head[512];
     char retry[48] = "";
-    if (line->request.retry_after_s > 0) {
-        (void)snprintf(retry, sizeof retry, "Retry-After: %u\r\n", line->request.retry_after_s);
-        line->caller->paused_us = live_now_us() + PAUSE_US;
-    }
+    if (connection->request.retry_after_s > 0)
+        (void)snprintf(retry, sizeof retry, "Retry-After: %u\r\n",
+                       connection->request.retry_after_s);
     int const head_size = snprintf(
         head, sizeof head,
         "HTTP/1.1 %u %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", code,
-        reason_of(code), date_of(line->http), content_type, size, retry,
-        line->is_ending ? "Connection: close\r\n" : "");
+        reason_of(code), date_of(connection->http), content_type, size, retry,
+        connection->is_ending ? "Connection: close\r\n" : "");
     TACIT_ASSERT(head_size > 0 && (size_t)head_size < sizeof head);
-    size_t const body_size = line->is_head_only ? 0 : size;
-    TACIT_ASSERT(line->out == NULL);
-    line->out = malloc((size_t)head_size + body_size);
-    line->stage = STAGE_SENDING;
-    if (line->out == NULL) {
-        line->is_ending = true;
+    size_t const body_size = connection->is_head_only ? 0 : size;
+    TACIT_ASSERT(connection->out == NULL);
+    connection->stage = STAGE_SENDING;
+    if (connection->caller->bytes <= CALLER_BYTES_MAX)
+        connection->out = malloc((size_t)head_size + body_size);
+    if (connection->out == NULL) {
+        connection->is_ending = true;
         return;
     }
-    memcpy(line->out, head, (size_t)head_size);
+    memcpy(connection->out, head, (size_t)head_size);
     if (body_size > 0)
-        memcpy(line->out + head_size, bytes, body_size);
-    line->out_size = (size_t)head_size + body_size;
-    count_bytes(line, line->out_size, 0);
+        memcpy(connection->out + head_size, bytes, body_size);
+    connection->out_size = (size_t)head_size + body_size;
+    connection->caller->bytes += connection->out_size;
 }
 
-static void say_farewell(struct line *line)
+static void say_farewell(struct connection *connection)
 {
-    free_out(line);
-    line->stage = STAGE_FAREWELL;
-    (void)shutdown(line->socket, SHUT_WR);
-    if (!line->is_watched) { /* it has gone already */
-        close_line(line);
+    free_out(connection);
+    connection->stage = STAGE_FAREWELL;
+    (void)shutdown(connection->socket, SHUT_WR);
+    if (!connection->is_watched) { /* it has gone already */
+        close_connection(connection);
         return;
     }
-    line->is_quiet = live_loop_change(line->http->loop, line->socket, EPOLLIN) != TACIT_OK;
-    set_due(line, FAREWELL_US);
+    wait_for(connection, EPOLLIN);
+    set_due(connection, FAREWELL_US);
 }
 
-/* The answer is out: the next request may be here already. */
-static void finish(struct line *line)
+/* The answer is out. The next request may be here already: it has its turn in the next round. */
+static void finish(struct connection *connection)
 {
-    bool const is_paused = line->request.retry_after_s > 0;
-    size_t const rest = line->in_size - line->head_size;
-    free_out(line);
-    line->finished++;
-    line->since_us = live_now_us();
-    memmove(line->in, line->in + line->head_size, rest);
-    line->in_size = rest;
-    line->looked = 0;
-    line->head_size = 0;
-    line->has_head = false;
-    line->is_head_only = false;
-    line->request = (struct live_request){.caller = line->caller, .owner = line};
-    line->stage = is_paused ? STAGE_PAUSED : STAGE_READING;
-    set_due(line, is_paused ? PAUSE_US : line->http->line_us);
-    if (is_paused) {
-        wait_for_nothing(line);
-        return;
-    }
-    wait_for_input(line);
-    listen_again(line->http);
-    if (rest > 0)
-        advance(line);
+    struct live_http *const http = connection->http;
+    size_t const rest = connection->in_size - connection->head_size;
+    free_out(connection);
+    list_remove(http, connection);
+    list_append(http, connection);
+    memmove(connection->in, connection->in + connection->head_size, rest);
+    connection->in_size = rest;
+    connection->looked = 0;
+    connection->head_size = 0;
+    connection->has_head = false;
+    connection->has_rest = rest > 0;
+    connection->is_head_only = false;
+    connection->request = (struct live_request){.caller = connection->caller, .owner = connection};
+    connection->stage = STAGE_READING;
+    set_due(connection, http->request_us);
+    read_again(connection);
 }
 
-static void send_more(struct line *line)
+static void send_more(struct connection *connection)
 {
-    TACIT_ASSERT(line->stage == STAGE_SENDING);
-    while (line->out_sent < line->out_size) {
-        ssize_t const sent = send(line->socket, line->out + line->out_sent,
-                                  line->out_size - line->out_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    TACIT_ASSERT(connection->stage == STAGE_SENDING);
+    while (connection->out_sent < connection->out_size) {
+        ssize_t const sent =
+            send(connection->socket, connection->out + connection->out_sent,
+                 connection->out_size - connection->out_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR)
             continue;
-        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && line->is_watched) {
-            (void)live_loop_change(line->http->loop, line->socket, EPOLLOUT);
-            line->is_quiet = true; /* for input */
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && connection->is_watched) {
+            wait_for(connection, EPOLLOUT);
             return;
         }
         if (sent <= 0) {
-            close_line(line);
+            close_connection(connection);
             return;
         }
-        line->out_sent += (size_t)sent;
+        connection->out_sent += (size_t)sent;
     }
-    if (line->is_ending || !line->is_watched)
-        say_farewell(line);
+    if (connection->is_ending || !connection->is_watched)
+        say_farewell(connection);
     else
-        finish(line);
+        finish(connection);
 }
 
-static void begin_sending(struct line *line)
+static void begin_sending(struct connection *connection)
 {
-    set_due(line, line->http->line_us);
-    send_more(line);
+    set_due(connection, connection->http->request_us);
+    send_more(connection);
 }
 
-/* An error of the line's own: it ends with it. */
-static void refuse(struct line *line, unsigned code, const char *why)
+/* An error of the connection's own: it ends with it. */
+static void refuse(struct connection *connection, unsigned code, const char *why)
 {
     char text[256];
     int const size = snprintf(text, sizeof text, "{\"error\": \"%s\"}", why);
     TACIT_ASSERT(size > 0 && (size_t)size < sizeof text);
-    free_body(line);
-    line->is_ending = true;
-    put_answer(line, code, "application/json", text, (size_t)size);
-    begin_sending(line);
+    free_body(connection);
+    connection->is_ending = true;
+    put_answer(connection, code, "application/json", text, (size_t)size);
+    begin_sending(connection);
 }
 
 void live_http_answer(struct live_request *request, unsigned code, const char *content_type,
                       const char *bytes, size_t size)
 {
     TACIT_ASSERT(request != NULL && code >= 200);
-    struct line *const line = request->owner;
-    bool const was_held = line->stage == STAGE_HELD;
-    TACIT_ASSERT(was_held || line->stage == STAGE_HANDLING);
-    struct live_http *const http = line->http;
-    put_answer(line, code, content_type, bytes, size);
-    if (!was_held)
-        return;
-    begin_sending(line);
-    if (http->ready != NULL)
-        wake_by(http, live_now_us());
-}
-
-/* ---- Room for newcomers ---------------------------------------------------------------------- */
-
-static bool can_be_shed(const struct line *line)
-{
-    return line->stage != STAGE_HANDLING && line->stage != STAGE_HELD;
-}
-
-/* Should a rather make room than b, which came before it? */
-static bool goes_before(const struct line *a, const struct line *b)
-{
-    if (a->caller->lines != b->caller->lines)
-        return a->caller->lines > b->caller->lines;
-    if ((a->finished == 0) != (b->finished == 0))
-        return a->finished == 0;
-    return a->since_us < b->since_us;
-}
-
-/* Ensures: false: there is none that could. */
-static bool shed_one(struct live_http *http)
-{
-    struct line *worst = NULL;
-    for (struct line *line = http->oldest; line != NULL; line = line->newer)
-        if (can_be_shed(line) && (worst == NULL || goes_before(line, worst)))
-            worst = line;
-    if (worst == NULL)
-        return false;
-    worst->caller->shed++;
-    close_line(worst);
-    return true;
-}
-
-/* Of the caller who has the most bytes under way, the line that has the most. */
-static struct line *heaviest(struct live_http *http)
-{
-    struct line *worst = NULL;
-    for (struct line *line = http->oldest; line != NULL; line = line->newer) {
-        if (!can_be_shed(line) || line->body_capacity + line->out_size == 0)
-            continue;
-        bool const is_worse =
-            worst == NULL || line->caller->bytes > worst->caller->bytes ||
-            (line->caller->bytes == worst->caller->bytes &&
-             line->body_capacity + line->out_size > worst->body_capacity + worst->out_size);
-        worst = is_worse ? line : worst;
-    }
-    return worst;
-}
-
-/* May this line have so much more? It may have to make room itself: then false. */
-static bool reserve(struct line *line, size_t more)
-{
-    struct live_http *const http = line->http;
-    while (http->bytes + more > BYTES_MAX) {
-        struct line *const worst = heaviest(http);
-        if (worst == NULL || worst == line)
-            return false;
-        worst->caller->shed++;
-        close_line(worst);
-    }
-    return true;
+    struct connection *const connection = request->owner;
+    bool const was_held = connection->stage == STAGE_HELD;
+    TACIT_ASSERT(was_held || connection->stage == STAGE_HANDLING);
+    put_answer(connection, code, content_type, bytes, size);
+    if (was_held)
+        begin_sending(connection);
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -498,291 +385,246 @@ static bool is_foreign(const struct live_http *http, const struct live_http_head
              strcasecmp(head->origin + sizeof scheme - 1, head->host) == 0);
 }
 
-static void refuse_head(struct line *line, const struct live_http_refusal *refusal)
+static void refuse_head(struct connection *connection, const struct live_http_refusal *refusal)
 {
-    line->caller->malformed++;
-    refuse(line, refusal->code, refusal->why);
+    connection->caller->malformed++;
+    refuse(connection, refusal->code, refusal->why);
 }
 
 /* A caller that asks first is told to go on, where nothing of the body is here. */
-static void encourage(struct line *line)
+static void encourage(struct connection *connection)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (line->head.expects && line->head.length > 0 && line->in_size == line->head_size)
-        (void)send(line->socket, text, sizeof text - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (connection->head.expects && connection->head.length > 0 &&
+        connection->in_size == connection->head_size)
+        (void)send(connection->socket, text, sizeof text - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Ensures: false: the line was refused, and may be gone. */
-static bool take_head(struct line *line)
+/* Ensures: false: the connection was refused, and may be gone. */
+static bool take_head(struct connection *connection)
 {
     struct live_http_refusal refusal = {0};
-    line->head_size = live_http_head_size(line->in, line->in_size, &line->looked, &refusal);
-    if (line->head_size > 0 &&
-        !live_http_head_read(line->in, line->head_size, &line->head, &refusal))
+    connection->head_size =
+        live_http_head_size(connection->in, connection->in_size, &connection->looked, &refusal);
+    if (connection->head_size > 0 &&
+        !live_http_head_read(connection->in, connection->head_size, &connection->head, &refusal))
         TACIT_ASSERT(refusal.code != 0);
     if (refusal.code != 0) {
-        refuse_head(line, &refusal);
+        refuse_head(connection, &refusal);
         return false;
     }
-    if (line->head_size == 0)
+    if (connection->head_size == 0)
         return true;
-    line->has_head = true;
-    line->is_ending = !line->head.keeps;
-    line->is_head_only = strcmp(line->head.method, "HEAD") == 0;
-    if (is_foreign(line->http, &line->head)) {
-        refuse(line, 403,
+    connection->has_head = true;
+    connection->is_ending = !connection->head.keeps;
+    connection->is_head_only = strcmp(connection->head.method, "HEAD") == 0;
+    if (is_foreign(connection->http, &connection->head)) {
+        refuse(connection, 403,
                "this address answers programs on this machine only: Host must be 127.0.0.1 or "
                "localhost, and no web page of another origin may ask");
         return false;
     }
-    if (line->head.length > LIVE_BODY_BYTES_MAX) {
-        refuse(line, 413, "the body is too large; 1 MiB is allowed");
+    if (connection->head.length > LIVE_BODY_BYTES_MAX) {
+        refuse(connection, 413, "the body is too large; 1 MiB is allowed");
         return false;
     }
-    encourage(line);
+    encourage(connection);
     return true;
 }
 
 /* Room for more of the body: it grows with what has come, not with what was promised. Ensures:
- * false: the line was refused, and may be gone. */
-static bool make_room(struct line *line, size_t wanted)
+ * false: the connection was refused, and may be gone. */
+static bool make_room(struct connection *connection, size_t wanted)
 {
-    if (wanted <= line->body_capacity)
+    if (wanted <= connection->body_capacity)
         return true;
-    size_t capacity =
-        line->body_capacity < BODY_BYTES_AT_FIRST ? BODY_BYTES_AT_FIRST : 2 * line->body_capacity;
+    size_t capacity = connection->body_capacity < BODY_BYTES_AT_FIRST
+                          ? BODY_BYTES_AT_FIRST
+                          : 2 * connection->body_capacity;
     capacity = capacity < wanted ? wanted : capacity;
-    capacity = capacity > line->head.length ? (size_t)line->head.length : capacity;
-    size_t const more = capacity - line->body_capacity;
-    uint8_t *const body = reserve(line, more) ? realloc(line->body, capacity) : NULL;
+    capacity = capacity > connection->head.length ? (size_t)connection->head.length : capacity;
+    size_t const more = capacity - connection->body_capacity;
+    uint8_t *const body = connection->caller->bytes + more <= CALLER_BYTES_MAX
+                              ? realloc(connection->body, capacity)
+                              : NULL;
     if (body == NULL) {
-        line->caller->shed++;
-        line->request.retry_after_s = 1;
-        refuse(line, 503, "too many large bodies are under way; ask again later");
+        connection->caller->shed++;
+        connection->request.retry_after_s = 1;
+        refuse(connection, 503, "too many large bodies are under way; ask again later");
         return false;
     }
-    line->body = body;
-    line->body_capacity = capacity;
-    count_bytes(line, more, 0);
+    connection->body = body;
+    connection->body_capacity = capacity;
+    connection->caller->bytes += more;
     return true;
 }
 
 /* What came with the head. Ensures: as make_room. */
-static bool take_first_of_body(struct line *line)
+static bool take_first_of_body(struct connection *connection)
 {
-    size_t const here = line->in_size - line->head_size;
-    size_t const taken = here < line->head.length ? here : (size_t)line->head.length;
-    if (!make_room(line, taken))
+    size_t const here = connection->in_size - connection->head_size;
+    size_t const taken = here < connection->head.length ? here : (size_t)connection->head.length;
+    if (!make_room(connection, taken))
         return false;
     if (taken > 0)
-        memcpy(line->body, line->in + line->head_size, taken);
-    line->body_size = taken;
-    line->head_size += taken; /* where the next request begins */
+        memcpy(connection->body, connection->in + connection->head_size, taken);
+    connection->body_size = taken;
+    connection->head_size += taken; /* where the next request begins */
     return true;
 }
 
-static void queue(struct line *line)
+static void hand_over(struct connection *connection)
 {
-    struct live_http *const http = line->http;
-    if (line->is_queued)
-        return;
-    line->is_queued = true;
-    line->next_ready = NULL;
-    *http->ready_end = line;
-    http->ready_end = &line->next_ready;
+    struct live_http *const http = connection->http;
+    connection->stage = STAGE_HANDLING;
+    connection->request = (struct live_request){.method = connection->head.method,
+                                                .path = connection->head.path,
+                                                .body = connection->body,
+                                                .size = connection->body_size,
+                                                .caller = connection->caller,
+                                                .owner = connection};
+    http->handle(http->context, &connection->request);
+    free_body(connection);
+    if (connection->stage == STAGE_SENDING)
+        begin_sending(connection);
+    else
+        connection->stage = STAGE_HELD;
+}
+
+static void charge_piece(struct live_caller *caller)
+{
+    uint64_t const now_us = live_now_us();
+    caller->pieces_us = (caller->pieces_us > now_us ? caller->pieces_us : now_us) + PIECE_US;
 }
 
 /* Something has come. */
-static void advance(struct line *line)
+static void advance(struct connection *connection)
 {
-    TACIT_ASSERT(line->stage == STAGE_READING);
-    if (!line->has_head) {
-        if (!take_head(line) || !line->has_head)
-            return;
-        if (!take_first_of_body(line))
-            return;
-    }
-    if (line->body_size < line->head.length)
+    TACIT_ASSERT(connection->stage == STAGE_READING);
+    if (!connection->has_head &&
+        (!take_head(connection) || (connection->has_head && !take_first_of_body(connection))))
         return;
-    line->stage = STAGE_READY;
-    queue(line);
-}
-
-static void hand_over(struct line *line)
-{
-    struct live_http *const http = line->http;
-    line->stage = STAGE_HANDLING;
-    line->request = (struct live_request){.method = line->head.method,
-                                          .path = line->head.path,
-                                          .body = line->body,
-                                          .size = line->body_size,
-                                          .caller = line->caller,
-                                          .owner = line};
-    http->handle(http->context, &line->request);
-    free_body(line);
-    if (line->stage == STAGE_SENDING)
-        begin_sending(line);
+    if (connection->has_head && connection->body_size == connection->head.length)
+        hand_over(connection);
     else
-        line->stage = STAGE_HELD;
+        charge_piece(connection->caller);
 }
 
 /* ---- What comes ------------------------------------------------------------------------------ */
 
-/* Where the next bytes go. Ensures: false: the line was refused, and may be gone. */
-static bool room_for_input(struct line *line, void **into, size_t *size)
+/* Where the next bytes go. Ensures: false: the connection was refused, and may be gone. */
+static bool room_for_input(struct connection *connection, void **into, size_t *size)
 {
-    if (!line->has_head) {
-        *into = line->in + line->in_size;
-        *size = sizeof line->in - line->in_size;
+    if (!connection->has_head) {
+        *into = connection->in + connection->in_size;
+        *size = sizeof connection->in - connection->in_size;
         return true;
     }
-    size_t const lacking = (size_t)line->head.length - line->body_size;
+    size_t const lacking = (size_t)connection->head.length - connection->body_size;
     size_t const wanted = lacking < BODY_BYTES_AT_FIRST ? lacking : BODY_BYTES_AT_FIRST;
-    if (!make_room(line, line->body_size + wanted))
+    if (!make_room(connection, connection->body_size + wanted))
         return false;
-    *into = line->body + line->body_size;
-    *size = line->body_capacity - line->body_size;
+    *into = connection->body + connection->body_size;
+    *size = connection->body_capacity - connection->body_size;
     *size = *size < READ_BYTES_MAX ? *size : READ_BYTES_MAX;
     return true;
 }
 
-static void receive(struct line *line)
+static void receive(struct connection *connection)
 {
     void *into;
     size_t size;
-    if (!room_for_input(line, &into, &size))
+    if (!room_for_input(connection, &into, &size))
         return;
     TACIT_ASSERT(size > 0);
-    ssize_t const got = recv(line->socket, into, size, MSG_DONTWAIT);
+    ssize_t const got = recv(connection->socket, into, size, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (got <= 0) {
-        close_line(line);
+        close_connection(connection);
         return;
     }
-    if (line->in_size == 0)
-        set_due(line, line->http->line_us); /* it begins */
-    if (line->has_head)
-        line->body_size += (size_t)got;
+    if (connection->in_size == 0)
+        set_due(connection, connection->http->request_us); /* it begins */
+    if (connection->has_head)
+        connection->body_size += (size_t)got;
     else
-        line->in_size += (size_t)got;
-    advance(line);
+        connection->in_size += (size_t)got;
+    advance(connection);
 }
 
-static void discard(struct line *line)
+static void discard(struct connection *connection)
 {
-    char bytes[16384];
-    ssize_t const got = recv(line->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    char bytes[READ_BYTES_MAX];
+    ssize_t const got = recv(connection->socket, bytes, sizeof bytes, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
-    line->discarded += got > 0 ? (uint64_t)got : 0;
-    if (got <= 0 || line->discarded > FAREWELL_BYTES_MAX)
-        close_line(line);
+    connection->discarded += got > 0 ? (uint64_t)got : 0;
+    if (got <= 0 || connection->discarded > FAREWELL_BYTES_MAX)
+        close_connection(connection);
+    else
+        charge_piece(connection->caller);
 }
 
-/* Requests that come in pieces are read for a caller during a tenth of the time: a flood of them
- * fills its own sockets, and not our processor. */
-static bool must_rest(struct line *line)
+/* The next request, or its beginning, may have come with the one before. */
+static void read_on(struct connection *connection)
 {
-    uint64_t const now_us = live_now_us();
-    if (line->stage != STAGE_READING || line->caller->piecemeal_us <= now_us + PIECEMEAL_US)
-        return false;
-    line->is_resting = true;
-    wait_for_nothing(line);
-    wake_by(line->http, now_us + REST_US);
-    return true;
-}
-
-static void read_piece(struct line *line)
-{
-    struct live_caller *const caller = line->caller;
-    struct live_http *const http = line->http;
-    uint64_t const began_us = live_now_us();
-    unsigned const lines = http->line_count;
-    receive(line); /* the line may be gone */
-    uint64_t const now_us = live_now_us();
-    if (http->line_count == lines && line->stage == STAGE_READY)
+    if (!connection->has_rest) {
+        receive(connection);
         return;
-    uint64_t const from_us = caller->piecemeal_us > now_us ? caller->piecemeal_us : now_us;
-    caller->piecemeal_us = from_us + PIECEMEAL_TIMES * (now_us - began_us);
-}
-
-/* Ensures: the line may be gone. */
-static void move(struct line *line)
-{
-    switch (line->stage) {
-    case STAGE_READING:
-        read_piece(line);
-        break;
-    case STAGE_READY:
-        hand_over(line);
-        break;
-    case STAGE_SENDING:
-        send_more(line);
-        break;
-    case STAGE_FAREWELL:
-        discard(line);
-        break;
-    case STAGE_HANDLING:
-    case STAGE_HELD:
-    case STAGE_PAUSED:
-        break;
     }
+    connection->has_rest = false;
+    wait_for(connection, EPOLLIN);
+    advance(connection);
 }
 
-/* Callers in turns, and the lines of each as they came. */
-static void serve(struct live_http *http)
+/* ---- Turns ----------------------------------------------------------------------------------- */
+
+/* Must this caller wait for the next round? Whoever has connections that are ready is met again
+ * in it. */
+static bool has_had_its_turn(const struct live_http *http, struct live_caller *caller)
 {
-    struct line **at = &http->ready;
-    while (*at != NULL) {
-        struct line *const line = *at;
-        if (has_had_its_turn(http, line->caller)) {
-            at = &line->next_ready;
-            continue;
-        }
-        *at = line->next_ready;
-        if (*at == NULL)
-            http->ready_end = at;
-        line->is_queued = false;
-        work_for(http, line->caller);
-        move(line);
-        work_for(http, NULL);
-        /* What was served may have closed others, or have put itself at the end again. */
-        at = &http->ready;
-    }
-    if (http->ready != NULL)
-        wake_by(http, live_now_us());
+    uint64_t const round = live_loop_round(http->loop);
+    if (caller->round != round)
+        caller->turn_us = 0;
+    caller->round = round;
+    return http->caller_count > 1 && caller->turn_us >= TURN_US;
 }
 
-static void on_line(void *context, uint32_t epoll_events)
+/* Too many pieces of this caller were read: what comes waits in its socket. */
+static bool must_rest(const struct live_caller *caller)
 {
-    struct line *const line = context;
-    struct live_http *const http = line->http;
+    return caller->pieces_us > live_now_us() + PIECES_US;
+}
+
+/* Ensures: the connection may be gone. */
+static void move(struct connection *connection)
+{
+    struct live_caller *const caller = connection->caller;
+    uint64_t const began_us = live_now_us();
+    if (connection->stage == STAGE_READING)
+        read_on(connection);
+    else if (connection->stage == STAGE_SENDING)
+        send_more(connection);
+    else
+        discard(connection);
+    caller->turn_us += live_now_us() - began_us;
+}
+
+static void on_connection(void *context, uint32_t epoll_events)
+{
+    struct connection *const connection = context;
     bool const is_gone = (epoll_events & (EPOLLHUP | EPOLLERR)) != 0;
-    switch (line->stage) {
-    case STAGE_READING:
-    case STAGE_SENDING:
-    case STAGE_FAREWELL:
-        if (!is_gone && must_rest(line))
-            break;
-        queue(line);
-        if (!has_had_its_turn(http, line->caller))
-            serve(http);
-        break;
-    case STAGE_READY:
-    case STAGE_PAUSED:
+    if (connection->stage == STAGE_HANDLING || connection->stage == STAGE_HELD) {
         if (is_gone)
-            close_line(line);
+            forget(connection); /* its answer finds out */
         else
-            wait_for_nothing(line);
-        break;
-    case STAGE_HANDLING:
-    case STAGE_HELD:
-        if (is_gone)
-            forget(line); /* its answer finds out */
-        else
-            wait_for_nothing(line);
-        break;
+            wait_for(connection, 0);
+    } else if (connection->stage != STAGE_SENDING && !is_gone && must_rest(connection->caller)) {
+        wait_for(connection, 0);
+        wake_by(connection->http, live_now_us() + REST_US);
+    } else if (!has_had_its_turn(connection->http, connection->caller)) {
+        move(connection);
     }
 }
 
@@ -799,40 +641,48 @@ static uint32_t user_of(const struct live_http *http, int accepted)
     return peer.uid;
 }
 
-/* The socket is the line's, or closed. */
-static void open_line(struct live_http *http, int accepted)
+/* Is there room for a connection of this caller, or can it be made? */
+static bool has_room(struct live_http *http, const struct live_caller *caller)
 {
-    struct line *const line = malloc(sizeof *line);
-    if (line == NULL) {
+    unsigned const most =
+        http->socket.port != 0 ? LIVE_CONNECTIONS_MAX : LIVE_CONNECTIONS_A_USER_MAX;
+    if (caller->connections >= most)
+        return close_oldest(http, caller);
+    return http->connection_count < LIVE_CONNECTIONS_MAX || close_oldest(http, NULL);
+}
+
+/* The socket is the connection's, or closed. */
+static void open_connection(struct live_http *http, int accepted)
+{
+    static const char full[] =
+        "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\n"
+        "Content-Length: 33\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+        "{\"error\": \"too many connections\"}";
+    struct live_caller *const caller = live_callers_find(&http->callers, user_of(http, accepted));
+    bool const has_place = has_room(http, caller);
+    struct connection *const connection = has_place ? malloc(sizeof *connection) : NULL;
+    if (connection == NULL) {
+        caller->shed++;
+        (void)send(accepted, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
         (void)close(accepted);
         return;
     }
-    memset(line, 0, offsetof(struct line, in));
-    line->http = http;
-    line->socket = accepted;
-    line->caller = live_callers_find(&http->callers, user_of(http, accepted));
-    http->caller_count += line->caller->lines == 0 ? 1 : 0;
-    line->caller->lines++;
-    line->request = (struct live_request){.caller = line->caller, .owner = line};
-    line->since_us = live_now_us();
-    line->older = http->newest;
-    if (http->newest != NULL)
-        http->newest->newer = line;
+    memset(connection, 0, offsetof(struct connection, in));
+    connection->http = http;
+    connection->socket = accepted;
+    connection->caller = caller;
+    http->caller_count += caller->connections == 0 ? 1 : 0;
+    caller->connections++;
+    connection->request = (struct live_request){.caller = caller, .owner = connection};
+    list_append(http, connection);
+    http->connection_count++;
+    connection->epoll_events = EPOLLIN;
+    connection->is_watched =
+        live_loop_watch(http->loop, accepted, EPOLLIN, on_connection, connection) == TACIT_OK;
+    if (connection->is_watched)
+        set_due(connection, http->request_us);
     else
-        http->oldest = line;
-    http->newest = line;
-    http->line_count++;
-    line->is_watched = live_loop_watch(http->loop, accepted, EPOLLIN, on_line, line) == TACIT_OK;
-    if (!line->is_watched) {
-        close_line(line);
-        return;
-    }
-    set_due(line, http->line_us);
-    if (line->caller->paused_us > line->since_us) { /* a new line is no way around a refusal */
-        line->stage = STAGE_PAUSED;
-        set_due(line, PAUSE_US);
-        wait_for_nothing(line);
-    }
+        close_connection(connection);
 }
 
 static void on_listener(void *context, uint32_t epoll_events)
@@ -840,50 +690,38 @@ static void on_listener(void *context, uint32_t epoll_events)
     struct live_http *const http = context;
     (void)epoll_events;
     for (unsigned i = 0; i < ACCEPTS_MAX; i++) {
-        if (http->line_count >= LIVE_LINES_MAX && !shed_one(http)) {
-            /* All are being answered: whoever comes waits for the first that is done. */
-            http->is_full = live_loop_change(http->loop, http->socket.listener, 0) == TACIT_OK;
-            return;
-        }
         int const accepted =
             accept4(http->socket.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (accepted < 0)
             return;
-        open_line(http, accepted);
+        open_connection(http, accepted);
     }
 }
 
 /* ---- Deadlines ------------------------------------------------------------------------------- */
 
-static void be_late(struct line *line)
+static void be_late(struct connection *connection)
 {
-    switch (line->stage) {
+    switch (connection->stage) {
     case STAGE_READING:
-        if (line->in_size == 0) {
-            close_line(line);
+        if (connection->in_size == 0) {
+            close_connection(connection);
             return;
         }
-        line->caller->late++;
-        refuse(line, 408, "a request must be here, headers and body, within the time that it has");
-        break;
-    case STAGE_PAUSED:
-        line->stage = STAGE_READING;
-        set_due(line, line->http->line_us);
-        wait_for_input(line);
-        if (line->in_size > 0)
-            advance(line);
+        connection->caller->late++;
+        refuse(connection, 408,
+               "a request must be here, headers and body, within the time that it has");
         break;
     case STAGE_SENDING:
-        line->caller->late++;
-        close_line(line);
+        connection->caller->late++;
+        close_connection(connection);
         break;
     case STAGE_FAREWELL:
-        close_line(line);
+        close_connection(connection);
         break;
-    case STAGE_READY:
     case STAGE_HANDLING:
     case STAGE_HELD:
-        line->due_us = TACIT_NEVER; /* it waits for us */
+        connection->due_us = TACIT_NEVER; /* it waits for us */
         break;
     }
 }
@@ -892,20 +730,18 @@ static void on_due(void *context)
 {
     struct live_http *const http = context;
     uint64_t const now_us = live_now_us();
+    struct connection *newer;
     http->timer_us = TACIT_NEVER;
-    struct line *line = http->oldest;
-    while (line != NULL) {
-        bool const is_due = line->due_us <= now_us;
-        if (is_due)
-            be_late(line); /* may close it, and others; its time moves */
-        line = is_due ? http->oldest : line->newer;
+    for (struct connection *at = http->oldest; at != NULL; at = newer) {
+        newer = at->newer;
+        if (at->due_us <= now_us)
+            be_late(at); /* may close it */
     }
-    serve(http);
-    for (line = http->oldest; line != NULL; line = line->newer) {
-        if (line->is_resting && line->stage == STAGE_READING)
-            wait_for_input(line);
-        line->is_resting = false;
-        wake_by(http, line->due_us);
+    for (struct connection *at = http->oldest; at != NULL; at = at->newer) {
+        bool const is_read = at->stage == STAGE_READING || at->stage == STAGE_FAREWELL;
+        if (is_read && at->epoll_events == 0)
+            read_again(at);
+        wake_by(http, at->due_us);
     }
 }
 
@@ -945,8 +781,8 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
     opened->loop = loop;
     opened->socket.listener = -1;
     opened->timer_us = TACIT_NEVER;
-    opened->ready_end = &opened->ready;
-    opened->line_us = (config->line_s_max == 0 ? LINE_S_MAX : config->line_s_max) * US_PER_S;
+    opened->request_us =
+        (config->request_s_max == 0 ? REQUEST_S_MAX : config->request_s_max) * US_PER_S;
     opened->handle = handle;
     opened->context = context;
     enum tacit_status const status = open_parts(opened, config, error);
@@ -957,33 +793,33 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
     return status;
 }
 
-static void answer_stopping(struct line *line)
+static void answer_stopping(struct connection *connection)
 {
     static const char text[] = "{\"error\": \"the agent is stopping; ask again later\"}";
-    line->is_ending = true;
-    live_http_answer(&line->request, 503, "application/json", text, sizeof text - 1);
+    connection->is_ending = true;
+    live_http_answer(&connection->request, 503, "application/json", text, sizeof text - 1);
 }
 
-static struct line *find_line(const struct live_http *http, enum stage stage)
+static struct connection *find(const struct live_http *http, enum stage stage)
 {
-    struct line *line = http->oldest;
-    while (line != NULL && line->stage != stage)
-        line = line->newer;
-    return line;
+    struct connection *at = http->oldest;
+    while (at != NULL && at->stage != stage)
+        at = at->newer;
+    return at;
 }
 
 /* Nobody whose request was taken is left without an answer; what was answered gets a moment to go
  * out. */
 static void drain(struct live_http *http)
 {
-    struct line *line;
-    while ((line = find_line(http, STAGE_HELD)) != NULL)
-        answer_stopping(line);
+    struct connection *connection;
+    while ((connection = find(http, STAGE_HELD)) != NULL)
+        answer_stopping(connection);
     uint64_t const end_us = live_now_us() + CLOSING_US;
-    while ((line = find_line(http, STAGE_SENDING)) != NULL && live_now_us() < end_us) {
-        struct pollfd wait = {.fd = line->socket, .events = POLLOUT};
+    while ((connection = find(http, STAGE_SENDING)) != NULL && live_now_us() < end_us) {
+        struct pollfd wait = {.fd = connection->socket, .events = POLLOUT};
         if (poll(&wait, 1, 10) > 0)
-            send_more(line);
+            send_more(connection);
     }
 }
 
@@ -996,7 +832,7 @@ void live_http_close(struct live_http *http)
     live_http_socket_close(&http->socket);
     drain(http);
     while (http->oldest != NULL)
-        close_line(http->oldest);
+        close_connection(http->oldest);
     if (http->timer != NULL)
         live_timer_set(http->timer, TACIT_NEVER);
     free(http);

@@ -6,7 +6,8 @@
 #include "callers.h"
 
 #define LIVE_BODY_BYTES_MAX (1u << 20)
-#define LIVE_LINES_MAX 256u
+#define LIVE_CONNECTIONS_MAX 256u
+#define LIVE_CONNECTIONS_A_USER_MAX 192u /* of a Unix socket; on loopback nobody knows the user */
 
 struct live_http;
 
@@ -24,18 +25,17 @@ struct live_request {
 struct live_http_config {
     /* A socket, mode 0660; a stale one is replaced, a live one is not; or NULL. */
     const char *unix_path;
-    uint16_t port;       /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
-    bool is_private;     /* the socket has mode 0600 */
-    unsigned line_s_max; /* for a whole request, its answer, or the pause between two; 0: 30 */
+    uint16_t port;          /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
+    bool is_private;        /* the socket has mode 0600 */
+    unsigned request_s_max; /* for a whole request, its answer, or the pause between two; 0: 30 */
 };
 
-/* Nobody can shut the others out. A request, headers and body, has line_s_max to come; then 408.
- * Where all lines are taken, a newcomer gets the place of one on which nothing is being answered:
- * of the caller who has the most, one that finished no request before one that did, the oldest
- * first. Callers are served in turns: for whom so long was worked in a round of the loop as is its
- * share of a millisecond, waits for the next; within a caller the lines come in turn. Requests that
- * come in pieces are read for a caller during a tenth of the time, in the long run. What bodies and
- * answers take together is bounded.
+/* Nobody can shut the others out (decision 56). A request, headers and body, has request_s_max to
+ * come; then 408. A user has LIVE_CONNECTIONS_A_USER_MAX connections: beyond, the oldest of them on
+ * which nothing is being answered makes room for the newcomer; where there is none, he is told 429.
+ * Where all are taken, the oldest of anybody makes room. A connection has one request a round of
+ * the loop; where several users have connections, one for whom 0.5 ms were worked waits for the
+ * next. What bodies and answers of a caller take together is bounded (503).
  *
  * Strict (http_head.h): one Content-Length and no chunks, lines that end in CR LF. Every error is
  * JSON. Only programs on this machine are answered: on loopback, requests that a browser makes for
