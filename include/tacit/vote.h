@@ -310,6 +310,10 @@ struct tacit_vote_private_glance {
 /* Cost: O(1). */
 struct tacit_vote_private_glance tacit_vote_private_glance(const struct tacit_vote_private *player);
 
+/* Whoever grants has forgotten what: rewards that are in no granted draw are in none any more, and
+ * are played anew. What was spent stays. */
+void tacit_vote_private_begin_term(struct tacit_vote_private *player);
+
 /* The noised sum of all granted draws of an arm, in steps. All arms of the set have as many pulls.
  * Requires: arm < K. Cost: O(epochs). */
 int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32_t arm);

@@ -31,6 +31,7 @@ struct tacit_vote_letter {
     uint32_t from; /* site, or TACIT_HUB */
     uint32_t to;   /* site, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
+    uint64_t term;                          /* of the sender; 0: the first */
     uint32_t cell;                          /* draws of the site, GRANTED and REFUSED: as it said;
                                                0 in ROW and ANEW */
     uint32_t player;                        /* ROW: whose */
@@ -59,6 +60,7 @@ struct tacit_vote_site_event {
     enum tacit_event_kind kind;
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     union {
+        uint64_t term;                          /* START: the first, or a later one begins */
         struct tacit_reward reward;             /* REWARD */
         uint64_t exploited_count;               /* EXPLOITED */
         const struct tacit_vote_letter *letter; /* RECEIVE */
@@ -72,8 +74,9 @@ struct tacit_vote_site_update {
     uint32_t granted; /* the draw that may be used from this step on; 0: none */
     uint32_t letter_count;
     struct tacit_vote_letter
-        letters[2]; /* COMMIT or HELLO, and CAST; marks valid until next step */
-    bool replan;    /* the plan below replaces the one before; it may be empty */
+        letters[2];   /* COMMIT or HELLO, and CAST; marks valid until next step */
+    bool begins_term; /* what was not drawn before this step enters nothing */
+    bool replan;      /* the plan below replaces the one before; it may be empty */
     uint32_t plan_count;
     const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
     bool on_tick;                        /* the deadline is a public tick at which a vote leaves */
@@ -90,6 +93,7 @@ struct tacit_vote_site_view {
     bool is_forgotten; /* .. or the hub knows nothing of a grant that it gave */
     bool is_spent;     /* no draw is allowed any more: cells_max, the budget, or the ladder's end */
     uint32_t granted;  /* the newest draw that may be used; 0: none */
+    uint64_t term;
     uint64_t pull_count;
     const uint64_t *said; /* K: the vote as it left last */
     bool is_heard;        /* the hub has said it to everyone */
@@ -111,15 +115,16 @@ enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size
                                         const struct tacit_vote_site_config *config);
 
 /* One step. START (after init, a restart, or when the hub is there again) says and asks again what
- * is open. REWARD and EXPLOITED as in tacit/vote.h. RECEIVE: rows and resets go to the board, which
- * is read at once, or after the grant that is waited for; a grant lets the draw be used; a refusal
- * blocks, unless it is older than the last draw. Late and repeated answers are TACIT_OK. TIMEOUT: a
- * tick, or something to say again.
- * Errors: TACIT_STRANGER (not of this run, not from the hub, not to this site), TACIT_MALFORMED (no
- *   such player or arm), TACIT_UNEXPECTED (a kind that only a hub takes), TACIT_INVALID (a reward
- * that was not planned); nothing is changed then. TACIT_ENTROPY: nothing was drawn, or not
- * committed to; a timeout tries again. TACIT_BUDGET: the draw was refused. Cost: O(K) an epoch's
- * end, O(K/64) a row. */
+ * is open. In a later term the hub has forgotten what it granted: what no grant covers is dropped
+ * with its rewards, what of the block was played is played anew, and what was said is said again.
+ * REWARD and EXPLOITED as in tacit/vote.h. RECEIVE: rows and resets go to the board, which is read
+ * at once, or after the grant that is waited for; a grant lets the draw be used; a refusal blocks,
+ * unless it is older than the last draw. Late and repeated answers are TACIT_OK. TIMEOUT: a tick,
+ * or something to say again. Errors: TACIT_STRANGER (not of this run, not from the hub, not to this
+ * site), TACIT_MALFORMED (no such player or arm), TACIT_UNEXPECTED (a kind that only a hub takes),
+ * TACIT_INVALID (a reward that was not planned); nothing is changed then. TACIT_ENTROPY: nothing
+ * was drawn, or not committed to; a timeout tries again. TACIT_BUDGET: the draw was refused. Cost:
+ * O(K) an epoch's end, O(K/64) a row. */
 enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
                                        const struct tacit_vote_site_event *event,
                                        const struct tacit_entropy *entropy,
@@ -148,6 +153,7 @@ enum tacit_vote_hub_event_kind {
 struct tacit_vote_hub_event {
     uint64_t now_us; /* >= the last one; START may come with a new clock */
     enum tacit_vote_hub_event_kind kind;
+    uint64_t term;                          /* START: as a site's */
     const struct tacit_vote_letter *letter; /* RECEIVE */
 };
 
@@ -161,7 +167,8 @@ struct tacit_vote_hub_update {
 
 struct tacit_vote_hub_view {
     struct tacit_vote_board_view board;
-    bool is_decided;         /* one arm is left of the voted set, for good */
+    bool is_decided; /* one arm is left of the voted set, for good */
+    uint64_t term;
     uint32_t voter_count;    /* players with a mark of the present reset that counts */
     const uint64_t *voters;  /* N */
     const uint64_t *flagged; /* N: two states of this site were seen */
@@ -182,10 +189,12 @@ enum tacit_status tacit_vote_hub_init(struct tacit_vote_hub *hub,
 enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t size,
                                        const struct tacit_vote_hub_config *config);
 
-/* One step. A COMMIT is granted if it follows the head of its site, and then is the head: persist
- * comes before the grant leaves. A CAST counts if it names the head or the one before it. A HELLO
- * is answered with the head: granted if it is that, or refused. What was granted before that is
- * late, or a copy's, and hears a REFUSED. Errors: TACIT_STRANGER (not of this run, not a site; a
+/* One step. START with a later term: what was granted is forgotten, and of each site the head that
+ * it shows first is its head; a later reset that a site shows then is one that this state has lost,
+ * and begins again. A COMMIT is granted if it follows the head of its site, and then is the head:
+ * persist comes before the grant leaves. A CAST counts if it names the head or the one before it. A
+ * HELLO is answered with the head: granted if it is that, or refused. What was granted before that
+ * is late, or a copy's, and hears a REFUSED. Errors: TACIT_STRANGER (not of this run, not a site; a
  * vote of one that has none), TACIT_MALFORMED, TACIT_UNEXPECTED; TACIT_FORKED: a commitment or vote
  * of another state than the one that was granted; the site is flagged, and an answer may leave;
  * TACIT_ROLLBACK: it follows a grant that this state knows nothing of: it is marked as ahead, which
@@ -202,6 +211,14 @@ bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
                         struct tacit_vote_letter *letter);
 /* The same of the last reset; false: there was none. */
 bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_letter *letter);
+
+/* What a hub that lost its state is built again from: the number of resets. The votes come back
+ * from the sites' own, in a new term, which a START has to begin: what was granted is forgotten.
+ * As tacit_elim_hub_snapshot and tacit_elim_hub_restore. */
+size_t tacit_vote_hub_snapshot(const struct tacit_vote_hub *hub, uint8_t *bytes, size_t room);
+enum tacit_status tacit_vote_hub_restore(struct tacit_vote_hub *hub,
+                                         const struct tacit_vote_hub_config *config,
+                                         const uint8_t *bytes, size_t size);
 
 /* Shows a state without changing it. Cost: O(1). */
 void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view);

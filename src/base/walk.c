@@ -112,3 +112,38 @@ bool base_walk_is_whole(const struct base_walk *walk)
 {
     return !walk->failed && walk->zeros == 0 && walk->size == walk->room;
 }
+
+/* ---- Whole states ---- */
+
+static bool says(struct base_walk *walk, void (*fields)(struct base_walk *walk, void *state),
+                 const void *state)
+{
+    fields(walk, (void *)(uintptr_t)state); /* it is read */
+    base_walk_end(walk);
+    return base_walk_is_whole(walk);
+}
+
+size_t base_walk_write(void (*fields)(struct base_walk *walk, void *state), const void *state,
+                       uint8_t *bytes, size_t room)
+{
+    struct base_walk walk = {.out = bytes, .room = room};
+    TACIT_ASSERT(bytes != NULL || room == 0);
+    (void)says(&walk, fields, state);
+    TACIT_ASSERT(!walk.failed && walk.size > 0);
+    return walk.size;
+}
+
+bool base_walk_read(void (*fields)(struct base_walk *walk, void *state), void *state,
+                    const uint8_t *bytes, size_t size)
+{
+    struct base_walk walk = {.reads = true, .in = bytes, .room = size};
+    fields(&walk, state);
+    return base_walk_is_whole(&walk);
+}
+
+bool base_walk_writes(void (*fields)(struct base_walk *walk, void *state), const void *state,
+                      const uint8_t *bytes, size_t size)
+{
+    struct base_walk walk = {.in = bytes, .room = size};
+    return says(&walk, fields, state);
+}

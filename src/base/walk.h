@@ -33,4 +33,17 @@ void base_walk_end(struct base_walk *walk);
 /* Was all read, or the very bytes written that were given? Requires: a walk that wrote has ended.
  */
 bool base_walk_is_whole(const struct base_walk *walk);
+
+/* ---- Whole states: `fields` walks over all of one ---- */
+
+/* Bytes that it takes; as many of them are written as there is room for. */
+size_t base_walk_write(void (*fields)(struct base_walk *walk, void *state), const void *state,
+                       uint8_t *bytes, size_t room);
+
+/* false: these bytes are not such a state's. What was read is the caller's to check, and, since the
+ * same could be told in other ways, that it writes these very bytes. */
+bool base_walk_read(void (*fields)(struct base_walk *walk, void *state), void *state,
+                    const uint8_t *bytes, size_t size);
+bool base_walk_writes(void (*fields)(struct base_walk *walk, void *state), const void *state,
+                      const uint8_t *bytes, size_t size);
 #endif

@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define KNOWN UINT64_C(0xd77647fd17454dca)
+#define KNOWN UINT64_C(0x5aeb8f80dda017cd)
 #define NAME "state" /* of the directory, in what is said */
 #define FRAME_HEADER 24u
 #define FRAMES_MAX 12u

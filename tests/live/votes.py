@@ -15,8 +15,14 @@ import sys
 import time
 
 import support
-import wire
 from support import IS_LONG, Application, main, require, seeded, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
+import restore  # noqa: E402
+import terms  # noqa: E402
+import wire  # noqa: E402
+
+support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the modules are theirs
 
 MEANS = [0.125, 0.875, 0.8, 0.5]
 LONG_MEANS = [0.125, 0.875, 0.84, 0.5]  # more epochs
@@ -249,6 +255,62 @@ def crash_at_any_step_draws_nothing_anew(federation_of):
     crash_everywhere(federation_of(), points)
     for point in points if IS_LONG else ():
         crash_everywhere(federation_of(), [point])
+
+
+# ---- A coordinator that has forgotten ----
+
+def votes_of(federation):
+    """{arm: sites that have voted it out}"""
+    return {arm["name"]: arm["votes"] for arm in (federation.status() or {"arms": []})["arms"]}
+
+
+def begin_with_two_votes(federation_of):
+    """Two of the three that are needed have voted, and say no more."""
+    federation = federation_of()
+    busy = federation.sites[:2]
+    federation.start_all()
+    federation.apply(busy)
+    for site in busy:
+        wait_for(f"{site} has told its arm from the others",
+                 lambda site=site: (federation.site_status(site) or {}).get("active_arms") == [f"arm {BEST}"], 60)
+    wait_for("all votes are there", lambda: sum(votes_of(federation).values()) == 2 * (len(federation.means) - 1), 60)
+    return federation
+
+
+@test
+def coordinator_that_lost_all_has_all_votes_again(federation_of):
+    federation = begin_with_two_votes(federation_of)
+    before = votes_of(federation)
+    restore.lose(federation)
+    restore.expect_stop(federation)
+    restore.recover(federation)
+    wait_for("all votes are there again", lambda: votes_of(federation) == before, 60)
+    require(restore.check_chain(federation) == 1, "not one rebuild")
+    federation.stop("coordinator")
+    federation.start("coordinator")  # as always, from now on
+    federation.apply(federation.sites[2:])
+    check_end(federation)
+
+
+@test
+def old_state_of_the_coordinator_goes_on_in_a_new_term(federation_of):
+    federation = federation_of()
+    federation.start_all()
+    federation.apply(allowance=1, batch=20)
+    federation.stop("coordinator")
+    backup = federation.folder / "backup"
+    shutil.copytree(restore.state_of(federation), backup)
+    federation.start("coordinator")
+    federation.allow(1000)
+    wait_for("a draw is granted", lambda: any(federation.grants(site) for site in federation.sites), 60)
+    federation.stop("coordinator")
+    shutil.rmtree(restore.state_of(federation))
+    shutil.copytree(backup, restore.state_of(federation))
+    terms.begin_term(federation)
+    federation.start("coordinator")
+    federation.allow(math.inf)
+    status = check_end(federation)
+    require(not any(site["two_states"] for site in status["sites"]), f"{status}")
 
 
 # ---- Copies ----

@@ -131,6 +131,7 @@ static void step_hub(const struct storm_world *world, void *state, const struct 
     struct tacit_vote_hub_update update;
     struct tacit_vote_hub_event const of_hub = {
         .now_us = event->now_us,
+        .term = event->term,
         .kind = event->kind == TACIT_EVENT_START     ? TACIT_VOTE_HUB_START
                 : event->kind == TACIT_EVENT_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
                                                      : TACIT_VOTE_HUB_TIMEOUT,
@@ -162,14 +163,17 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         of_site.as.reward = event->reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)
         of_site.as.letter = event->message;
-    else
+    else if (event->kind == TACIT_EVENT_EXPLOITED)
         of_site.as.exploited_count = event->count;
+    else
+        of_site.as.term = event->term;
     out->status = tacit_vote_site_step(state, &of_site, entropy, &update);
     memcpy(said, update.letters, sizeof said);
     *out = (struct storm_update){
         .status = out->status,
         .persist = update.persist,
         .drew = update.has_draw,
+        .voids_rewards = update.begins_term,
         .flags = update.has_draw | (uint64_t)update.replan << 1 | (uint64_t)update.on_tick << 2 |
                  (uint64_t)update.letter_count << 3 | (uint64_t)update.cell << 5,
         .deadline_us = update.deadline_us,
@@ -178,6 +182,19 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         .plan_count = update.plan_count,
         .messages = {&said[0], &said[1]},
         .message_count = update.letter_count};
+}
+
+static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
+                       size_t room)
+{
+    (void)world;
+    return tacit_vote_hub_snapshot(hub, bytes, room);
+}
+
+static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
+                                 size_t size)
+{
+    return tacit_vote_hub_restore(hub, &own_of(world)->hub, bytes, size);
 }
 
 /* ---- What is said and shown ---- */
@@ -189,9 +206,9 @@ static size_t marks_bytes(const struct storm_world *world)
 
 static void digest_letter(const struct storm_world *world, const struct tacit_vote_letter *letter)
 {
-    uint64_t const words[] = {letter->kind,   letter->from,   letter->to,
-                              letter->run_id, letter->cell,   letter->player,
-                              letter->reset,  letter->forgot, letter->marks == NULL};
+    uint64_t const words[] = {letter->kind,   letter->from,         letter->to,     letter->term,
+                              letter->run_id, letter->cell,         letter->player, letter->reset,
+                              letter->forgot, letter->marks == NULL};
     digest_bytes(words, sizeof words);
     if (letter->marks != NULL)
         digest_bytes(letter->marks, marks_bytes(world));
@@ -332,6 +349,7 @@ static const struct storm_field fields[] = {
     STORM_FIELD(struct tacit_vote_letter, from),
     STORM_FIELD(struct tacit_vote_letter, to),
     STORM_FIELD(struct tacit_vote_letter, run_id),
+    STORM_FIELD(struct tacit_vote_letter, term),
     STORM_FIELD(struct tacit_vote_letter, cell),
     STORM_FIELD(struct tacit_vote_letter, player),
     STORM_FIELD(struct tacit_vote_letter, reset),
@@ -341,6 +359,9 @@ static const struct storm_field fields[] = {
 };
 
 const struct storm_rule rule_votes = {.name = "votes",
+                                      .has_terms = true,
+                                      .snapshot = snapshot,
+                                      .restore = restore,
                                       .configure = configure,
                                       .spoil = spoil,
                                       .size = state_size,
@@ -357,5 +378,5 @@ const struct storm_rule rule_votes = {.name = "votes",
                                       .mend = mend,
                                       .grant = grant,
                                       .found = {36257, 54266, 87774},
-                                      .digest = UINT64_C(0x494b3e96126877d9),
-                                      .verdicts = UINT64_C(0x9c9a50e348e6c61a)};
+                                      .digest = UINT64_C(0xd2529db748209886),
+                                      .verdicts = UINT64_C(0x5a1a2eb0be4302c7)};

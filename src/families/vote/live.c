@@ -111,12 +111,19 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_vote_site_event made = {
         .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
     struct tacit_vote_site_update done;
-    if (made.kind == TACIT_EVENT_REWARD)
+    struct tacit_vote_letter *const letter = message;
+    struct tacit_vote_site_view view;
+    tacit_vote_site_look(site->state, &view);
+    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
+    else if (made.kind == TACIT_EVENT_REWARD)
         made.as.reward = live_event_reward(site, event);
     else if (made.kind == TACIT_EVENT_EXPLOITED)
         made.as.exploited_count = event->as.exploited_count;
     else if (made.kind == TACIT_EVENT_RECEIVE)
-        made.as.letter = message;
+        made.as.letter = letter;
+    if (letter != NULL)
+        letter->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_vote_site_step(site->state, &made, entropy, &done);
     struct live_site_release const release = {
         .number = done.cell, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
@@ -128,6 +135,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
         else
             live_site_send(site, &done.letters[i]);
     live_site_settle(site, done.granted, update);
+    update->drops_open = done.begins_term;
     if (done.replan)
         live_site_plan(site, done.plan, done.plan_count, update);
     site->deadline_us = done.deadline_us;
@@ -198,6 +206,7 @@ const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                             .family = TACIT_WIRE_VOTE_FAMILY,
                                             .version = TACIT_WIRE_VOTE_VERSION,
                                             .hears_of_each = true,
+                                            .has_terms = true,
                                             .keeps_digest = true,
                                             .events = LIVE_SITE_PLAN_EVENTS,
                                             .codec = &codec,
@@ -254,6 +263,17 @@ static void hub_configure(struct live_hub *hub)
                                                .reset_after_s = own->run.reset_after_s};
 }
 
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    return tacit_vote_hub_snapshot(hub->state, bytes, room);
+}
+
+static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
+{
+    struct vote_hub const *const own = hub->own;
+    return tacit_vote_hub_restore(hub->state, &own->core, bytes, size);
+}
+
 /* The broker is not trusted to keep anything. */
 static void say_all(struct live_hub *hub)
 {
@@ -282,13 +302,19 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
+    struct tacit_vote_letter *const letter = message;
+    struct tacit_vote_hub_view view;
     struct tacit_vote_hub_event const made = {
         .now_us = event->now_us,
+        .term = event->term > 0 ? event->term - 1 : 0, /* the core counts from 0 */
         .kind = event->kind == LIVE_HUB_START     ? TACIT_VOTE_HUB_START
                 : event->kind == LIVE_HUB_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
                                                   : TACIT_VOTE_HUB_TIMEOUT,
-        .letter = message};
+        .letter = letter};
     struct tacit_vote_hub_update done;
+    tacit_vote_hub_look(hub->state, &view);
+    if (letter != NULL)
+        letter->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_vote_hub_step(hub->state, &made, entropy, &done);
     update->persist = done.persist;
     update->deadline_us = done.deadline_us;
@@ -327,6 +353,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                           .family = TACIT_WIRE_VOTE_FAMILY,
                                           .version = TACIT_WIRE_VOTE_VERSION,
+                                          .has_terms = true,
+                                          .is_rebuilt = true,
                                           .codec = &codec,
                                           .core = &tacit_vote_hub_live,
                                           .own_size = sizeof(struct vote_hub),
@@ -335,5 +363,7 @@ const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                           .too_large = hub_too_large,
                                           .describe = hub_describe,
                                           .configure = hub_configure,
+                                          .snapshot = hub_snapshot,
+                                          .restore = hub_restore,
                                           .step = hub_step,
                                           .look = hub_look};

@@ -13,7 +13,7 @@
 #define STORE_NEW STORE_FILE ".new"
 #define STORE_PAGE_BYTES 4096
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 9               /* of the tables; another one is refused */
+#define STORE_FORMAT 10              /* of the tables; another one is refused */
 /* The header's user version: the format, and above it the number of the turn (store_erase.c). */
 #define STORE_USER_VERSION_AT 60 /* in the file's header */
 #define STORE_FORMAT_BITS 8u

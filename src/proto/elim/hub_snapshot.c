@@ -63,8 +63,9 @@ static void pass_asked(struct base_walk *walk, struct tacit_elim_hub *hub)
     }
 }
 
-static void pass_hub(struct base_walk *walk, struct tacit_elim_hub *hub)
+static void pass_hub(struct base_walk *walk, void *state)
 {
+    struct tacit_elim_hub *const hub = state;
     uint32_t phase = hub->desk.phase;
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->config.run_id);
@@ -88,43 +89,26 @@ static void pass_hub(struct base_walk *walk, struct tacit_elim_hub *hub)
 
 /* ---- Public ---- */
 
-size_t tacit_elim_hub_snapshot(const struct tacit_elim_hub *state, uint8_t *bytes, size_t room)
+size_t tacit_elim_hub_snapshot(const struct tacit_elim_hub *hub, uint8_t *bytes, size_t room)
 {
-    struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state; /* it is read */
-    struct base_walk walk = {.out = bytes, .room = room};
-    TACIT_ASSERT(bytes != NULL || room == 0);
-    pass_hub(&walk, hub);
-    base_walk_end(&walk);
-    TACIT_ASSERT(!walk.failed && walk.size > 0);
-    return walk.size;
-}
-
-/* Does it write these very bytes? The same could be told in other ways. */
-static bool writes(struct tacit_elim_hub *hub, const uint8_t *bytes, size_t size)
-{
-    struct base_walk walk = {.in = bytes, .room = size};
-    pass_hub(&walk, hub);
-    base_walk_end(&walk);
-    return base_walk_is_whole(&walk);
+    return base_walk_write(pass_hub, hub, bytes, room);
 }
 
 enum tacit_status tacit_elim_hub_restore(struct tacit_elim_hub *hub,
                                          const struct tacit_elim_hub_config *config,
                                          const uint8_t *bytes, size_t size)
 {
-    struct base_walk walk = {.reads = true, .in = bytes, .room = size};
     enum tacit_status const status = tacit_elim_hub_init(hub, config);
     if (status != TACIT_OK)
         return status;
-    pass_hub(&walk, hub);
-    if (!base_walk_is_whole(&walk))
-        return TACIT_MALFORMED;
-    if (!tacit_bits_within(uploaders_of(hub), uploaders_of(hub), config->agent_count))
+    if (!base_walk_read(pass_hub, hub, bytes, size) ||
+        !tacit_bits_within(uploaders_of(hub), uploaders_of(hub), config->agent_count))
         return TACIT_MALFORMED;
     hub->desk.missing_count = hub->desk.phase == ROUND_COLLECTING
                                   ? tacit_bits_count(uploaders_of(hub), config->agent_count)
                                   : 0;
-    if (tacit_elim_hub_check(hub, tacit_elim_hub_size(config), config) != TACIT_OK)
-        return TACIT_MALFORMED;
-    return writes(hub, bytes, size) ? TACIT_OK : TACIT_MALFORMED;
+    bool const is_state =
+        tacit_elim_hub_check(hub, tacit_elim_hub_size(config), config) == TACIT_OK &&
+        base_walk_writes(pass_hub, hub, bytes, size);
+    return is_state ? TACIT_OK : TACIT_MALFORMED;
 }

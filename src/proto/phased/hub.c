@@ -456,8 +456,9 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
 
 #define MARK UINT64_C(0x3170616e73616870) /* "phasnap1" */
 
-static void walk_hub(struct base_walk *walk, struct tacit_phased_hub *hub)
+static void walk_hub(struct base_walk *walk, void *state)
 {
+    struct tacit_phased_hub *const hub = state;
     uint32_t phase = hub->desk.phase;
     base_walk_same(walk, MARK);
     base_walk_same(walk, hub->config.run_id);
@@ -470,40 +471,26 @@ static void walk_hub(struct base_walk *walk, struct tacit_phased_hub *hub)
     phased_judge_walk(walk, judge_of(hub));
 }
 
-size_t tacit_phased_hub_snapshot(const struct tacit_phased_hub *state, uint8_t *bytes, size_t room)
+size_t tacit_phased_hub_snapshot(const struct tacit_phased_hub *hub, uint8_t *bytes, size_t room)
 {
-    struct base_walk walk = {.out = bytes, .room = room};
-    TACIT_ASSERT(bytes != NULL || room == 0);
-    walk_hub(&walk, (struct tacit_phased_hub *)(uintptr_t)state); /* it is read */
-    base_walk_end(&walk);
-    TACIT_ASSERT(!walk.failed && walk.size > 0);
-    return walk.size;
-}
-
-/* Does it write these very bytes? The same could be told in other ways. */
-static bool writes(struct tacit_phased_hub *hub, const uint8_t *bytes, size_t size)
-{
-    struct base_walk walk = {.in = bytes, .room = size};
-    walk_hub(&walk, hub);
-    base_walk_end(&walk);
-    return base_walk_is_whole(&walk);
+    return base_walk_write(walk_hub, hub, bytes, room);
 }
 
 enum tacit_status tacit_phased_hub_restore(struct tacit_phased_hub *hub,
                                            const struct tacit_phased_hub_config *config,
                                            const uint8_t *bytes, size_t size)
 {
-    struct base_walk walk = {.reads = true, .in = bytes, .room = size};
     enum tacit_status const status = tacit_phased_hub_init(hub, config);
     if (status != TACIT_OK)
         return status;
-    walk_hub(&walk, hub);
+    bool const is_whole = base_walk_read(walk_hub, hub, bytes, size);
     hub->desk.missing_count =
         hub->desk.phase == ROUND_COLLECTING ? config->schedule.agent_count : 0;
-    if (!base_walk_is_whole(&walk) ||
-        tacit_phased_hub_check(hub, tacit_phased_hub_size(config), config) != TACIT_OK)
-        return TACIT_MALFORMED;
-    return writes(hub, bytes, size) ? TACIT_OK : TACIT_MALFORMED;
+    bool const is_state =
+        is_whole &&
+        tacit_phased_hub_check(hub, tacit_phased_hub_size(config), config) == TACIT_OK &&
+        base_walk_writes(walk_hub, hub, bytes, size);
+    return is_state ? TACIT_OK : TACIT_MALFORMED;
 }
 
 void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_phased_hub_view *view)

@@ -83,8 +83,12 @@ struct round_verdict round_holder_name(const struct round_holder *holder, uint32
                                        const uint8_t named[TACIT_SHA256_BYTES], bool is_present)
 {
     TACIT_ASSERT(site < holder->site_count);
-    struct tacit_commit_head const *const head = &holder->heads[site];
+    struct tacit_commit_head *const head = &holder->heads[site];
     bool const is_granted = !tacit_commit_is_nothing(named);
+    if (is_granted && lacks_head(holder, site)) {
+        memcpy(head->head, named, sizeof head->head);
+        return (struct round_verdict){.persist = true};
+    }
     if (is_granted && (tacit_commit_is_same(named, head->head) ||
                        (!is_present && tacit_commit_is_same(named, head->before))))
         return (struct round_verdict){0};

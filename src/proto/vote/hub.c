@@ -1,9 +1,12 @@
 /* The hub of private votes: grants draws, keeps the board, says what stands of each player. */
 #include "tacit/vote_hub.h"
+#include "../../base/walk.h"
 #include "../round/holder.h"
 #include <string.h>
 
-#define COIN_US 1000000u /* a second: how often the coin of DSER4 is flipped */
+#define MARK UINT64_C(0x3170616e73746f76) /* "votsnap1" */
+#define RESET_MAX (UINT64_MAX / 2)        /* that a site may show */
+#define COIN_US 1000000u                  /* a second: how often the coin of DSER4 is flipped */
 
 struct tacit_vote_hub {
     uint64_t run_id;
@@ -11,9 +14,10 @@ struct tacit_vote_hub {
     uint64_t arm_count;
     uint64_t reset_after_s;
     uint64_t now_us;
+    uint64_t term;
     uint64_t coin_us; /* when the coin is flipped next; TACIT_NEVER: there is none */
     uint64_t voter_count;
-    /* voters W(N) | cells N halves | heads N, flagged W(N), ahead W(N) | board */
+    /* voters W(N) | told W(N) | cells N halves | heads N, flagged W(N), ahead W(N) | board */
     uint64_t words[];
 };
 
@@ -29,20 +33,26 @@ static uint64_t *voters_of(struct tacit_vote_hub *hub)
     return hub->words;
 }
 
+/* Who has cast in this term, if it is a later one. */
+static uint64_t *told_of(struct tacit_vote_hub *hub)
+{
+    return hub->words + set_words(hub);
+}
+
 static uint32_t *cells_of(struct tacit_vote_hub *hub)
 {
-    return (uint32_t *)(void *)(hub->words + set_words(hub));
+    return (uint32_t *)(void *)(hub->words + 2 * set_words(hub));
 }
 
 static size_t words_before_heads(uint64_t player_count)
 {
-    return TACIT_BITS_WORDS(player_count) + (player_count + 1) / 2;
+    return 2 * TACIT_BITS_WORDS(player_count) + (player_count + 1) / 2;
 }
 
 static struct round_holder holder_of(struct tacit_vote_hub *hub)
 {
     return round_holder_at(hub->words + words_before_heads(hub->player_count),
-                           (uint32_t)hub->player_count, false);
+                           (uint32_t)hub->player_count, hub->term > 0);
 }
 
 static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
@@ -71,7 +81,7 @@ static struct tacit_vote_letter letter_of(const struct tacit_vote_hub *hub,
                                           enum tacit_vote_letter_kind kind, uint32_t to)
 {
     return (struct tacit_vote_letter){
-        .kind = kind, .from = TACIT_HUB, .to = to, .run_id = hub->run_id};
+        .kind = kind, .from = TACIT_HUB, .to = to, .run_id = hub->run_id, .term = hub->term};
 }
 
 /* The head of a site, as an answer to its letter. */
@@ -100,6 +110,40 @@ static enum tacit_status follow(struct tacit_vote_hub *hub, const struct tacit_v
     return verdict.status;
 }
 
+/* ---- Resets and terms ---- */
+
+static enum tacit_status reset(struct tacit_vote_hub *hub, uint64_t number,
+                               struct tacit_vote_hub_update *update)
+{
+    TACIT_ASSERT(hub->voter_count <= hub->player_count);
+    struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
+                                            .from = TACIT_HUB,
+                                            .to = TACIT_EVERYONE,
+                                            .run_id = hub->run_id,
+                                            .reset = number};
+    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &anew, NULL);
+    TACIT_ASSERT(status == TACIT_OK);
+    memset(voters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
+    hub->voter_count = 0;
+    update->persist = true;
+    update->send = tacit_vote_hub_anew(hub, &update->letter);
+    TACIT_ASSERT(update->send);
+    return TACIT_OK;
+}
+
+/* What was granted is forgotten; the votes that are here stand, and the others come again. */
+static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
+                       struct tacit_vote_hub_update *update)
+{
+    TACIT_ASSERT(term > hub->term);
+    hub->term = term;
+    struct round_holder const holder = holder_of(hub);
+    round_holder_forget(&holder);
+    memset(cells_of(hub), 0, hub->player_count * sizeof *cells_of(hub));
+    memset(told_of(hub), 0, set_words(hub) * sizeof(uint64_t));
+    update->persist = true;
+}
+
 /* ---- Letters of sites ---- */
 
 static enum tacit_status on_commit(struct tacit_vote_hub *hub,
@@ -118,6 +162,17 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
     return follow(hub, letter, verdict, update);
 }
 
+/* It names its head; in a later term that may be the first of it that is heard of. */
+static struct round_verdict name(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter)
+{
+    struct round_holder const holder = holder_of(hub);
+    struct round_verdict const verdict =
+        round_holder_name(&holder, letter->from, letter->commitment, false);
+    if (verdict.persist && verdict.status == TACIT_OK)
+        cells_of(hub)[letter->from] = letter->cell > 0 ? letter->cell : 1;
+    return verdict;
+}
+
 /* A draw may come at any time, so a head that is not the last one may be an older letter's. */
 static enum tacit_status on_hello(struct tacit_vote_hub *hub,
                                   const struct tacit_vote_letter *letter,
@@ -126,8 +181,10 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
     struct round_holder const holder = holder_of(hub);
     struct round_verdict verdict =
         round_holder_greet(&holder, letter->from, letter->commitment, false);
-    if (verdict.answer == ROUND_NOTHING && !tacit_commit_is_nothing(letter->commitment))
+    if (verdict.answer == ROUND_NOTHING && !tacit_commit_is_nothing(letter->commitment)) {
+        verdict = name(hub, letter);
         verdict.answer = ROUND_GRANT;
+    }
     return follow(hub, letter, verdict, update);
 }
 
@@ -152,6 +209,13 @@ static uint32_t voted_count(const struct tacit_vote_hub *hub)
     return view.voted_count;
 }
 
+/* In a later term each site may show once that this state has lost a reset. */
+static bool may_show_reset(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter)
+{
+    return hub->term > 0 && hub->reset_after_s > 0 && letter->reset <= RESET_MAX &&
+           !tacit_bits_has(told_of(hub), letter->from);
+}
+
 /* A vote is a function of granted draws: it names the last grant, or the one before it, when a new
  * one has overtaken it. What it says is joined, and all that stands of the player is said. */
 static enum tacit_status on_cast(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter,
@@ -159,34 +223,35 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub, const struct tacit_
 {
     TACIT_ASSERT(letter->marks != NULL);
     TACIT_ASSERT(letter->from < hub->player_count);
-    struct round_holder const holder = holder_of(hub);
     uint32_t const before = voted_count(hub);
-    uint32_t marks_new;
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);
     if (tacit_commit_is_nothing(letter->commitment) ||
         !tacit_vote_board_counts(board_of(hub), letter->from))
         return TACIT_STRANGER;
-    if (letter->reset > view.reset)
+    if (letter->reset > view.reset && !may_show_reset(hub, letter))
         return TACIT_ROLLBACK; /* resets are this hub's own */
-    struct round_verdict const verdict =
-        round_holder_name(&holder, letter->from, letter->commitment, false);
+    struct round_verdict const verdict = name(hub, letter);
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
         return follow(hub, letter, verdict, update);
+    if (hub->term > 0)
+        tacit_bits_add(told_of(hub), letter->from);
+    if (letter->reset > view.reset) /* one that is forgotten here; the vote comes again */
+        return reset(hub, letter->reset, update);
     struct tacit_vote_message const vote = {.kind = TACIT_VOTE_MARKS,
                                             .from = letter->from,
                                             .to = TACIT_EVERYONE,
                                             .run_id = letter->run_id,
                                             .reset = letter->reset,
                                             .marks = letter->marks};
-    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &vote, &marks_new);
-    if (status != TACIT_OK)
-        return status;
+    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &vote, NULL);
+    TACIT_ASSERT(status == TACIT_OK);
     struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), letter->from);
     note_voter(hub, &row);
     update->persist = true;
     update->arms_out = before - voted_count(hub);
-    update->send = tacit_vote_hub_row(hub, letter->from, &update->letter);
+    (void)tacit_vote_hub_row(hub, letter->from, &update->letter); /* also without a mark */
+    update->send = true;
     return TACIT_OK;
 }
 
@@ -195,15 +260,20 @@ static enum tacit_status on_receive(struct tacit_vote_hub *hub,
                                     struct tacit_vote_hub_update *update)
 {
     if (letter->run_id != hub->run_id || letter->from >= hub->player_count ||
-        letter->to != TACIT_HUB)
+        letter->to != TACIT_HUB || letter->term < hub->term)
         return TACIT_STRANGER;
+    if (letter->term > hub->term)
+        return TACIT_ROLLBACK;
     switch (letter->kind) {
     case TACIT_VOTE_HELLO:
         return on_hello(hub, letter, update);
     case TACIT_VOTE_COMMIT:
         return letter->cell == 0 ? TACIT_MALFORMED : on_commit(hub, letter, update);
     case TACIT_VOTE_CAST:
-        return letter->marks == NULL ? TACIT_MALFORMED : on_cast(hub, letter, update);
+        return letter->marks == NULL ||
+                       !tacit_bits_within(letter->marks, letter->marks, (uint32_t)hub->arm_count)
+                   ? TACIT_MALFORMED
+                   : on_cast(hub, letter, update);
     case TACIT_VOTE_GRANTED:
     case TACIT_VOTE_REFUSED:
     case TACIT_VOTE_ROW:
@@ -211,28 +281,6 @@ static enum tacit_status on_receive(struct tacit_vote_hub *hub,
         break;
     }
     return TACIT_UNEXPECTED;
-}
-
-/* ---- Resets ---- */
-
-static enum tacit_status reset(struct tacit_vote_hub *hub, struct tacit_vote_hub_update *update)
-{
-    TACIT_ASSERT(hub->voter_count <= hub->player_count);
-    struct tacit_vote_board_view view;
-    tacit_vote_board_look(board_of(hub), &view);
-    struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
-                                            .from = TACIT_HUB,
-                                            .to = TACIT_EVERYONE,
-                                            .run_id = hub->run_id,
-                                            .reset = view.reset + 1};
-    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &anew, NULL);
-    TACIT_ASSERT(status == TACIT_OK);
-    memset(voters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
-    hub->voter_count = 0;
-    update->persist = true;
-    update->send = tacit_vote_hub_anew(hub, &update->letter);
-    TACIT_ASSERT(update->send);
-    return TACIT_OK;
 }
 
 /* DSER4: with equal chance in each second, whatever was voted (Alg. DSER4; the paper's phi is per
@@ -247,7 +295,9 @@ static enum tacit_status flip_coin(struct tacit_vote_hub *hub, const struct taci
     enum tacit_status const status = tacit_entropy_below(entropy, hub->reset_after_s, &chance);
     if (status != TACIT_OK)
         return status;
-    return chance == 0 ? reset(hub, update) : TACIT_OK;
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(hub), &view);
+    return chance == 0 ? reset(hub, view.reset + 1, update) : TACIT_OK;
 }
 
 /* ---- Public functions ---- */
@@ -305,6 +355,7 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
         if ((cells_of(read)[player] == 0) != tacit_commit_is_nothing(holder.heads[player].head))
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
+                             tacit_bits_within(told_of(read), told_of(read), players) &&
                              round_holder_is_possible(&holder) && voters_are_right(read);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
@@ -324,6 +375,8 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
     hub->now_us = event->now_us;
     switch (event->kind) {
     case TACIT_VOTE_HUB_START:
+        if (event->term > hub->term)
+            begin_term(hub, event->term, update);
         hub->coin_us = hub->reset_after_s > 0 ? hub->now_us + COIN_US : TACIT_NEVER;
         break;
     case TACIT_VOTE_HUB_RECEIVE:
@@ -341,6 +394,42 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
     TACIT_IMPLIES(status == TACIT_UNEXPECTED || status == TACIT_MALFORMED, !update->persist);
     update->deadline_us = hub->coin_us;
     return status;
+}
+
+/* ---- What a lost hub is built again from ---- */
+
+static void walk_hub(struct base_walk *walk, void *state)
+{
+    struct tacit_vote_hub *const hub = state;
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(hub), &view);
+    base_walk_same(walk, MARK);
+    base_walk_same(walk, hub->run_id);
+    base_walk_same(walk, hub->player_count);
+    base_walk_same(walk, hub->arm_count);
+    base_walk_same(walk, hub->reset_after_s);
+    base_walk_word(walk, &view.reset);
+    if (!walk->reads || walk->failed || view.reset == 0)
+        return;
+    struct tacit_vote_hub_update update = {.send = false};
+    (void)reset(hub, view.reset, &update);
+}
+
+size_t tacit_vote_hub_snapshot(const struct tacit_vote_hub *hub, uint8_t *bytes, size_t room)
+{
+    return base_walk_write(walk_hub, hub, bytes, room);
+}
+
+enum tacit_status tacit_vote_hub_restore(struct tacit_vote_hub *hub,
+                                         const struct tacit_vote_hub_config *config,
+                                         const uint8_t *bytes, size_t size)
+{
+    enum tacit_status const status = tacit_vote_hub_init(hub, config);
+    if (status != TACIT_OK)
+        return status;
+    bool const is_state =
+        base_walk_read(walk_hub, hub, bytes, size) && base_walk_writes(walk_hub, hub, bytes, size);
+    return is_state ? TACIT_OK : TACIT_MALFORMED;
 }
 
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
@@ -373,7 +462,8 @@ void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub
     TACIT_ASSERT(hub != NULL);
     TACIT_ASSERT(view != NULL);
     struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
-    *view = (struct tacit_vote_hub_view){.voter_count = (uint32_t)hub->voter_count,
+    *view = (struct tacit_vote_hub_view){.term = hub->term,
+                                         .voter_count = (uint32_t)hub->voter_count,
                                          .voters = voters_of(read),
                                          .flagged = holder_of(read).flagged,
                                          .ahead = holder_of(read).ahead,

@@ -374,6 +374,15 @@ static enum tacit_status read_board(struct tacit_vote_private *player,
     return TACIT_OK;
 }
 
+void tacit_vote_private_begin_term(struct tacit_vote_private *player)
+{
+    TACIT_ASSERT(player != NULL);
+    player->retry_us = TACIT_NEVER;
+    if (player->phase == PHASE_PULLING || player->phase == PHASE_RELEASING ||
+        player->phase == PHASE_WAITING)
+        open_plan(player);
+}
+
 /* ---- Handlers ---- */
 
 static void send_vote(struct tacit_vote_private *player, struct tacit_vote_board *board,

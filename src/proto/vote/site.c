@@ -18,6 +18,7 @@ struct tacit_vote_site {
     uint64_t arm_count;
     uint64_t player_bytes;
     uint64_t now_us;
+    uint64_t term;
     uint64_t pull_count;
     uint64_t granted;
     uint64_t said_reset;
@@ -115,6 +116,7 @@ static struct tacit_vote_letter *add_letter(const struct tacit_vote_site *site,
                                          .from = (uint32_t)site->player_id,
                                          .to = TACIT_HUB,
                                          .run_id = site->run_id,
+                                         .term = site->term,
                                          .cell = (uint32_t)glance(site).cell};
     return letter;
 }
@@ -127,7 +129,9 @@ static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *upd
         add_letter(site, committed ? TACIT_VOTE_COMMIT : TACIT_VOTE_HELLO, update);
     memcpy(letter->commitment, committed ? site->grants.commit.commitment : site->grants.head,
            sizeof letter->commitment);
-    if (committed)
+    if (!committed)
+        letter->cell = (uint32_t)site->granted; /* a draw of a term before may be void */
+    else
         memcpy(letter->previous, site->grants.commit.previous, sizeof letter->previous);
 }
 
@@ -227,10 +231,33 @@ static enum tacit_status read_board(struct tacit_vote_site *site,
 
 /* ---- Handlers ---- */
 
-static enum tacit_status on_start(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
+/* The hub has forgotten what it granted, and perhaps what it has heard: the vote of the present
+ * reset is said again, or that there is none in it. */
+static void begin_term(struct tacit_vote_site *site, uint64_t term,
+                       struct tacit_vote_site_update *update)
+{
+    TACIT_ASSERT(term > site->term);
+    uint64_t const reset = board_view(site).reset;
+    site->term = term;
+    memset(&site->grants.commit, 0, sizeof site->grants.commit);
+    site->committed = 0;
+    round_site_begin_term(&site->grants, true); /* what was not granted is gone */
+    tacit_vote_private_begin_term(player_of(site));
+    if (site->said_reset < reset)
+        memset(said_of(site), 0, width_of(site) * sizeof(uint64_t));
+    site->said_reset = reset > site->said_reset ? reset : site->said_reset;
+    site->unheard =
+        site->granted > 0 && tacit_vote_board_counts(board_of(site), (uint32_t)site->player_id);
+    update->begins_term = update->persist = true;
+}
+
+static enum tacit_status on_start(struct tacit_vote_site *site, uint64_t term,
+                                  const struct tacit_entropy *entropy,
                                   const struct tacit_entropy *keys,
                                   struct tacit_vote_site_update *update)
 {
+    if (term > site->term)
+        begin_term(site, term, update);
     enum tacit_status status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
     if (glance(site).waiting && site->committed == 0)
@@ -315,7 +342,8 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
 {
     TACIT_ASSERT(letter->kind == TACIT_VOTE_REFUSED);
     struct round_refusal const shown = {.round = letter->cell,
-                                        .draw_round = glance(site).cell,
+                                        .draw_round = site->committed != 0 ? glance(site).cell
+                                                                           : site->granted,
                                         .is_waiting = site->committed != 0,
                                         .forgot = letter->forgot,
                                         .commitment = letter->commitment};
@@ -379,7 +407,7 @@ static enum tacit_status on_receive(struct tacit_vote_site *site,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
-    if (letter->run_id != site->run_id || letter->from != TACIT_HUB ||
+    if (letter->run_id != site->run_id || letter->from != TACIT_HUB || letter->term != site->term ||
         (letter->to != site->player_id && letter->to != TACIT_EVERYONE))
         return TACIT_STRANGER;
     switch (letter->kind) {
@@ -523,7 +551,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     site->now_us = event->now_us;
     switch (event->kind) {
     case TACIT_EVENT_START:
-        status = on_start(site, entropy, keys, update);
+        status = on_start(site, event->as.term, entropy, keys, update);
         break;
     case TACIT_EVENT_REWARD:
         status = on_reward(site, &event->as.reward, entropy, update);
@@ -575,6 +603,7 @@ void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_
                                           .is_forgotten = site->grants.forgotten != 0,
                                           .is_spent = is_spent(site),
                                           .granted = (uint32_t)site->granted,
+                                          .term = site->term,
                                           .pull_count = site->pull_count,
                                           .said = site->words,
                                           .is_heard = site->unheard == 0,
