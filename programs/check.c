@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "arguments.h"
 #include "commands.h"
-#include "forecast.h"
+#include "../src/study/forecast.h"
 #include "tacit/data.h"
 #include "tacit/family.h"
 

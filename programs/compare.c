@@ -1,25 +1,16 @@
 /* tacit compare: several files, or one over a grid of settings, in one run on all processors. */
 #include "arguments.h"
-#include "cell.h"
 #include "commands.h"
-#include "simulate.h"
-#include "spread.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include "../src/study/compare.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES_MAX 64u
 #define AXES_MAX 16u
 #define VALUES_MAX 1024u
 #define CELLS_MAX 100000u
-#define THREADS_MAX 1024u
-#define PATH_BYTES 4096u
 
 /* One --over: KEY and its values as "KEY=V" texts. */
 struct axis {
@@ -33,6 +24,8 @@ struct request {
     struct arguments shared;
     struct axis axes[AXES_MAX];
     uint32_t axis_count;
+    struct shard shard;
+    bool finishes;
 };
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
@@ -118,6 +111,10 @@ static void end_request(const struct command *command, const struct request *req
     if (request->file_count == 0)
         command_refuse(command,
                        "no experiment file given; usage: tacit compare FILE... [OPTION...]");
+    if (request->shard.count > 0 && request->shared.out == NULL)
+        command_refuse(command, "--shard: needs --out DIR, a folder that all shares see");
+    if (request->finishes && (request->shard.count > 0 || request->shared.out == NULL))
+        command_refuse(command, "--finish: needs --out DIR with shares in it, and no --shard");
     for (uint32_t i = 0; i < request->axis_count && cells <= CELLS_MAX; i++)
         cells *= request->axes[i].count;
     if (cells > CELLS_MAX)
@@ -130,8 +127,15 @@ static void take(const struct command *command, void *into, int key, char *value
     struct request *const request = into;
     if (arguments_take_option(command, &request->shared, key, value))
         return;
+    struct tacit_error error = {""};
     if (key == 'O')
         add_axis(command, request, value);
+    else if (key == 'D' && shard_parse(&request->shard, value, &error) != TACIT_OK)
+        command_refuse(command, "%s", error.text);
+    else if (key == 'D')
+        return;
+    else if (key == 'E')
+        request->finishes = true;
     else if (key == COMMAND_WORD)
         add_file(command, request, value);
     else
@@ -146,408 +150,162 @@ static void free_request(struct request *request)
     free(request);
 }
 
-/* ---- The cells ------------------------------------------------------------------------------- */
-
-struct grid {
-    const struct request *request;
-    struct cell *cells;
-    uint32_t count;
-    char kept[PATH_BYTES]; /* folder of finished cells; "": there is none */
-    uint32_t cell_threads; /* of each */
-    struct tacit_sim_control *control;
-    const struct ranks_wire *wire; /* NULL: this machine alone */
-    atomic_uint next;
-    atomic_uint done;
-    atomic_int trouble; /* the first status that is not TACIT_OK */
-};
+/* ---- The points ------------------------------------------------------------------------------ */
 
 /* Its file, where there are several, and its place in the grid. */
-static char *label_of(const struct grid *grid, const struct cell *cell)
+static char *label_of(const struct request *request, const struct grid_point *point)
 {
     char *label = NULL;
     size_t size = 0;
     FILE *const out = open_memstream(&label, &size);
     if (out == NULL)
         return NULL;
-    size_t const length = strlen(cell->file);
-    bool const is_yaml = length > 5 && strcmp(cell->file + length - 5, ".yaml") == 0;
-    if (grid->request->file_count > 1 || cell->grid_count == 0)
-        (void)fprintf(out, "%.*s%s", (int)(is_yaml ? length - 5 : length), cell->file,
-                      cell->grid_count == 0 ? "" : ": ");
-    for (uint32_t i = cell->setting_count - cell->grid_count; i < cell->setting_count; i++)
-        (void)fprintf(out, "%s%s", cell->settings[i], i + 1 < cell->setting_count ? " " : "");
+    size_t const length = strlen(point->file);
+    bool const is_yaml = length > 5 && strcmp(point->file + length - 5, ".yaml") == 0;
+    if (request->file_count > 1 || point->grid_count == 0)
+        (void)fprintf(out, "%.*s%s", (int)(is_yaml ? length - 5 : length), point->file,
+                      point->grid_count == 0 ? "" : ": ");
+    for (uint32_t i = point->setting_count - point->grid_count; i < point->setting_count; i++)
+        (void)fprintf(out, "%s%s", point->settings[i], i + 1 < point->setting_count ? " " : "");
     return fclose(out) == 0 ? label : NULL;
 }
 
 /* Files outermost, the last --over innermost. */
-static bool fill_cell(const struct grid *grid, uint32_t index, struct cell *cell)
+static bool fill_point(const struct request *request, uint32_t index, struct grid_point *point)
 {
-    struct request const *const request = grid->request;
     uint32_t const count = request->shared.setting_count + request->axis_count;
     uint32_t rest = index;
-    cell->settings = calloc(count + (size_t)1, sizeof *cell->settings);
-    if (cell->settings == NULL)
+    point->settings = calloc(count + (size_t)1, sizeof *point->settings);
+    if (point->settings == NULL)
         return false;
-    cell->setting_count = count;
-    cell->grid_count = request->axis_count;
+    point->setting_count = count;
+    point->grid_count = request->axis_count;
     for (uint32_t i = 0; i < request->shared.setting_count; i++)
-        cell->settings[i] = request->shared.settings[i];
+        point->settings[i] = request->shared.settings[i];
     for (uint32_t i = request->axis_count; i-- > 0; rest /= request->axes[i].count)
-        cell->settings[request->shared.setting_count + i] =
+        point->settings[request->shared.setting_count + i] =
             request->axes[i].words[rest % request->axes[i].count];
-    cell->file = request->files[rest];
-    cell->label = label_of(grid, cell);
-    return cell->label != NULL;
+    point->file = request->files[rest];
+    point->label = label_of(request, point);
+    return point->label != NULL;
 }
 
-static void *work(void *argument)
+static void free_comparison(struct comparison *comparison)
 {
-    struct grid *const grid = argument;
-    char const *const kept = *grid->kept == '\0' ? NULL : grid->kept;
-    for (uint32_t i; (i = atomic_fetch_add(&grid->next, 1)) < grid->count;) {
-        int nothing = TACIT_OK;
-        if (atomic_load(&grid->control->stop) || atomic_load(&grid->trouble) != TACIT_OK)
-            break;
-        enum tacit_status const status =
-            cell_run(&grid->cells[i], kept, grid->cell_threads, grid->control);
-        if (status != TACIT_OK) {
-            (void)atomic_compare_exchange_strong(&grid->trouble, &nothing, (int)status);
-            break;
-        }
-        uint32_t const done = atomic_fetch_add(&grid->done, 1) + 1;
-        if (!grid->request->shared.quiet && isatty(STDERR_FILENO))
-            (void)fprintf(stderr, "\r\033[K%u of %u settings", done, grid->count);
-    }
-    return NULL;
+    for (uint32_t i = 0; comparison->points != NULL && i < comparison->count; i++)
+        grid_point_free(&comparison->points[i]);
+    free(comparison->points);
 }
 
-/* Cells side by side; where there are fewer of them than threads, each has several. */
-static enum tacit_status run_all(struct grid *grid)
+/* False: no memory. */
+static bool make_comparison(const struct request *request, struct comparison *comparison)
 {
-    uint32_t const threads = simulate_threads(grid->request->shared.thread_count);
-    uint32_t const workers = threads < grid->count ? threads : grid->count;
-    pthread_t others[THREADS_MAX];
-    uint32_t started = 0;
-    grid->cell_threads = (threads + workers - 1) / workers;
-    while (started + 1 < workers && pthread_create(&others[started], NULL, work, grid) == 0)
-        started++;
-    (void)work(grid);
-    for (uint32_t i = 0; i < started; i++)
-        (void)pthread_join(others[i], NULL);
-    if (!grid->request->shared.quiet && isatty(STDERR_FILENO))
-        (void)fprintf(stderr, "\r\033[K");
-    return (enum tacit_status)atomic_load(&grid->trouble);
-}
-
-/* The same over the ranks of mpirun; those beside rank 0 have no results. */
-static enum tacit_status run_spread(struct grid *grid, struct tacit_error *error)
-{
-    struct arguments const *const shared = &grid->request->shared;
-    struct spread const spread = {.cells = grid->cells,
-                                  .count = grid->count,
-                                  .kept = *grid->kept == '\0' ? NULL : grid->kept,
-                                  .threads = shared->thread_count,
-                                  .quiet = shared->quiet,
-                                  .control = grid->control};
-    enum tacit_status const status = spread_run(&spread, grid->wire, error);
-    if (ranks_index() == 0 && !shared->quiet && isatty(STDERR_FILENO))
-        (void)fprintf(stderr, "\r\033[K");
-    return status;
-}
-
-/* ---- The results ----------------------------------------------------------------------------- */
-
-/* The cells that were run move to the front. */
-static uint32_t keep_run(struct grid *grid)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < grid->count; i++) {
-        struct cell const cell = grid->cells[i];
-        if (cell.json == NULL)
-            continue;
-        grid->cells[i] = grid->cells[count];
-        grid->cells[count++] = cell;
-    }
-    return count;
-}
-
-static char *all_json(const struct grid *grid, uint32_t count)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
-    (void)fputs("{\"results\": [", out);
-    for (uint32_t i = 0; i < count; i++)
-        (void)fprintf(out, "%s\n%s", i == 0 ? "" : ",", grid->cells[i].json);
-    (void)fputs("]}\n", out);
-    return fclose(out) == 0 ? text : NULL;
-}
-
-/* Every metric that some cell has, in the order in which they are met, in the words of the first
- * family that has it. Errors: NULL: no memory. */
-static const struct tacit_metric **metrics_of(const struct grid *grid, uint32_t cells,
-                                              uint32_t *count)
-{
-    json_t *const seen = json_object();
-    size_t room = 1;
-    for (uint32_t i = 0; i < cells; i++)
-        room += json_object_size(json_object_get(grid->cells[i].root, "metrics"));
-    const struct tacit_metric **const metrics = calloc(room, sizeof *metrics);
-    *count = 0;
-    for (uint32_t i = 0; metrics != NULL && i < cells; i++) {
-        struct tacit_family const *const family = grid->cells[i].family;
-        const char *name;
-        json_t *value;
-        json_object_foreach(json_object_get(grid->cells[i].root, "metrics"), name, value)
-        {
-            uint32_t const at = tacit_family_metric(family, name);
-            if (json_object_get(seen, name) != NULL || at == UINT32_MAX)
-                continue;
-            metrics[(*count)++] = &family->metrics[at];
-            (void)json_object_set(seen, name, value);
-        }
-    }
-    json_decref(seen);
-    return metrics;
-}
-
-static enum tacit_status print_all(const struct request *request,
-                                   const struct tacit_report_comparison *comparison,
-                                   struct tacit_error *error)
-{
-    enum tacit_status status = TACIT_OK;
-    errno = 0;
-    if (request->shared.json)
-        (void)fputs(comparison->json, stdout);
-    else
-        status = tacit_report_comparison_table(comparison, stdout);
-    if (status == TACIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        status = TACIT_IO;
-    if (status != TACIT_OK) {
-        (void)snprintf(error->text, sizeof error->text, "the results could not be printed: %s",
-                       errno == 0 ? tacit_status_text(status) : strerror(errno));
-        return status;
-    }
-    if (request->shared.out != NULL)
-        status = tacit_report_comparison_write(comparison, request->shared.out, error);
-    if (request->shared.out != NULL && status == TACIT_OK && !request->shared.json)
-        (void)printf("\nReport: %s/report.html\n", request->shared.out);
-    return status;
-}
-
-/* What is to be known of the data of all cells: once where it is the same. NULL: no memory. */
-static char *remarks_of(const struct tacit_report_cell *cells, const struct cell *sources,
-                        uint32_t count, bool are_files)
-{
-    char const *last = "";
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&text, &size);
-    for (uint32_t i = 0; out != NULL && i < count; i++) {
-        if (cells[i].remark == NULL || strcmp(cells[i].remark, last) == 0)
-            continue;
-        last = cells[i].remark;
-        (void)fprintf(out, "%s%s%s%s", ftell(out) > 0 ? " " : "", are_files ? sources[i].file : "",
-                      are_files ? ": " : "", last);
-    }
-    if (out != NULL && fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-/* What the experiment calls itself; its file where none of it could run. */
-static const char *name_of(const struct grid *grid, uint32_t count)
-{
-    const char *name = NULL;
-    for (uint32_t i = 0; i < count && name == NULL; i++)
-        name = json_string_value(json_object_get(grid->cells[i].root, "name"));
-    return name == NULL ? grid->request->files[0] : name;
-}
-
-/* Errors: TACIT_MEMORY, TACIT_IO. */
-static enum tacit_status tell(struct grid *grid, uint32_t count, struct tacit_error *error)
-{
-    enum tacit_status status = TACIT_OK;
-    uint32_t metric_count = 0;
-    for (uint32_t i = 0; i < count && status == TACIT_OK; i++)
-        status = cell_read(&grid->cells[i]);
-    const struct tacit_metric **const metrics =
-        status == TACIT_OK ? metrics_of(grid, count, &metric_count) : NULL;
-    struct tacit_report_cell *const cells = calloc(count + (size_t)1, sizeof *cells);
-    char *const json = all_json(grid, count);
-    if (metrics == NULL || cells == NULL || json == NULL)
-        status = TACIT_MEMORY;
-    for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
-        status = cell_values(&grid->cells[i], metrics, metric_count);
-        cells[i] = grid->cells[i].report;
-    }
-    char const *const name = grid->request->file_count > 1 ? NULL : name_of(grid, count);
-    char *const remark = remarks_of(cells, grid->cells, count, grid->request->file_count > 1);
-    if (remark == NULL)
-        status = TACIT_MEMORY;
-    struct tacit_report_comparison const comparison = {
-        .name = name,
-        .remark = remark == NULL || *remark == '\0' ? NULL : remark,
-        .version = TACIT_VERSION,
-        .metrics = metrics,
-        .metric_count = metric_count,
-        .cells = cells,
-        .cell_count = count,
-        .cells_asked = grid->count,
-        .json = json};
-    if (status == TACIT_OK)
-        status = print_all(grid->request, &comparison, error);
-    free(json);
-    free(remark);
-    free(cells);
-    free(metrics);
-    return status;
-}
-
-/* Where nothing could run, the reason is one for the user. */
-static int code_of(const struct grid *grid, uint32_t count, bool stopped)
-{
-    uint32_t wrong = 0;
-    for (uint32_t i = 0; i < count; i++)
-        wrong += grid->cells[i].report.error != NULL;
-    if (stopped) {
-        (void)fprintf(stderr, "tacit compare: stopped; %u of %u settings were run%s\n", count,
-                      grid->count, *grid->kept == '\0' ? "" : "; the same call goes on from there");
-        return EXIT_STOPPED;
-    }
-    if (wrong == 0)
-        return EXIT_DONE;
-    for (uint32_t i = 0; i < count; i++)
-        if (grid->cells[i].report.error != NULL) {
-            (void)fprintf(stderr, "tacit compare: %u of %u settings could not run; the first: %s\n",
-                          wrong, count, grid->cells[i].report.error);
-            break;
-        }
-    return wrong == count ? EXIT_WRONG_INPUT : EXIT_DONE;
+    *comparison = (struct comparison){.count = request->file_count,
+                                      .are_files = request->file_count > 1,
+                                      .file = request->files[0],
+                                      .out = request->shared.out,
+                                      .shard = request->shard,
+                                      .finishes = request->finishes,
+                                      .thread_count = request->shared.thread_count,
+                                      .is_shown = !request->shared.quiet && isatty(STDERR_FILENO),
+                                      .control = simulate_control()};
+    for (uint32_t i = 0; i < request->axis_count; i++)
+        comparison->count *= request->axes[i].count;
+    comparison->points = calloc(comparison->count, sizeof *comparison->points);
+    bool is_made = comparison->points != NULL;
+    for (uint32_t i = 0; i < comparison->count && is_made; i++)
+        is_made = fill_point(request, i, &comparison->points[i]);
+    return is_made;
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* The folder of finished cells; a place that takes no files is found before the runs. */
-static bool make_kept(struct grid *grid, struct tacit_error *error)
+/* Where nothing could run, the reason is one for the user. */
+static int code_of(const struct comparison *comparison, const struct compared *compared,
+                   bool stopped)
 {
-    char const *const out = grid->request->shared.out;
-    if (out == NULL)
-        return true;
-    (void)snprintf(grid->kept, sizeof grid->kept, "%s/cells", out);
-    if (tacit_report_try(out, error) == TACIT_OK &&
-        tacit_report_try(grid->kept, error) == TACIT_OK &&
-        (mkdir(out, 0777) == 0 || errno == EEXIST) &&
-        (mkdir(grid->kept, 0777) == 0 || errno == EEXIST))
-        return true;
-    (void)fprintf(stderr, "tacit compare: --out: %s\n", error->text);
-    return false;
+    uint32_t const count = compared->run;
+    char const *first = NULL;
+    uint32_t wrong = 0;
+    for (uint32_t i = count; i-- > 0;)
+        if (comparison->points[i].report.error != NULL) {
+            first = comparison->points[i].report.error;
+            wrong++;
+        }
+    if (stopped) {
+        (void)fprintf(stderr, "tacit compare: stopped; %u of %u settings were run%s\n", count,
+                      comparison->count,
+                      comparison->out == NULL ? "" : "; the same call goes on from there");
+        return EXIT_STOPPED;
+    }
+    if (wrong > 0)
+        (void)fprintf(stderr, "tacit compare: %u of %u settings could not run; the first: %s\n",
+                      wrong, count, first);
+    return wrong > 0 && wrong == count ? EXIT_WRONG_INPUT : EXIT_DONE;
 }
 
-static int fail(enum tacit_status status, const struct tacit_error *error)
+/* What a share, or who puts shares together, ends with. */
+static int tell_shares(const struct comparison *comparison, const struct compared *compared,
+                       bool stopped)
 {
+    if (stopped)
+        (void)fprintf(stderr, "tacit compare: stopped; the same call goes on from there\n");
+    else if (compared->missing > 0)
+        (void)fprintf(stderr,
+                      "tacit compare: not finished: share %s; play these, or all that is missing "
+                      "here with --finish\n",
+                      compared->text);
+    else if (comparison->is_shown)
+        (void)fprintf(stderr,
+                      "tacit compare: share %u of %u is finished; without --shard the same call "
+                      "puts them together\n",
+                      comparison->shard.index + 1, comparison->shard.count);
+    return stopped ? EXIT_STOPPED : compared->missing > 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int compare(const struct request *request, struct comparison *comparison)
+{
+    struct tacit_error error = {""};
+    struct compared compared;
+    if (!make_comparison(request, comparison))
+        return EXIT_FAILED;
+    enum tacit_status status = comparison_run(comparison, &compared, &error);
+    bool const stopped = status == TACIT_INTERRUPTED;
+    bool const is_good = status == TACIT_OK || stopped;
+    if (is_good && (comparison->shard.count > 0 || compared.missing > 0))
+        return tell_shares(comparison, &compared, stopped);
+    if (is_good && compared.run > 0)
+        status = comparison_write(comparison, &compared, request->shared.json, stdout, &error);
+    if (status == TACIT_OK || status == TACIT_INTERRUPTED)
+        return code_of(comparison, &compared, stopped && compared.run < comparison->count);
     (void)fprintf(stderr, "tacit compare: %s\n",
-                  error->text[0] == '\0' ? tacit_status_text(status) : error->text);
+                  error.text[0] == '\0' ? tacit_status_text(status) : error.text);
     return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
 }
 
-/* A rank beside rank 0 plays, and says nothing but why it could not. */
-static int help(struct grid *grid)
+/* A launcher's tasks are shares only where the words say so. */
+static void announce(const struct command *command, const struct shard *shard)
 {
-    struct tacit_error error = {""};
-    enum tacit_status const status = run_spread(grid, &error);
-    if (status == TACIT_OK || status == TACIT_INTERRUPTED)
-        return status == TACIT_OK ? EXIT_DONE : EXIT_STOPPED;
-    return fail(status, &error);
-}
-
-static int compare(struct grid *grid)
-{
-    struct tacit_error error = {""};
-    if (grid->wire != NULL && ranks_index() > 0)
-        return help(grid);
-    if (!make_kept(grid, &error)) {
-        grid->count = 0;
-        if (grid->wire != NULL)
-            (void)run_spread(grid, &error);
-        return EXIT_FAILED;
-    }
-    enum tacit_status status = grid->wire != NULL ? run_spread(grid, &error) : run_all(grid);
-    bool const stopped = status == TACIT_INTERRUPTED || atomic_load(&grid->control->stop);
-    uint32_t const count = keep_run(grid);
-    if (status == TACIT_OK || stopped)
-        status = count == 0 ? TACIT_OK : tell(grid, count, &error);
-    if (status == TACIT_OK)
-        return code_of(grid, count, stopped && count < grid->count);
-    return fail(status, &error);
-}
-
-/* Under mpirun one rank speaks for all. */
-static void open_ranks(const struct command *command, struct grid *grid)
-{
-    const char *why;
-    if (ranks_count() == 1)
-        return;
-    grid->wire = ranks_open(&why);
-    if (grid->wire == NULL && ranks_index() == 0)
+    if (shard->count == 0 && shard_unsaid() != NULL)
         command_refuse(command,
-                       "%u ranks of mpirun, but there is no MPI here (%s); allowed: one rank, or a "
-                       "build with -Dmpi=enabled",
-                       ranks_count(), why);
-    if (grid->wire == NULL)
-        exit(EXIT_WRONG_INPUT);
-}
-
-/* What is wrong with the words all ranks would say. */
-static void parse(const struct command *command, struct request *request, int word_count,
-                  char **words)
-{
-    int const own = ranks_index() > 0 ? dup(STDERR_FILENO) : -1;
-    int const nothing = own >= 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-    if (nothing >= 0) {
-        (void)dup2(nothing, STDERR_FILENO);
-        (void)dup2(nothing, STDOUT_FILENO);
-    }
-    command_parse(command, request, word_count, words);
-    if (nothing >= 0) {
-        (void)dup2(own, STDERR_FILENO);
-        (void)close(nothing);
-    }
-    if (own >= 0)
-        (void)close(own);
+                       "%s says that there are several of these, and each would play all; allowed: "
+                       "--shard auto, and then one call without",
+                       shard_unsaid());
+    if (shard->from[0] != '\0')
+        (void)fprintf(stderr, "tacit compare: share %u of %u, as %s says\n", shard->index + 1,
+                      shard->count, shard->from);
 }
 
 static int compare_command(const struct command *command, int word_count, char **words)
 {
     struct request *const request = calloc(1, sizeof *request);
-    struct grid *const grid = calloc(1, sizeof *grid);
-    int code = EXIT_FAILED;
-    if (request == NULL || grid == NULL) {
-        free(request);
-        free(grid);
+    struct comparison comparison = {.count = 0};
+    if (request == NULL)
         return EXIT_FAILED;
-    }
-    parse(command, request, word_count, words);
-    grid->request = request;
-    open_ranks(command, grid);
-    grid->control = simulate_control();
-    grid->count = request->file_count;
-    for (uint32_t i = 0; i < request->axis_count; i++)
-        grid->count *= request->axes[i].count;
-    grid->cells = calloc(grid->count, sizeof *grid->cells);
-    uint32_t const count = grid->cells == NULL ? 0 : grid->count;
-    uint32_t filled = 0;
-    while (filled < count && fill_cell(grid, filled, &grid->cells[filled]))
-        filled++;
-    if (filled == count && count > 0)
-        code = compare(grid);
-    for (uint32_t i = 0; i < count; i++)
-        cell_free(&grid->cells[i]);
-    free(grid->cells);
-    free(grid);
+    command_parse(command, request, word_count, words);
+    announce(command, &request->shard);
+    int const code = compare(request, &comparison);
+    free_comparison(&comparison);
     free_request(request);
     return code;
 }
@@ -562,6 +320,11 @@ static const struct argp_option options[] = {
      "Write results.json, comparison.csv, curves.csv, figures, report.html; what is finished is "
      "kept there, and the same call goes on after an interruption",
      0},
+    {"shard", 'D', "I/N|auto", 0,
+     "Play share I of N into --out, for the same call without --shard to put together; auto: as "
+     "Slurm, Open MPI or Kubernetes say (auto/N where they do not say N)",
+     0},
+    {"finish", 'E', NULL, 0, "Play here what shares have not finished", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
     {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
     COMMAND_LAST_OPTIONS};
@@ -572,8 +335,8 @@ const struct command command_compare = {
     .options = options,
     .words = "FILE...",
     .help = "Run every FILE with every combination of the values of --over, and print the results "
-            "beside each other. Settings that cannot run say why, and the others go on. Under Open "
-            "MPI's mpirun the work is spread over its ranks, with the same results.",
+            "beside each other. Settings that cannot run say why, and the others go on. Several "
+            "machines play --shard, each its own, and end with the results of one.",
     .take = take,
     .run = compare_command,
 };

@@ -2,7 +2,7 @@
  * whose propensities are known. */
 #include "arguments.h"
 #include "commands.h"
-#include "simulate.h"
+#include "../src/study/simulate.h"
 #include "tacit/data.h"
 #include "tacit/off_policy.h"
 #include "tacit/report.h"
@@ -363,7 +363,8 @@ static enum tacit_status play(struct evaluation *evaluation, struct tacit_experi
     sim->replay = &evaluation->rows;
     sim->replay_limit = replays->slots;
     sim->replay_resamples = resamples;
-    enum tacit_status const status = simulate(&simulation, experiment, threads, simulate_control());
+    enum tacit_status const status =
+        simulate(&simulation, experiment, NULL, threads, simulate_control(), NULL);
     double *const means = calloc(sim->run_count, sizeof *means);
     if (status == TACIT_OK && means != NULL) {
         replays->pulls = UINT64_MAX;

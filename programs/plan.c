@@ -2,10 +2,10 @@
  * and what that costs. A formula says where to look for the slots; every other number is
  * simulated: the runs of `tacit run` with the settings that stand beside it. */
 #include "arguments.h"
-#include "cell.h"
+#include "../src/study/grid_point.h"
 #include "commands.h"
-#include "forecast.h"
-#include "simulate.h"
+#include "../src/study/forecast.h"
+#include "../src/study/simulate.h"
 #include "tacit/data.h"
 #include "tacit/family.h"
 #include <math.h>
@@ -180,11 +180,12 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
 {
     struct arguments const *const request = search->request;
     char words[3][WORDS_BYTES + 20];
-    struct cell cell = {.file = request->file};
+    struct tacit_error error = {""};
+    struct grid_point cell = {.file = request->file};
     cell.settings = calloc(request->setting_count + (size_t)5, sizeof *cell.settings);
     cell.label = strdup("");
     if (cell.settings == NULL || cell.label == NULL) {
-        cell_free(&cell);
+        grid_point_free(&cell);
         return TACIT_MEMORY;
     }
     cell.settings[cell.setting_count++] = RUNS;
@@ -198,14 +199,14 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
     cell.settings[cell.setting_count++] = "checkpoints=2";
     double const begin = now_s();
     cell.is_at_once = (double)search->agent_count * horizon * search->run_count > PULLS_MAX;
-    enum tacit_status status =
-        cell_run(&cell, NULL, simulate_threads(request->thread_count), search->control);
+    enum tacit_status status = grid_point_run(&cell, NULL, simulate_threads(request->thread_count),
+                                              search->control, &error);
     if (status == TACIT_OK)
-        status = cell_read(&cell);
+        status = grid_point_read(&cell);
     if (status == TACIT_OK)
         *outcome = outcome_of(cell.root);
     announce(search, plan, now_s() - begin);
-    cell_free(&cell);
+    grid_point_free(&cell);
     return status;
 }
 

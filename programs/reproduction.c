@@ -689,15 +689,15 @@ static enum tacit_status run_one(struct reproduction *reproduction, uint32_t ind
     char path[KEPT_PATH_BYTES];
     uint32_t count;
     if (folder == NULL)
-        return simulate(simulation, experiment, thread_count, control);
+        return simulate(simulation, experiment, NULL, thread_count, control, error);
     const char **const settings = settings_of(reproduction, index, is_fast, &count);
     char *const file = tacit_claims_path(claims, index);
     if (file == NULL)
         return TACIT_MEMORY;
     kept_path(reproduction, index, folder, path);
-    struct kept const kept = kept_at(path, experiment, file, settings, count);
+    struct run_cache const cache = run_cache_at(path, experiment, file, settings, count);
     free(file);
-    return simulate_kept(simulation, experiment, &kept, thread_count, control, error);
+    return simulate(simulation, experiment, &cache, thread_count, control, error);
 }
 
 enum tacit_status reproduction_run(struct reproduction *reproduction, const char *kept,

@@ -2,7 +2,7 @@
  */
 #ifndef TACIT_PROGRAMS_REPRODUCTION_H
 #define TACIT_PROGRAMS_REPRODUCTION_H
-#include "simulate.h"
+#include "../src/study/simulate.h"
 #include "tacit/report.h"
 
 struct reproduction {
@@ -32,7 +32,7 @@ enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool i
 uint32_t reproduction_run_count(const struct reproduction *reproduction);
 
 /* Runs them, one after the other; each keeps its runs in a file of the folder `kept` (NULL: none),
- * and goes on from it. Errors: as simulate_kept. */
+ * and goes on from it. Errors: as simulate. */
 enum tacit_status reproduction_run(struct reproduction *reproduction, const char *kept,
                                    bool is_fast, uint32_t thread_count,
                                    struct tacit_sim_control *control, struct tacit_error *error);

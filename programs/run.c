@@ -1,8 +1,8 @@
 /* tacit run: experiment file in, results out. */
 #include "arguments.h"
 #include "commands.h"
-#include "describe.h"
-#include "forecast.h"
+#include "../src/study/describe.h"
+#include "../src/study/forecast.h"
 #include "progress.h"
 #include <errno.h>
 #include <stdio.h>
@@ -93,15 +93,15 @@ static int run_experiment(const struct arguments *arguments,
     progress_start(&progress, control, players * experiment->sim.run_count, !arguments->quiet);
     uint32_t const threads = simulate_threads(arguments->thread_count);
     struct tacit_error error = {""};
-    struct kept kept;
+    struct run_cache cache;
     if (arguments->resume != NULL) /* it reads the whole program */
-        kept = kept_at(arguments->resume, experiment, arguments->file, arguments->settings,
-                       arguments->setting_count);
+        cache = run_cache_at(arguments->resume, experiment, arguments->file, arguments->settings,
+                             arguments->setting_count);
     enum tacit_status status =
-        simulate_kept(&simulation, experiment, arguments->resume == NULL ? NULL : &kept, threads,
-                      control, &error);
+        simulate(&simulation, experiment, arguments->resume == NULL ? NULL : &cache, threads,
+                 control, &error);
     if (status == TACIT_OK)
-        status = simulate_baselines(&simulation, experiment, threads, control);
+        status = simulate_baselines(&simulation, experiment, NULL, threads, control, &error);
     progress_stop(&progress);
     int const code = finish(arguments, experiment, &simulation, status, error);
     if (code == EXIT_DONE && arguments->resume != NULL)

@@ -21,6 +21,7 @@ ORDER = [
     {"wire"},
     {"sim", "live", "report", "config", "data", "learn"},
     {"families"},
+    {"study"},
     {"programs"},
 ]
 # The rooms within a room, in the same way; "" is what lies beside them.

@@ -20,7 +20,7 @@ FLOORS = {"src": 0.03, "src/arms": 0.4, "src/base": 0.3, "src/config": 0.2, "src
           "src/families/phased": 0.12, "src/families/select": 0.14, "src/families/vote": 0.15, "src/learn": 0.35,
           "src/linalg": 0.17, "src/live": 0.19, "src/live/api": 0.19, "src/live/bus": 0.19, "src/live/daemon": 0.22,
           "src/live/pki": 0.19, "src/live/store": 0.19, "src/privacy": 0.55, "src/proto": 0.6,
-          "src/proto/select": 0.75, "src/proto/vote": 0.85, "src/random": 0.4, "src/report": 0.13, "src/sim": 0.75,
+          "src/proto/select": 0.75, "src/proto/vote": 0.85, "src/random": 0.4, "src/report": 0.13, "src/sim": 0.75, "src/study": 0.1,
           "src/topo": 0.17, "src/wire": 0.3}
 
 

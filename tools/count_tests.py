@@ -25,7 +25,7 @@ REASONS = (
     r"no axe-core here: the registry does not answer",
 )
 # What apt-get would cure is allowed where there is none.
-WITHOUT_APT = (r"networkx is not installed .*", r"no Open MPI here")
+WITHOUT_APT = (r"networkx is not installed .*",)
 LINE = re.compile(r"^(?:\[\s*(OK|FAILED|SKIPPED|ERROR)\s*\] (\w+)|skip: (.*?))\s*$", re.M)
 
 

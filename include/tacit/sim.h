@@ -34,6 +34,7 @@ struct tacit_sim {
     uint64_t replay_limit;                     /* slots that count */
     bool replay_resamples; /* runs go through as many rows drawn from the log, not through the
                               log's own in random order */
+    const bool *skip; /* run_count: runs that are not played, their results untouched; NULL: none */
 };
 
 /* Slots 1..horizon at about equal distances on a log scale, the horizon last; fills points and
@@ -156,7 +157,6 @@ struct tacit_sim_player {
 struct tacit_sim_control {
     atomic_bool stop;
     atomic_uint finished_count;
-    const bool *skip; /* run_count: runs that are not played, their results untouched; NULL: none */
 };
 
 /* Plays all runs on `thread_count` >= 1 threads; where there are fewer runs, each has several.

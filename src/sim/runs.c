@@ -28,7 +28,7 @@ static enum tacit_status play(struct crew *crew, void *run, uint32_t index,
     uint32_t const metrics = crew->player->metric_count;
     if (atomic_load(&crew->control->stop))
         return TACIT_INTERRUPTED;
-    if (crew->control->skip != NULL && crew->control->skip[index])
+    if (crew->sim->skip != NULL && crew->sim->skip[index])
         return TACIT_OK;
     tacit_sim_row_clear(row, crew->sim, metrics);
     sim_watch_start(row->watch, crew->sim, index);

@@ -47,7 +47,7 @@ REASONS = {
     ("docs/operations.md", "sudo -u tacit"): OWN_MACHINE,
     ("docs/peers.md", "run: {horizon"): SLICE,
     ("docs/phased.md", "protocol: phased-index"): SLICE,
-    ("docs/ranks.md", "mpirun"): "other machines; tests/cli/ranks.py runs it with four ranks on this one",
+    ("docs/shards.md", "parallel"): "tests/cli/shards.py starts shares by parallel, with files of its own",
     ("docs/training.md", "make live"): "the demo is run by tests/live/training.py",
     ("docs/training.md", "federation: wards\nprotocol: select\nstate"): SLICE,
     ("docs/training.md", "federation: wards\nprotocol: select\nsite"): SLICE,

@@ -1,12 +1,13 @@
 /* Running the runs of an experiment, until they are done or Ctrl-C says stop. */
 #include "simulate.h"
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "now.h"
 
 /* The one thing a signal handler may touch. */
 static struct tacit_sim_control control;
@@ -28,7 +29,10 @@ struct tacit_sim_control *simulate_control(void)
 
 uint32_t simulate_threads(uint32_t asked)
 {
-    long const processors = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t allowed; /* a launcher may leave some of them only */
+    long const processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0
+                                ? CPU_COUNT(&allowed)
+                                : sysconf(_SC_NPROCESSORS_ONLN);
     return asked > 0 ? asked : processors < 1 ? 1 : (uint32_t)processors;
 }
 
@@ -89,6 +93,17 @@ static bool allocate_results(const struct tacit_experiment *experiment,
            (!sites || (results->site_counts != NULL && results->site_sums != NULL)) &&
            (results->curves != NULL || !curves) &&
            (!ranks || (results->ranking != NULL && results->ranked_count != NULL));
+}
+
+/* Of a baseline nothing but regret is told. */
+static bool allocate_regret(const struct tacit_experiment *baseline,
+                            struct tacit_sim_results *results)
+{
+    size_t const runs = baseline->sim.run_count;
+    results->metrics = calloc(baseline->family->player.metric_count * runs, sizeof(double));
+    results->regret = calloc(runs * baseline->sim.point_count, sizeof(double));
+    results->finished = calloc(runs, sizeof(bool));
+    return results->metrics != NULL && results->regret != NULL && results->finished != NULL;
 }
 
 /* Moves what belongs to finished runs to the front: rows of `width` items a run. */
@@ -187,147 +202,80 @@ static void average(const struct tacit_sim *sim, const double *regret, double *c
     }
 }
 
-/* Plays one, and keeps its regret. */
-static enum tacit_status play_baseline(const struct tacit_experiment *baseline,
-                                       uint32_t thread_count, struct tacit_sim_control *shared,
-                                       double *regret, double *curve)
-{
-    struct tacit_sim const *const sim = &baseline->sim;
-    struct tacit_sim_player const *const player = &baseline->family->player;
-    size_t const runs = sim->run_count;
-    uint32_t const metric = tacit_family_metric(baseline->family, "regret");
-    struct tacit_sim_results const results = {
-        .metrics = calloc(player->metric_count * runs, sizeof(double)),
-        .regret = calloc(runs * sim->point_count, sizeof(double)),
-        .finished = calloc(runs, sizeof(bool))};
-    enum tacit_status status = TACIT_MEMORY;
-    if (results.metrics != NULL && results.regret != NULL && results.finished != NULL)
-        status = tacit_sim_run(sim, player, baseline->plan, thread_count, &results, shared);
-    if (status == TACIT_OK) {
-        memcpy(regret, results.metrics + metric * runs, runs * sizeof *regret);
-        average(sim, results.regret, curve);
-    }
-    free(results.metrics);
-    free(results.regret);
-    free(results.finished);
-    return status;
-}
-
-enum tacit_status simulate_baselines(struct simulation *simulation,
-                                     const struct tacit_experiment *experiment,
-                                     uint32_t thread_count, struct tacit_sim_control *shared)
-{
-    struct tacit_config const *const config = experiment->config;
-    struct tacit_error why;
-    enum tacit_status status = TACIT_OK;
-    TACIT_ASSERT(simulation->finished == experiment->sim.run_count);
-    simulation->played = calloc(config->baseline_count + (size_t)1, sizeof *simulation->played);
-    simulation->played_curves =
-        calloc(config->baseline_count + (size_t)1, sizeof *simulation->played_curves);
-    if (simulation->played == NULL || simulation->played_curves == NULL)
-        return TACIT_MEMORY;
-    for (uint32_t i = 0; i < config->baseline_count && status == TACIT_OK; i++) {
-        struct tacit_experiment baseline;
-        simulation->played[i] = calloc(experiment->sim.run_count, sizeof(double));
-        simulation->played_curves[i] =
-            calloc(experiment->sim.point_count + (size_t)1, sizeof(double));
-        simulation->played_count++;
-        if (simulation->played[i] == NULL || simulation->played_curves[i] == NULL)
-            return TACIT_MEMORY;
-        status = tacit_baseline_make(&baseline, config->baselines[i], experiment, &why);
-        if (status != TACIT_OK)
-            break;
-        status = play_baseline(&baseline, thread_count, shared, simulation->played[i],
-                               simulation->played_curves[i]);
-        tacit_baseline_free(&baseline);
-    }
-    if (status != TACIT_OK) { /* the last one is not whole */
-        free(simulation->played[simulation->played_count - 1]);
-        free(simulation->played_curves[simulation->played_count - 1]);
-        simulation->played[--simulation->played_count] = NULL;
-    }
-    return status;
-}
-
 /* ---- Runs ---- */
 
 #define SLICE_S 10 /* of work that an end without a word may cost */
 
-static double now_s(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* Plays the next runs that are not finished, at most `most` of them. *left: are there more? */
 static enum tacit_status play_slice(const struct tacit_experiment *experiment,
-                                    const struct tacit_sim *sim,
+                                    const struct run_cache *cache,
                                     const struct tacit_sim_results *results, uint32_t most,
                                     uint32_t thread_count, struct tacit_sim_control *shared,
-                                    bool *left)
+                                    bool *left, bool *has_played)
 {
-    uint32_t const runs = sim->run_count;
-    bool *const skip = calloc(runs, sizeof *skip);
+    struct tacit_sim sim = experiment->sim;
+    bool *const skip = calloc(sim.run_count, sizeof *skip);
     uint32_t chosen = 0;
     if (skip == NULL)
         return TACIT_MEMORY;
     *left = false;
-    for (uint32_t run = 0; run < runs; run++) {
-        skip[run] = results->finished[run] || chosen == most;
-        *left = *left || (skip[run] && !results->finished[run]);
+    for (uint32_t run = 0; run < sim.run_count; run++) {
+        bool const plays =
+            !results->finished[run] && (cache == NULL || (run >= cache->first && run < cache->end));
+        skip[run] = !plays || chosen == most;
+        *left = *left || (plays && skip[run]);
         chosen += skip[run] ? 0 : 1;
     }
-    shared->skip = skip;
-    enum tacit_status const status = tacit_sim_run(sim, &experiment->family->player,
-                                                   experiment->plan, thread_count, results, shared);
-    shared->skip = NULL;
+    sim.watches_sites = results->site_counts != NULL;
+    sim.skip = skip;
+    *has_played = chosen > 0;
+    enum tacit_status const status =
+        chosen == 0 ? TACIT_OK
+                    : tacit_sim_run(&sim, &experiment->family->player, experiment->plan,
+                                    thread_count, results, shared);
     free(skip);
     return status;
 }
 
-/* In slices of about ten seconds, each of which is kept. */
-static enum tacit_status play_kept(const struct tacit_experiment *experiment,
-                                   const struct tacit_sim *sim,
-                                   const struct tacit_sim_results *results, const struct kept *kept,
-                                   uint32_t thread_count, struct tacit_sim_control *shared,
-                                   struct tacit_error *error)
+/* What is written is played in slices of about ten seconds. */
+static enum tacit_status play(const struct tacit_experiment *experiment,
+                              const struct run_cache *cache,
+                              const struct tacit_sim_results *results, uint32_t thread_count,
+                              struct tacit_sim_control *shared, struct tacit_error *error)
 {
-    enum tacit_status status = kept_read(kept, experiment, results, error);
+    bool const writes = cache != NULL && cache->writes;
     bool left = true;
+    bool has_played;
+    enum tacit_status status =
+        cache == NULL ? TACIT_OK : run_cache_read(cache, experiment, results, error);
     for (uint32_t run = 0; run < experiment->sim.run_count && status == TACIT_OK; run++)
         atomic_fetch_add(&shared->finished_count, results->finished[run] ? 1u : 0u);
-    for (uint32_t most = thread_count; left && status == TACIT_OK;) {
-        double const begin = now_s();
-        status = play_slice(experiment, sim, results, most, thread_count, shared, &left);
-        if (status != TACIT_OK && status != TACIT_INTERRUPTED)
+    for (uint32_t most = writes ? thread_count : UINT32_MAX; left && status == TACIT_OK;) {
+        double const begin = study_now_s();
+        status =
+            play_slice(experiment, cache, results, most, thread_count, shared, &left, &has_played);
+        if (!writes || !has_played || (status != TACIT_OK && status != TACIT_INTERRUPTED))
             break;
-        enum tacit_status const written = kept_write(kept, experiment, results, error);
+        enum tacit_status const written = run_cache_write(cache, experiment, results, error);
         status = written == TACIT_OK ? status : written;
-        if (now_s() - begin < SLICE_S / 2.0 && most < UINT32_MAX / 2)
+        if (study_now_s() - begin < SLICE_S / 2.0 && most < UINT32_MAX / 2)
             most *= 2;
-        else if (now_s() - begin > SLICE_S && most > thread_count)
+        else if (study_now_s() - begin > SLICE_S && most > thread_count)
             most /= 2;
     }
     return status;
 }
 
-enum tacit_status simulate_kept(struct simulation *simulation,
-                                const struct tacit_experiment *experiment, const struct kept *kept,
-                                uint32_t thread_count, struct tacit_sim_control *shared,
-                                struct tacit_error *error)
+enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
+                           const struct run_cache *cache, uint32_t thread_count,
+                           struct tacit_sim_control *shared, struct tacit_error *error)
 {
     *simulation = (struct simulation){0};
     if (!allocate_results(experiment, &simulation->results))
         return TACIT_MEMORY;
-    struct tacit_sim sim = experiment->sim;
-    sim.watches_sites = simulation->results.site_counts != NULL;
     enum tacit_status const status =
-        kept != NULL
-            ? play_kept(experiment, &sim, &simulation->results, kept, thread_count, shared, error)
-            : tacit_sim_run(&sim, &experiment->family->player, experiment->plan, thread_count,
-                            &simulation->results, shared);
-    if (status == TACIT_INVALID && kept != NULL) /* of the file: what was read is not used */
+        play(experiment, cache, &simulation->results, thread_count, shared, error);
+    if (status == TACIT_INVALID && cache != NULL) /* of a file: what was read is not used */
         return status;
     enum tacit_status const worked_out = work_out_baselines(experiment, simulation);
     if (worked_out != TACIT_OK)
@@ -336,75 +284,118 @@ enum tacit_status simulate_kept(struct simulation *simulation,
     return status;
 }
 
-enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
-                           uint32_t thread_count, struct tacit_sim_control *shared)
-{
-    return simulate_kept(simulation, experiment, NULL, thread_count, shared, NULL);
-}
+/* ---- Baselines that are played ---- */
 
-/* ---- Parts of the runs ---- */
-
-static enum tacit_status play_part(struct simulation_part *part,
-                                   const struct tacit_experiment *experiment,
-                                   const struct tacit_sim_results *results, uint32_t thread_count,
-                                   struct tacit_sim_control *shared)
-{
-    struct tacit_sim sim = experiment->sim;
-    bool *const skip = calloc(sim.run_count + (size_t)1, sizeof *skip);
-    if (skip == NULL)
-        return TACIT_MEMORY;
-    for (uint32_t run = 0; run < sim.run_count; run++)
-        skip[run] = run < part->first || run >= part->end;
-    sim.watches_sites = results->site_counts != NULL;
-    shared->skip = skip;
-    enum tacit_status const status = tacit_sim_run(&sim, &experiment->family->player,
-                                                   experiment->plan, thread_count, results, shared);
-    shared->skip = NULL;
-    free(skip);
-    return status;
-}
-
-enum tacit_status simulate_part(struct simulation_part *part,
-                                const struct tacit_experiment *experiment, uint32_t thread_count,
-                                struct tacit_sim_control *shared)
+/* Plays one, and keeps its regret. */
+static enum tacit_status play_baseline(const struct tacit_experiment *baseline,
+                                       const struct run_cache *cache, uint32_t thread_count,
+                                       struct tacit_sim_control *shared, double *regret,
+                                       double *curve, struct tacit_error *error)
 {
     struct simulation simulation = {0};
-    TACIT_ASSERT(part->first <= part->end && part->end <= experiment->sim.run_count);
-    enum tacit_status status =
-        allocate_results(experiment, &simulation.results) ? TACIT_OK : TACIT_MEMORY;
-    if (status == TACIT_OK && part->first < part->end)
-        status = play_part(part, experiment, &simulation.results, thread_count, shared);
+    size_t const runs = baseline->sim.run_count;
+    uint32_t const metric = tacit_family_metric(baseline->family, "regret");
+    enum tacit_status status = TACIT_MEMORY;
+    if (allocate_regret(baseline, &simulation.results))
+        status = play(baseline, cache, &simulation.results, thread_count, shared, error);
     if (status == TACIT_OK) {
-        part->size = kept_rows_bytes(experiment, &simulation.results, part->first, part->end);
-        part->rows = calloc(1, part->size + 1);
-        status = part->rows == NULL ? TACIT_MEMORY : TACIT_OK;
+        memcpy(regret, simulation.results.metrics + metric * runs, runs * sizeof *regret);
+        average(&baseline->sim, simulation.results.regret, curve);
     }
-    if (status == TACIT_OK)
-        kept_rows_get(experiment, &simulation.results, part->first, part->end, part->rows);
     simulation_free(&simulation);
     return status;
 }
 
-enum tacit_status simulate_join(struct simulation *simulation,
-                                const struct tacit_experiment *experiment,
-                                const struct simulation_part *parts, uint32_t part_count)
+static enum tacit_status play_another(struct simulation *simulation,
+                                      const struct tacit_experiment *experiment,
+                                      const struct run_cache *cache, uint32_t index,
+                                      uint32_t thread_count, struct tacit_sim_control *shared,
+                                      struct tacit_error *error)
 {
-    struct tacit_sim_results const *const results = &simulation->results;
-    *simulation = (struct simulation){0};
-    if (!allocate_results(experiment, &simulation->results))
-        return TACIT_MEMORY;
-    for (uint32_t i = 0; i < part_count; i++) {
-        struct simulation_part const *const part = &parts[i];
-        if (part->first > part->end || part->end > experiment->sim.run_count ||
-            part->size != kept_rows_bytes(experiment, results, part->first, part->end))
-            return TACIT_INVALID;
-        kept_rows_put(experiment, results, part->first, part->end, part->rows);
+    struct tacit_experiment baseline;
+    struct tacit_error why;
+    struct run_cache own = cache == NULL ? (struct run_cache){.file = NULL} : *cache;
+    double *const regret = calloc(experiment->sim.run_count, sizeof *regret);
+    double *const curve = calloc(experiment->sim.point_count + (size_t)1, sizeof *curve);
+    own.player = 1 + index;
+    enum tacit_status status =
+        regret == NULL || curve == NULL
+            ? TACIT_MEMORY
+            : tacit_baseline_make(&baseline, experiment->config->baselines[index], experiment,
+                                  &why);
+    if (status == TACIT_OK) {
+        status = play_baseline(&baseline, cache == NULL ? NULL : &own, thread_count, shared, regret,
+                               curve, error);
+        tacit_baseline_free(&baseline);
     }
-    enum tacit_status const status = work_out_baselines(experiment, simulation);
-    if (status != TACIT_OK)
-        return status;
-    simulation->finished = keep_finished(experiment, simulation);
-    return simulation->finished == experiment->sim.run_count ? TACIT_OK : TACIT_INVALID;
+    if (status == TACIT_OK) {
+        simulation->played[index] = regret;
+        simulation->played_curves[index] = curve;
+        simulation->played_count++;
+        return TACIT_OK;
+    }
+    free(regret);
+    free(curve);
+    return status;
+}
+
+enum tacit_status simulate_baselines(struct simulation *simulation,
+                                     const struct tacit_experiment *experiment,
+                                     const struct run_cache *cache, uint32_t thread_count,
+                                     struct tacit_sim_control *shared, struct tacit_error *error)
+{
+    size_t const count = experiment->config->baseline_count;
+    enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(simulation->finished == experiment->sim.run_count);
+    simulation->played = calloc(count + 1, sizeof *simulation->played);
+    simulation->played_curves = calloc(count + 1, sizeof *simulation->played_curves);
+    if (simulation->played == NULL || simulation->played_curves == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < count && status == TACIT_OK; i++)
+        status = play_another(simulation, experiment, cache, i, thread_count, shared, error);
+    return status;
+}
+
+/* ---- Shares ---- */
+
+static enum tacit_status play_share(const struct tacit_experiment *experiment,
+                                    const struct run_cache *cache, uint32_t thread_count,
+                                    struct tacit_sim_control *shared, bool *missing,
+                                    struct tacit_error *error)
+{
+    struct simulation simulation = {0};
+    enum tacit_status status = TACIT_MEMORY;
+    if (cache->player == 0 ? allocate_results(experiment, &simulation.results)
+                           : allocate_regret(experiment, &simulation.results))
+        status = play(experiment, cache, &simulation.results, thread_count, shared, error);
+    for (uint32_t run = 0; run < experiment->sim.run_count && missing != NULL && status == TACIT_OK;
+         run++)
+        missing[run] = missing[run] || !simulation.results.finished[run];
+    simulation_free(&simulation);
+    return status;
+}
+
+enum tacit_status simulate_share(const struct tacit_experiment *experiment,
+                                 const struct run_cache *cache, uint32_t thread_count,
+                                 struct tacit_sim_control *shared, bool *missing,
+                                 struct tacit_error *error)
+{
+    struct run_cache own = *cache;
+    TACIT_ASSERT(cache->folder != NULL && cache->player == 0);
+    if (missing != NULL)
+        memset(missing, 0, experiment->sim.run_count * sizeof *missing);
+    enum tacit_status status = play_share(experiment, cache, thread_count, shared, missing, error);
+    for (uint32_t i = 0; i < experiment->config->baseline_count && status == TACIT_OK; i++) {
+        struct tacit_experiment baseline;
+        struct tacit_error why;
+        own.player = 1 + i;
+        if (tacit_baseline_make(&baseline, experiment->config->baselines[i], experiment, &why) !=
+            TACIT_OK)
+            continue; /* it has no runs: who puts the shares together says why */
+        status = play_share(&baseline, &own, thread_count, shared, missing, error);
+        tacit_baseline_free(&baseline);
+    }
+    return status;
 }
 
 void simulate_explain(const struct tacit_experiment *experiment, enum tacit_status status,

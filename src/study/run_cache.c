@@ -1,0 +1,348 @@
+/* A file of runs: 16 bytes of its kind, the digest of the call, a record a finished run (its index,
+ * then its rows as they lie in memory), and the digest of all that. It never leaves the program
+ * that wrote it. */
+#include "run_cache.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tacit/data.h"
+
+#define KIND "tacit run cache\n"
+#define KIND_BYTES (sizeof KIND - 1)
+#define HEAD_BYTES (KIND_BYTES + TACIT_SHA256_BYTES)
+#define ENDING ".runs"
+#define PARTS_MAX 9u
+
+/* ---- What it was run with -------------------------------------------------------------------- */
+
+static void digest_text(struct tacit_sha256 *sha, const char *text)
+{
+    tacit_sha256_update(sha, text, strlen(text) + 1);
+}
+
+static void digest_file(struct tacit_sha256 *sha, const char *path)
+{
+    char part[65536];
+    FILE *const in = path == NULL ? NULL : fopen(path, "rb");
+    if (in == NULL)
+        return;
+    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;)
+        tacit_sha256_update(sha, part, got);
+    (void)fclose(in);
+}
+
+/* A file that the experiment names: beside it, or in a data directory. */
+static void digest_named(struct tacit_sha256 *sha, const struct tacit_config *config,
+                         const char *name)
+{
+    char found[TACIT_PATH_BYTES];
+    char *const beside = name == NULL ? NULL : tacit_config_path(config->document, name);
+    if (beside != NULL && access(beside, R_OK) == 0)
+        digest_file(sha, beside);
+    else if (name != NULL && tacit_dataset_find(name, found) == TACIT_OK)
+        digest_file(sha, found);
+    free(beside);
+}
+
+void run_cache_digest_experiment(struct tacit_sha256 *sha,
+                                 const struct tacit_experiment *experiment, const char *file,
+                                 const char *const *settings, uint32_t setting_count)
+{
+    struct tacit_config const *const config = experiment->config;
+    digest_text(sha, file);
+    digest_file(sha, file);
+    for (uint32_t i = 0; i < setting_count; i++)
+        digest_text(sha, settings[i]);
+    digest_named(sha, config, config->means);
+    digest_named(sha, config, config->log.csv);
+    digest_named(sha, config, config->log.fallback);
+    for (uint32_t i = 0; i < config->network.graph_count; i++)
+        digest_named(sha, config, config->network.graphs[i].file);
+}
+
+void run_cache_digest_program(uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    digest_file(&sha, "/proc/self/exe");
+    tacit_sha256_final(&sha, digest);
+}
+
+struct run_cache run_cache_at(const char *path, const struct tacit_experiment *experiment,
+                              const char *file, const char *const *settings, uint32_t setting_count)
+{
+    struct run_cache cache = {
+        .option = "--resume", .file = path, .writes = true, .end = experiment->sim.run_count};
+    struct tacit_sha256 sha = tacit_sha256_init();
+    run_cache_digest_program(cache.digest);
+    tacit_sha256_update(&sha, cache.digest, sizeof cache.digest);
+    run_cache_digest_experiment(&sha, experiment, file, settings, setting_count);
+    tacit_sha256_final(&sha, cache.digest);
+    return cache;
+}
+
+/* ---- Whole or not at all --------------------------------------------------------------------- */
+
+/* A file beside `path`, which no other process on any machine writes. */
+static FILE *open_beside(const char *path, char beside[RUN_CACHE_PATH_BYTES])
+{
+    char host[64] = "";
+    (void)gethostname(host, sizeof host - 1);
+    int const length =
+        snprintf(beside, RUN_CACHE_PATH_BYTES, "%s.%s-%ld.part", path, host, (long)getpid());
+    errno = ENAMETOOLONG;
+    return length > 0 && (size_t)length < RUN_CACHE_PATH_BYTES ? fopen(beside, "wb") : NULL;
+}
+
+/* Moves it to its place, if it is good so far. */
+static bool close_beside(FILE *out, bool is_good, const char *beside, const char *path)
+{
+    is_good = is_good && fflush(out) == 0 && fsync(fileno(out)) == 0;
+    is_good = fclose(out) == 0 && is_good && rename(beside, path) == 0;
+    int const why = errno;
+    if (!is_good)
+        (void)unlink(beside);
+    errno = why;
+    return is_good;
+}
+
+bool run_cache_replace(const char *path, const char *text)
+{
+    char beside[RUN_CACHE_PATH_BYTES];
+    FILE *const out = open_beside(path, beside);
+    return out != NULL && close_beside(out, fputs(text, out) >= 0, beside, path);
+}
+
+/* ---- The arrays ------------------------------------------------------------------------------ */
+
+struct part {
+    void *bytes;  /* NULL: there is none */
+    size_t width; /* bytes of a run in a line */
+    size_t lines; /* each has all runs, one after the other */
+};
+
+struct parts {
+    struct part all[PARTS_MAX];
+    size_t run_count;
+    size_t row_bytes; /* of one run */
+};
+
+static struct parts list_parts(const struct tacit_experiment *experiment,
+                               const struct tacit_sim_results *results)
+{
+    struct tacit_sim const *const sim = &experiment->sim;
+    size_t const arms = sim->env.arm_count;
+    size_t const points = sim->point_count;
+    size_t const seen = sim->agent_count * arms;
+    struct parts parts = {
+        {{results->metrics, sizeof *results->metrics, experiment->family->player.metric_count},
+         {results->regret, points * sizeof *results->regret, 1},
+         {results->eliminated, sizeof *results->eliminated, arms},
+         {results->ranking, arms * sizeof *results->ranking, 1},
+         {results->ranked_count, sizeof *results->ranked_count, 1},
+         {results->profiles, sim->profile_values * sizeof *results->profiles, 1},
+         {results->curves, points * sizeof *results->curves, sim->curve_count},
+         {results->site_counts, seen * sizeof *results->site_counts, 1},
+         {results->site_sums, seen * sizeof *results->site_sums, 1}},
+        sim->run_count,
+        0};
+    TACIT_ASSERT(results->replayed == NULL); /* no file has them */
+    for (uint32_t i = 0; i < PARTS_MAX; i++)
+        parts.row_bytes += parts.all[i].bytes == NULL ? 0 : parts.all[i].width * parts.all[i].lines;
+    return parts;
+}
+
+/* Between the arrays and the row of a run. */
+static void copy_row(const struct parts *parts, size_t run, unsigned char *row, bool to_row)
+{
+    TACIT_ASSERT(run < parts->run_count);
+    for (struct part const *part = parts->all; part < parts->all + PARTS_MAX; part++)
+        for (size_t line = 0; part->bytes != NULL && line < part->lines; line++) {
+            unsigned char *const here =
+                (unsigned char *)part->bytes + (line * parts->run_count + run) * part->width;
+            memcpy(to_row ? row : here, to_row ? here : row, part->width);
+            row += part->width;
+        }
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+/* False: no memory, or longer than a path may be. */
+static bool path_of(const struct run_cache *cache, char path[RUN_CACHE_PATH_BYTES])
+{
+    int const length = cache->file != NULL
+                           ? snprintf(path, RUN_CACHE_PATH_BYTES, "%s", cache->file)
+                           : snprintf(path, RUN_CACHE_PATH_BYTES, "%s/%u-%u-%u" ENDING,
+                                      cache->folder, cache->player, cache->first, cache->end);
+    return length > 0 && (size_t)length < RUN_CACHE_PATH_BYTES;
+}
+
+/* Errors: TACIT_INVALID. */
+static enum tacit_status refuse(const struct run_cache *cache, const char *path, const char *why,
+                                struct tacit_error *error)
+{
+    (void)snprintf(error->text, sizeof error->text, "%s: %.300s %s", cache->option, path, why);
+    return TACIT_INVALID;
+}
+
+/* False: it is not whole. */
+static bool read_records(FILE *in, size_t size, struct tacit_sha256 *sha, const struct parts *parts,
+                         bool *finished, unsigned char *row)
+{
+    uint8_t expected[TACIT_SHA256_BYTES];
+    uint8_t digest[TACIT_SHA256_BYTES];
+    uint32_t run;
+    size_t const record = sizeof run + parts->row_bytes;
+    if (size < HEAD_BYTES + sizeof digest || (size - HEAD_BYTES - sizeof digest) % record != 0)
+        return false;
+    for (size_t left = (size - HEAD_BYTES - sizeof digest) / record; left > 0; left--) {
+        if (fread(&run, 1, sizeof run, in) != sizeof run || run >= parts->run_count ||
+            fread(row, 1, parts->row_bytes, in) != parts->row_bytes)
+            return false;
+        tacit_sha256_update(sha, &run, sizeof run);
+        tacit_sha256_update(sha, row, parts->row_bytes);
+        copy_row(parts, run, row, false);
+        finished[run] = true;
+    }
+    tacit_sha256_final(sha, expected);
+    return fread(digest, 1, sizeof digest, in) == sizeof digest &&
+           memcmp(digest, expected, sizeof digest) == 0;
+}
+
+static enum tacit_status read_open(const struct run_cache *cache, const char *path, FILE *in,
+                                   const struct parts *parts, bool *finished,
+                                   struct tacit_error *error)
+{
+    uint8_t head[HEAD_BYTES];
+    struct stat stat;
+    struct tacit_sha256 sha = tacit_sha256_init();
+    if (fread(head, 1, sizeof head, in) != sizeof head || memcmp(head, KIND, KIND_BYTES) != 0)
+        return refuse(cache, path,
+                      "is no file of kept runs; allowed: one that tacit made, or a new one", error);
+    if (memcmp(head + KIND_BYTES, cache->digest, sizeof cache->digest) != 0)
+        return refuse(cache, path,
+                      "has runs of another file, setting, data or version of the program; remove "
+                      "it to begin anew",
+                      error);
+    unsigned char *const row = malloc(parts->row_bytes + 1);
+    if (row == NULL)
+        return TACIT_MEMORY;
+    tacit_sha256_update(&sha, head, sizeof head);
+    bool const is_whole = fstat(fileno(in), &stat) == 0 &&
+                          read_records(in, (size_t)stat.st_size, &sha, parts, finished, row);
+    free(row);
+    return is_whole ? TACIT_OK : refuse(cache, path, "is damaged; remove it to begin anew", error);
+}
+
+static enum tacit_status read_file(const struct run_cache *cache, const char *path,
+                                   const struct parts *parts, bool *finished,
+                                   struct tacit_error *error)
+{
+    FILE *const in = fopen(path, "rb");
+    if (in == NULL)
+        return errno == ENOENT ? TACIT_OK : refuse(cache, path, strerror(errno), error);
+    enum tacit_status const status = read_open(cache, path, in, parts, finished, error);
+    (void)fclose(in);
+    return status;
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t const length = strlen(name);
+    return length > strlen(ending) && strcmp(name + length - strlen(ending), ending) == 0;
+}
+
+/* Of any shares: they may have been cut otherwise. */
+static enum tacit_status read_folder(const struct run_cache *cache, const struct parts *parts,
+                                     bool *finished, struct tacit_error *error)
+{
+    char path[RUN_CACHE_PATH_BYTES];
+    char player[16];
+    DIR *const folder = opendir(cache->folder);
+    enum tacit_status status = TACIT_OK;
+    int const length = snprintf(player, sizeof player, "%u-", cache->player);
+    for (struct dirent *entry;
+         folder != NULL && status == TACIT_OK && (entry = readdir(folder)) != NULL;) {
+        if (strncmp(entry->d_name, player, (size_t)length) != 0 ||
+            !ends_with(entry->d_name, ENDING))
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", cache->folder, entry->d_name);
+        status = read_file(cache, path, parts, finished, error);
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return status;
+}
+
+enum tacit_status run_cache_read(const struct run_cache *cache,
+                                 const struct tacit_experiment *experiment,
+                                 const struct tacit_sim_results *results, struct tacit_error *error)
+{
+    struct parts const parts = list_parts(experiment, results);
+    TACIT_ASSERT((cache->file == NULL) != (cache->folder == NULL));
+    return cache->file != NULL ? read_file(cache, cache->file, &parts, results->finished, error)
+                               : read_folder(cache, &parts, results->finished, error);
+}
+
+static bool write_bytes(FILE *out, const void *bytes, size_t size, struct tacit_sha256 *sha)
+{
+    tacit_sha256_update(sha, bytes, size);
+    return fwrite(bytes, 1, size, out) == size;
+}
+
+static bool write_all(const struct run_cache *cache, FILE *out, const struct parts *parts,
+                      const bool *finished)
+{
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    unsigned char *const row = malloc(parts->row_bytes + 1);
+    bool is_written = row != NULL && write_bytes(out, KIND, KIND_BYTES, &sha) &&
+                      write_bytes(out, cache->digest, sizeof cache->digest, &sha);
+    for (uint32_t run = cache->first; run < cache->end && is_written; run++) {
+        if (!finished[run])
+            continue;
+        copy_row(parts, run, row, true);
+        is_written = write_bytes(out, &run, sizeof run, &sha) &&
+                     write_bytes(out, row, parts->row_bytes, &sha);
+    }
+    tacit_sha256_final(&sha, digest);
+    free(row);
+    return is_written && fwrite(digest, 1, sizeof digest, out) == sizeof digest;
+}
+
+enum tacit_status run_cache_write(const struct run_cache *cache,
+                                  const struct tacit_experiment *experiment,
+                                  const struct tacit_sim_results *results,
+                                  struct tacit_error *error)
+{
+    char path[RUN_CACHE_PATH_BYTES] = "";
+    char beside[RUN_CACHE_PATH_BYTES];
+    struct parts const parts = list_parts(experiment, results);
+    TACIT_ASSERT(cache->first <= cache->end && cache->end <= parts.run_count);
+    if (!cache->writes)
+        return TACIT_OK;
+    FILE *const out = path_of(cache, path) ? open_beside(path, beside) : NULL;
+    if (out != NULL &&
+        close_beside(out, write_all(cache, out, &parts, results->finished), beside, path))
+        return TACIT_OK;
+    (void)snprintf(error->text, sizeof error->text, "%s: %.300s cannot be written: %s",
+                   cache->option, path, errno == 0 ? "unknown reason" : strerror(errno));
+    return TACIT_IO;
+}
+
+void run_cache_remove(const char *folder)
+{
+    char path[RUN_CACHE_PATH_BYTES];
+    DIR *const open = opendir(folder);
+    for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (ends_with(entry->d_name, ENDING) || ends_with(entry->d_name, ".part"))
+            (void)unlink(path);
+    }
+    if (open == NULL)
+        return;
+    (void)closedir(open);
+    (void)rmdir(folder);
+}
