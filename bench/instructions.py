@@ -107,7 +107,7 @@ def count_agent(tests, work):
     """A broker, a coordinator and one agent, which is counted from start to end."""
     with tempfile.TemporaryDirectory(prefix="tacit-count-") as folder:
         folder = pathlib.Path(folder)
-        federation = Federation(tests / "tacit-test", folder, "count", ["one"], [f"arm-{i}" for i in range(5)])
+        federation = Federation(tests / "tacitd-test", folder, "count", ["one"], [f"arm-{i}" for i in range(5)])
         for name in ("noise", "decisions", "keys"):
             (folder / f"tape.{name}").write_bytes(random.Random(name).randbytes(TAPE_BYTES))
         try:

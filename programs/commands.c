@@ -1,6 +1,7 @@
 /* argp for all subcommands. What is wrong is said in one line: argp itself would add a second one.
  */
 #include "commands.h"
+#include "terminal.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,4 +87,62 @@ void command_parse(const struct command *command, void *into, int word_count, ch
     words[0] = hint;
     if (argp_parse(&parser, word_count, words, ARGP_NO_HELP, NULL, &parse) != 0)
         exit(EXIT_WRONG_INPUT);
+}
+
+/* ---- Which command --------------------------------------------------------------------------- */
+
+static void print_help(FILE *out)
+{
+    (void)fprintf(out,
+                  "Usage: %s COMMAND [ARGUMENTS]\n\n"
+                  "Private, communication-efficient federated bandits.\n\n",
+                  program_name);
+    for (size_t i = 0; commands_all[i] != NULL; i++)
+        (void)fprintf(out, "  %-14s %s\n", commands_all[i]->name, commands_all[i]->summary);
+    for (size_t i = 0; commands_elsewhere[i].name != NULL; i++)
+        (void)fprintf(out, "  %-14s %s\n", commands_elsewhere[i].name,
+                      commands_elsewhere[i].summary);
+    (void)fprintf(out,
+                  "\n'%s COMMAND --help' explains a command; '%s --version' says which tacit this "
+                  "is.\n",
+                  program_name, program_name);
+}
+
+static int refuse_name(const char *name)
+{
+    (void)fprintf(stderr, "%s: unknown command '%s'; allowed:", program_name, name);
+    for (size_t i = 0; commands_all[i] != NULL; i++)
+        (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", commands_all[i]->name);
+    for (size_t i = 0; commands_elsewhere[i].name != NULL; i++)
+        (void)fprintf(stderr, ", %s", commands_elsewhere[i].name);
+    (void)fprintf(stderr, "\n");
+    return EXIT_WRONG_INPUT;
+}
+
+int command_main(int argument_count, char **arguments)
+{
+    if (argument_count < 2) {
+        print_help(stderr);
+        return EXIT_WRONG_INPUT;
+    }
+    char const *const name = arguments[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return command_end(name, EXIT_DONE);
+    }
+    if (strcmp(name, "--version") == 0) {
+        (void)printf("tacit %s\n", TACIT_VERSION);
+        return command_end(name, EXIT_DONE);
+    }
+    for (size_t i = 0; commands_elsewhere[i].name != NULL; i++)
+        if (strcmp(commands_elsewhere[i].name, name) == 0)
+            return command_call_elsewhere(arguments);
+    for (size_t i = 0; commands_all[i] != NULL; i++)
+        if (strcmp(commands_all[i]->name, name) == 0) {
+            if (command_is_for_people(commands_all[i]))
+                terminal_fit(argument_count - 1, arguments + 1);
+            return command_end(
+                name, commands_all[i]->run(commands_all[i], argument_count - 1, arguments + 1));
+        }
+    return refuse_name(name);
 }

@@ -52,8 +52,28 @@ extern const struct command command_pki;
 extern const struct command command_broker_config;
 extern const struct command command_manual;
 
-/* All of them, in the order of "tacit --help"; NULL ends the list. */
+/* ---- What an executable says of itself (tacit.c, tacitd.c) ---- */
+
+/* Its commands, in the order of "--help"; NULL ends the list. */
 extern const struct command *const commands_all[];
+
+/* Those that another executable has, which it calls; a NULL name ends the list. */
+struct command_elsewhere {
+    const char *name;
+    const char *summary;
+};
+extern const struct command_elsewhere commands_elsewhere[];
+
+/* Does it print for people? What daemons and tools print is for machines, too. */
+bool command_is_for_people(const struct command *command);
+
+/* Becomes the other executable. Result: the exit code, if that cannot be. */
+int command_call_elsewhere(char **arguments);
+
+extern const char *const program_name;
+
+/* Finds the command that the first argument names. Result: the exit code. */
+int command_main(int argument_count, char **arguments);
 
 /* Hands options and words to `take`, one by one, `into` beside them. --help is answered here, and
  * ends the program; so does what is wrong, with code 2. */

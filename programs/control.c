@@ -1,9 +1,9 @@
 /* tacit control: the operator's words to a daemon that runs, on the socket beside its state. */
 #include "ask.h"
 #include "commands.h"
+#include "../src/families/live_family.h"
 #include "../src/live/control.h"
 #include "tacit/config.h"
-#include "tacit/family.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,8 +147,8 @@ static bool find_state(const char *file, char path[PATH_BYTES], struct tacit_err
     bool const is_coordinator = tacit_config_is_coordinator(file);
     enum tacit_status const status =
         is_coordinator
-            ? tacit_config_coordinator_load(&coordinator, tacit_family_files(), file, error)
-            : tacit_config_agent_load(&agent, tacit_family_files(), file, error);
+            ? tacit_config_coordinator_load(&coordinator, live_family_files(), file, error)
+            : tacit_config_agent_load(&agent, live_family_files(), file, error);
     if (status == TACIT_OK)
         (void)snprintf(path, PATH_BYTES, "%s",
                        is_coordinator ? coordinator->state_directory : agent->state_directory);

@@ -1,5 +1,6 @@
 /* tacit agent, tacit coordinator: from a file to a daemon. */
 #include "commands.h"
+#include "../src/families/live_family.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
 #include "../src/live/daemon/names.h"
@@ -7,7 +8,6 @@
 #include "../src/live/daemon/log.h"
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
-#include "tacit/family.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,20 +201,12 @@ static enum tacit_status check_messages(const struct live_coordinator_config *co
     return refuse(document, key, text, error);
 }
 
-/* The file named it, so it is in the list. */
-static const struct tacit_family *family_of(const struct tacit_config_family *file)
-{
-    struct tacit_family const *const family = tacit_family_find(file->word);
-    TACIT_ASSERT(family != NULL && family->site != NULL && family->hub != NULL);
-    return family;
-}
-
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
 static struct live_agent_config agent_config(const struct tacit_config_agent *config)
 {
     return (struct live_agent_config){
-        .protocol = family_of(config->family)->site,
+        .protocol = live_family_find(config->family->word)->site,
         .site = {.federation = config->federation,
                  .site = config->site,
                  .arm_names = config->arm_names,
@@ -272,7 +264,7 @@ static int agent_command(const struct command *command, int word_count, char **w
     struct tacit_error error = {""};
     command_parse(command, &given, word_count, words);
     enum tacit_status status =
-        tacit_config_agent_load(&config, tacit_family_files(), given.file, &error);
+        tacit_config_agent_load(&config, live_family_files(), given.file, &error);
     if (status != TACIT_OK) {
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;
@@ -352,7 +344,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
                                          const struct coordinator_words *given,
                                          struct tacit_error *error)
 {
-    struct tacit_family const *const family = family_of(config->family);
+    struct live_family const *const family = live_family_find(config->family->word);
     struct live_coordinator_config coordinator = {
         .protocol = family->hub,
         .hub = hub_config(config),
@@ -392,7 +384,7 @@ static int coordinator_command(const struct command *command, int word_count, ch
     if (given.recover_sites > 0 && !given.recovers)
         command_refuse(command, "--sites says how many suffice to recover: use it with --recover");
     enum tacit_status status =
-        tacit_config_coordinator_load(&config, tacit_family_files(), given.both.file, &error);
+        tacit_config_coordinator_load(&config, live_family_files(), given.both.file, &error);
     if (status != TACIT_OK) {
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;

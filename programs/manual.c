@@ -44,12 +44,12 @@ static void put_options(const struct command *command)
 static void put_command(const struct command *command)
 {
     char const *words = command->words == NULL ? "" : command->words;
-    (void)printf(".SS tacit %s\n", command->name);
+    (void)printf(".SS %s %s\n", program_name, command->name);
     while (words != NULL) {
         size_t const length = strcspn(words, "\n");
         char line[256];
         (void)snprintf(line, sizeof line, "%.*s", (int)length, words);
-        (void)printf(".B tacit %s\n[OPTION...] ", command->name);
+        (void)printf(".B %s %s\n[OPTION...] ", program_name, command->name);
         put_roff(line);
         (void)fputs("\n.br\n", stdout);
         words = words[length] == '\n' ? words + length + 1 : NULL;
@@ -62,12 +62,15 @@ static void put_command(const struct command *command)
 
 static void put_man(void)
 {
-    (void)printf(".TH TACIT 1 \"\" \"tacit %s\" \"User Commands\"\n"
-                 ".SH NAME\ntacit \\- private, communication\\-efficient federated bandits\n"
-                 ".SH SYNOPSIS\n.B tacit\n\\fICOMMAND\\fR [ARGUMENTS]\n.SH COMMANDS\n",
-                 TACIT_VERSION);
+    (void)printf(".TH %s 1 \"\" \"tacit %s\" \"User Commands\"\n"
+                 ".SH NAME\n%s \\- private, communication\\-efficient federated bandits\n"
+                 ".SH SYNOPSIS\n.B %s\n\\fICOMMAND\\fR [ARGUMENTS]\n.SH COMMANDS\n",
+                 program_name, TACIT_VERSION, program_name, program_name);
     for (uint32_t i = 0; commands_all[i] != NULL; i++)
         put_command(commands_all[i]);
+    for (uint32_t i = 0; commands_elsewhere[i].name != NULL; i++)
+        (void)printf(".SS %s %s\n%s; see tacitd(1).\n", program_name, commands_elsewhere[i].name,
+                     commands_elsewhere[i].summary);
     (void)fputs(".SH EXIT STATUS\n0 done, 1 it could not be done, 2 wrong input, 130 stopped by "
                 "Ctrl\\-C.\n",
                 stdout);
@@ -77,12 +80,14 @@ static void put_man(void)
 
 static void put_bash(void)
 {
-    (void)fputs("# bash completion of tacit\n_tacit()\n{\n"
-                "    local word=\"${COMP_WORDS[COMP_CWORD]}\" options=\"\"\n    COMPREPLY=()\n"
+    (void)printf("# bash completion of %s\n_%s()\n{\n", program_name, program_name);
+    (void)fputs("    local word=\"${COMP_WORDS[COMP_CWORD]}\" options=\"\"\n    COMPREPLY=()\n"
                 "    if [ \"$COMP_CWORD\" = 1 ]; then\n        options=\"",
                 stdout);
     for (uint32_t i = 0; commands_all[i] != NULL; i++)
         (void)printf("%s%s", i == 0 ? "" : " ", commands_all[i]->name);
+    for (uint32_t i = 0; commands_elsewhere[i].name != NULL; i++)
+        (void)printf(" %s", commands_elsewhere[i].name);
     (void)fputs("\"\n    else\n        case \"${COMP_WORDS[1]}\" in\n", stdout);
     for (uint32_t i = 0; commands_all[i] != NULL; i++) {
         (void)printf("        %s) options=\"", commands_all[i]->name);
@@ -92,12 +97,20 @@ static void put_bash(void)
                          option->arg == NULL ? "" : "=");
         (void)fputs("\" ;;\n", stdout);
     }
+    for (uint32_t i = 0; commands_elsewhere[i].name != NULL; i++)
+        (void)printf("%s%s", i == 0 ? "        " : "|", commands_elsewhere[i].name);
+    if (commands_elsewhere[0].name != NULL)
+        (void)fputs(
+            ") declare -F _tacitd >/dev/null || eval \"$(tacitd manual bash 2>/dev/null)\"\n"
+            "            declare -F _tacitd >/dev/null && _tacitd\n            return ;;\n",
+            stdout);
     (void)fputs("        esac\n    fi\n"
                 "    if [ \"$COMP_CWORD\" = 1 ] || [ \"${word#-}\" != \"$word\" ]; then\n"
                 "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
                 "        [ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]-}\" ] || compopt -o nospace "
-                "2>/dev/null\n    fi\n}\ncomplete -o default -F _tacit tacit\n",
+                "2>/dev/null\n    fi\n}\n",
                 stdout);
+    (void)printf("complete -o default -F _%s %s\n", program_name, program_name);
 }
 
 /* Text in single quotes; `also` is a character that a backslash must stand before. */
@@ -116,14 +129,27 @@ static void put_quoted(const char *text, const char *escaped, const char *quote)
     (void)putchar('\'');
 }
 
+/* Of all commands, those of another executable too. */
+static void each_command(void (*put)(const char *name, const char *summary))
+{
+    for (uint32_t i = 0; commands_all[i] != NULL; i++)
+        put(commands_all[i]->name, commands_all[i]->summary);
+    for (uint32_t i = 0; commands_elsewhere[i].name != NULL; i++)
+        put(commands_elsewhere[i].name, commands_elsewhere[i].summary);
+}
+
+static void put_zsh_name(const char *name, const char *summary)
+{
+    (void)printf("        %s:", name);
+    put_quoted(summary, ":", "'\\''");
+    (void)putchar('\n');
+}
+
 static void put_zsh(void)
 {
-    (void)fputs("#compdef tacit\n_tacit() {\n    local -a commands\n    commands=(\n", stdout);
-    for (uint32_t i = 0; commands_all[i] != NULL; i++) {
-        (void)printf("        %s:", commands_all[i]->name);
-        put_quoted(commands_all[i]->summary, ":", "'\\''");
-        (void)putchar('\n');
-    }
+    (void)printf("#compdef %s\n_%s() {\n    local -a commands\n    commands=(\n", program_name,
+                 program_name);
+    each_command(put_zsh_name);
     (void)fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
                 "        return\n    fi\n    case $words[2] in\n",
                 stdout);
@@ -140,22 +166,25 @@ static void put_zsh(void)
         }
         (void)fputs(" \\\n            '*:file:_files' ;;\n", stdout);
     }
-    (void)fputs("    esac\n}\n_tacit \"$@\"\n", stdout);
+    (void)printf("    esac\n}\n_%s \"$@\"\n", program_name);
+}
+
+static void put_fish_name(const char *name, const char *summary)
+{
+    (void)printf("complete -c %s -n __fish_use_subcommand -a %s -d ", program_name, name);
+    put_quoted(summary, "\\", "\\'");
+    (void)putchar('\n');
 }
 
 static void put_fish(void)
 {
-    (void)fputs("# fish completion of tacit\n", stdout);
-    for (uint32_t i = 0; commands_all[i] != NULL; i++) {
-        (void)printf("complete -c tacit -n __fish_use_subcommand -a %s -d ", commands_all[i]->name);
-        put_quoted(commands_all[i]->summary, "\\", "\\'");
-        (void)putchar('\n');
-    }
+    (void)printf("# fish completion of %s\n", program_name);
+    each_command(put_fish_name);
     for (uint32_t i = 0; commands_all[i] != NULL; i++)
         for (const struct argp_option *option = commands_all[i]->options; option->name != NULL;
              option++) {
-            (void)printf("complete -c tacit -n '__fish_seen_subcommand_from %s' -s %c -l %s%s -d ",
-                         commands_all[i]->name, option->key, option->name,
+            (void)printf("complete -c %s -n '__fish_seen_subcommand_from %s' -s %c -l %s%s -d ",
+                         program_name, commands_all[i]->name, option->key, option->name,
                          option->arg == NULL ? "" : " -r");
             put_quoted(option->doc, "\\", "\\'");
             (void)putchar('\n');

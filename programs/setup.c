@@ -1,10 +1,10 @@
 /* tacit pki, tacit broker-config: what a trial federation needs before its daemons start. */
 #include "commands.h"
+#include "../src/families/live_family.h"
 #include "../src/live/bus/broker_config.h"
 #include "../src/live/daemon/names.h"
 #include "../src/live/pki/pki.h"
 #include "../src/live/site.h"
-#include "tacit/family.h"
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -198,11 +198,11 @@ static void take_broker(const struct command *command, void *into, int key, char
 static void take_words(struct broker_request *request, struct live_broker_config *config,
                        const char *only)
 {
-    struct tacit_family const *const *const families = tacit_families();
+    struct live_family const *const *const families = live_families();
     for (size_t i = 0; families[i] != NULL; i++) {
         TACIT_ASSERT(i < PROTOCOLS_MAX);
         bool const is_wanted = only == NULL || strcmp(families[i]->file.word, only) == 0;
-        if (families[i]->site != NULL && is_wanted)
+        if (is_wanted)
             request->words[config->word_count++] = families[i]->site->word;
     }
     config->words = request->words;
@@ -216,7 +216,7 @@ static enum tacit_status take_coordinator(struct broker_request *request,
 {
     static struct tacit_config_coordinator *coordinator;
     static struct tacit_network *network;
-    enum tacit_status status = tacit_config_coordinator_load(&coordinator, tacit_family_files(),
+    enum tacit_status status = tacit_config_coordinator_load(&coordinator, live_family_files(),
                                                              request->coordinator, error);
     if (status == TACIT_OK)
         status = tacit_network_new(&network, &coordinator->network, TACIT_NETWORK_FULL, error);

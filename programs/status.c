@@ -2,8 +2,8 @@
  * do. Its exit code is for monitoring. */
 #include "ask.h"
 #include "commands.h"
+#include "../src/families/live_family.h"
 #include "tacit/config.h"
-#include "tacit/family.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -218,8 +218,8 @@ static bool find_listener(const char *file, struct asked *asked, struct tacit_er
     asked->is_coordinator = tacit_config_is_coordinator(file);
     enum tacit_status const status =
         asked->is_coordinator
-            ? tacit_config_coordinator_load(&coordinator, tacit_family_files(), file, error)
-            : tacit_config_agent_load(&agent, tacit_family_files(), file, error);
+            ? tacit_config_coordinator_load(&coordinator, live_family_files(), file, error)
+            : tacit_config_agent_load(&agent, live_family_files(), file, error);
     if (status != TACIT_OK)
         return false;
     asked->listener = asked->is_coordinator ? coordinator->status : agent->api;

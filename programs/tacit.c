@@ -1,8 +1,15 @@
-/* The command line: finds the subcommand. */
+/* tacit: the simulator, and what is made of its results. What daemons and their operators need is
+ * tacitd, which this program calls for them. */
 #include "commands.h"
-#include "terminal.h"
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define DAEMONS "tacitd"
+
+const char *const program_name = "tacit";
 
 const struct command *const commands_all[] = {&command_run,
                                               &command_check,
@@ -12,62 +19,47 @@ const struct command *const commands_all[] = {&command_run,
                                               &command_reproduce,
                                               &command_data,
                                               &command_bound,
-                                              &command_agent,
-                                              &command_coordinator,
-                                              &command_status,
-                                              &command_control,
                                               &command_train,
-                                              &command_pki,
-                                              &command_broker_config,
                                               &command_manual,
                                               NULL};
 
-/* What daemons and tools print is for machines, too. */
-static bool is_for_people(const struct command *command)
+const struct command_elsewhere commands_elsewhere[] = {
+    {"agent", "run the agent of a site"},
+    {"coordinator", "run the coordinator of a federation"},
+    {"status", "ask a running agent or coordinator how it is"},
+    {"control", "change a run that is under way"},
+    {"pki", "make a private CA and certificates for a trial"},
+    {"broker-config", "write the broker's configuration and access list"},
+    {NULL, NULL}};
+
+bool command_is_for_people(const struct command *command)
 {
-    return command == &command_run || command == &command_check || command == &command_compare ||
-           command == &command_plan || command == &command_evaluate ||
-           command == &command_reproduce || command == &command_status;
+    return command != &command_data && command != &command_bound && command != &command_train &&
+           command != &command_manual;
 }
 
-static int start(const struct command *command, int word_count, char **words)
+/* Beside this program, else in PATH. */
+int command_call_elsewhere(char **arguments)
 {
-    if (is_for_people(command))
-        terminal_fit(word_count, words);
-    return command_end(command->name, command->run(command, word_count, words));
-}
-
-static void print_help(FILE *out)
-{
-    (void)fprintf(out, "Usage: tacit COMMAND [ARGUMENTS]\n\n"
-                       "Private, communication-efficient federated bandits.\n\n");
-    for (size_t i = 0; commands_all[i] != NULL; i++)
-        (void)fprintf(out, "  %-14s %s\n", commands_all[i]->name, commands_all[i]->summary);
-    (void)fprintf(out, "\n'tacit COMMAND --help' explains a command; 'tacit --version' says which "
-                       "tacit this is.\n");
+    char path[PATH_MAX + sizeof DAEMONS];
+    ssize_t const size = readlink("/proc/self/exe", path, PATH_MAX);
+    path[size < 0 ? 0 : size] = '\0';
+    char *const slash = strrchr(path, '/');
+    if (slash != NULL) {
+        memcpy(slash + 1, DAEMONS, sizeof DAEMONS);
+        (void)execv(path, arguments);
+    }
+    if (slash == NULL || errno == ENOENT)
+        (void)execvp(DAEMONS, arguments);
+    (void)fprintf(stderr,
+                  "tacit %s: the program " DAEMONS ", which does this, is neither beside tacit nor "
+                  "in PATH (%s); it comes with tacit's source and its packages, and not with the "
+                  "Python package\n",
+                  arguments[1], strerror(errno));
+    return EXIT_FAILED;
 }
 
 int main(int argument_count, char **arguments)
 {
-    if (argument_count < 2) {
-        print_help(stderr);
-        return EXIT_WRONG_INPUT;
-    }
-    char const *const name = arguments[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_help(stdout);
-        return command_end(name, EXIT_DONE);
-    }
-    if (strcmp(name, "--version") == 0) {
-        (void)printf("tacit %s\n", TACIT_VERSION);
-        return command_end(name, EXIT_DONE);
-    }
-    for (size_t i = 0; commands_all[i] != NULL; i++)
-        if (strcmp(commands_all[i]->name, name) == 0)
-            return start(commands_all[i], argument_count - 1, arguments + 1);
-    (void)fprintf(stderr, "tacit: unknown command '%s'; allowed:", name);
-    for (size_t i = 0; commands_all[i] != NULL; i++)
-        (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", commands_all[i]->name);
-    (void)fprintf(stderr, "\n");
-    return EXIT_WRONG_INPUT;
+    return command_main(argument_count, arguments);
 }

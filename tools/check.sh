@@ -49,7 +49,7 @@ gate "clang: warnings are errors; address and undefined-behaviour sanitizers ove
 CC=clang tools/build.sh build-asan -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --no-suite federation --no-suite stat --no-suite heavy
-export TACIT_PROGRAM=build-asan/tacit TACIT_TEST_PROGRAM=build-asan/tacit-test
+export TACIT_PROGRAM=build-asan/tacit TACIT_TEST_PROGRAM=build-asan/tacitd-test
 export TACIT_SIMULATED_PROGRAM=build-asan/tests/simulated
 python3 tests/live/byte_for_byte.py hooked_federation_sends_the_simulator_s_bytes
 python3 tests/live/peers.py ring_of_eight_decides_alike_without_a_hub two_stars_of_four_report_through_their_sinks
@@ -58,7 +58,7 @@ unset TACIT_PROGRAM TACIT_TEST_PROGRAM TACIT_SIMULATED_PROGRAM ASAN_OPTIONS UBSA
 
 gate "thread sanitizer over what has threads"
 threaded='sim_runs sim_glm_runs cli_run cli_reproduce cli_votes live_store_piles'
-TARGETS="tacit tacit-test $(printf 'tests/%s ' $threaded)" CC=clang \
+TARGETS="tacit tacitd tacitd-test $(printf 'tests/%s ' $threaded)" CC=clang \
     tools/build.sh build-tsan -Dtests=true -Db_sanitize=thread -Db_lundef=false
 # shellcheck disable=SC2046
 tools/run_tests.sh build-tsan --quiet --no-rebuild --timeout-multiplier 5 $(printf '%s ' $threaded | sed -E 's/(sim|cli|live)_//g')

@@ -110,11 +110,17 @@ struct tacit_config_family {
      * config->keys, in memory of config_document_allocate. */
     void (*read)(struct config_reader *reader, const struct config_node *root,
                  struct tacit_config *config);
+};
+
+/* What the files of the daemons hold of a family beside what all have. Lists end with NULL; a NULL
+ * list has nothing. */
+struct tacit_config_live {
+    const char *word;  /* of `protocol` */
+    unsigned networks; /* bits 1 << enum tacit_config_network: those it runs over */
     bool lacks_rounds; /* else a site's file says how many it answers at most: policy.rounds_max */
-    /* The files of the daemons; NULL: the family is not live. In the same way: further keys in
-     * `run` of the coordinator's file and in `policy` of a site's, read after everything else into
-     * ->keys. A site's need not have any. */
-    bool live_is_open; /* live it protects nothing: its files have no epsilon and no budget */
+    bool is_open;      /* it protects nothing: its files have no epsilon and no budget */
+    /* Further keys in `run` of the coordinator's file and in `policy` of a site's, read after
+     * everything else into ->keys, as tacit_config_family.read does. A site's need not have any. */
     const char *const *run_keys;
     void (*read_run)(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config_coordinator *coordinator);
@@ -243,16 +249,16 @@ struct tacit_config_agent {
     bool joins_runs;               /* runs: join; else it asks */
     uint32_t rewards_per_unit_max; /* 0: no limit */
     bool log_is_json;
-    const char *log_file;                     /* NULL: stderr */
-    const struct tacit_config_family *family; /* `protocol`; by default the first that is live */
-    void *keys;                               /* what the family read; NULL: nothing */
-    struct config_document *document;         /* owns the strings */
+    const char *log_file;                   /* NULL: stderr */
+    const struct tacit_config_live *family; /* `protocol`; by default the first of the list */
+    void *keys;                             /* what the family read; NULL: nothing */
+    struct config_document *document;       /* owns the strings */
 };
 
-/* `families`: those that there are, a list that ends with NULL. Errors: as tacit_config_load. There
+/* `families`: those that are live, a list that ends with NULL. Errors: as tacit_config_load. There
  * is no paper mode here, and no seed. */
 enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
-                                          const struct tacit_config_family *const *families,
+                                          const struct tacit_config_live *const *families,
                                           const char *path, struct tacit_error *error);
 /* Gives the memory back; NULL is allowed. */
 void tacit_config_agent_free(struct tacit_config_agent *agent);
@@ -277,15 +283,15 @@ struct tacit_config_coordinator {
     struct tacit_config_listener status;
     uint32_t waiting_after_s; /* as of an agent */
     bool log_is_json;
-    const char *log_file;                     /* NULL: stderr */
-    const struct tacit_config_family *family; /* as of an agent */
+    const char *log_file;                   /* NULL: stderr */
+    const struct tacit_config_live *family; /* as of an agent */
     void *keys;
     struct config_document *document;
 };
 
 /* Errors: as tacit_config_load. */
 enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
-                                                const struct tacit_config_family *const *families,
+                                                const struct tacit_config_live *const *families,
                                                 const char *path, struct tacit_error *error);
 /* Gives the memory back; NULL is allowed. */
 void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator);

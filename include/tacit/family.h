@@ -1,6 +1,7 @@
 /* Families: where a protocol meets its hosts. A host (the programs, the simulator's threads, the
  * daemons) knows the families by one constant struct each, which is called once a run or once an
- * event, never once a pull. families/list.c has the list; families/NAME is one of them.
+ * event, never once a pull. families/list.c has the list; families/NAME is one of them. Its live
+ * half is a struct of its own: src/families/live_family.h.
  * CONTRIBUTING.md, "A new family", says step by step how one moves in. */
 #ifndef TACIT_FAMILY_H
 #define TACIT_FAMILY_H
@@ -13,10 +14,6 @@
 #include "tacit/topo.h"
 
 struct tacit_log; /* tacit/data.h */
-
-struct live_site_ops; /* src/live/site.h */
-struct live_hub_ops;  /* src/live/hub.h */
-struct live_hub_config;
 
 /* ---- Networks -------------------------------------------------------------------------------- */
 
@@ -191,17 +188,6 @@ struct tacit_family {
      * be played there, with error->text saying why; TACIT_MEMORY. */
     enum tacit_status (*baseline)(struct tacit_experiment *experiment, const char *name,
                                   struct tacit_error *error);
-
-    const struct live_site_ops *site; /* NULL: not live */
-    const struct live_hub_ops *hub;
-    /* From the coordinator's file to hub->settings; the rest of *hub is there, and hub->quorum may
-     * be lowered. `network` is NULL over a star, and outlives the settings. Refuses a run that
-     * cannot learn anything. Errors: TACIT_INVALID with error->text, TACIT_MEMORY. */
-    enum tacit_status (*hub_settings)(struct live_hub_config *hub,
-                                      const struct tacit_config_coordinator *file,
-                                      const struct tacit_network *network,
-                                      struct tacit_error *error);
-    void (*hub_settings_free)(struct live_hub_config *hub);
 };
 
 /* ---- Baselines ------------------------------------------------------------------------------- */

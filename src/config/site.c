@@ -290,9 +290,9 @@ static void read_range(struct config_reader *reader, const struct config_node *m
 }
 
 /* The word of the protocol, and whose files these are then. */
-static const struct tacit_config_family *
+static const struct tacit_config_live *
 read_protocol(struct config_reader *reader, const struct config_node *root,
-              const struct tacit_config_family *const *families)
+              const struct tacit_config_live *const *families)
 {
     char list[256];
     struct tacit_text words = tacit_text_init(list, sizeof list);
@@ -300,8 +300,6 @@ read_protocol(struct config_reader *reader, const struct config_node *root,
     char const *word = NULL;
     config_reader_text(reader, root, "protocol", false, &word);
     for (size_t i = 0; reader->status == TACIT_OK && families[i] != NULL; i++) {
-        if (families[i]->read_run == NULL)
-            continue;
         if (word == NULL || strcmp(families[i]->word, word) == 0)
             return families[i];
         tacit_text_add(&words, words.size == 0 ? "" : ", ");
@@ -355,7 +353,7 @@ static void read_policy(struct config_reader *reader, const struct config_node *
         return;
     check_all_keys(reader, policy, "policy", has_rounds ? keys : without_rounds,
                    agent->family->policy_keys);
-    bool const is_open = agent->family->live_is_open;
+    bool const is_open = agent->family->is_open;
     refuse_epsilon(reader, policy, "policy.epsilon", is_open);
     refuse_epsilon(reader, policy, "policy.budget", is_open);
     config_reader_number(reader, policy, "policy.epsilon", !is_open, epsilon, &agent->epsilon);
@@ -445,7 +443,7 @@ static void read_missing(struct config_reader *reader, const struct config_node 
 }
 
 static void read_agent(struct config_reader *reader,
-                       const struct tacit_config_family *const *families,
+                       const struct tacit_config_live *const *families,
                        struct tacit_config_agent *agent)
 {
     static const char *const keys[] = {
@@ -489,7 +487,7 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
     config_reader_u64(reader, run, "run.id", false, 1, UINT64_MAX, &coordinator->run_id);
     config_reader_u64(reader, run, "run.horizon", true, 1, TACIT_HORIZON_MAX,
                       &coordinator->horizon);
-    bool const is_open = coordinator->family->live_is_open;
+    bool const is_open = coordinator->family->is_open;
     refuse_epsilon(reader, run, "run.epsilon", is_open);
     config_reader_number(reader, run, "run.epsilon", !is_open,
                          (struct config_range){1e-6, 1e6, false, false, false},
@@ -533,7 +531,7 @@ static void read_network(struct config_reader *reader, const struct config_node 
 }
 
 static void read_coordinator(struct config_reader *reader,
-                             const struct tacit_config_family *const *families,
+                             const struct tacit_config_live *const *families,
                              struct tacit_config_coordinator *coordinator)
 {
     static const char *const keys[] = {
@@ -567,7 +565,7 @@ static void read_coordinator(struct config_reader *reader,
 /* ---- Public ---- */
 
 enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
-                                          const struct tacit_config_family *const *families,
+                                          const struct tacit_config_live *const *families,
                                           const char *path, struct tacit_error *error)
 {
     struct tacit_config_agent *const made = calloc(1, sizeof *made);
@@ -603,7 +601,7 @@ void tacit_config_agent_free(struct tacit_config_agent *agent)
 }
 
 enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
-                                                const struct tacit_config_family *const *families,
+                                                const struct tacit_config_live *const *families,
                                                 const char *path, struct tacit_error *error)
 {
     struct tacit_config_coordinator *const made = calloc(1, sizeof *made);

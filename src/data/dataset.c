@@ -2,8 +2,8 @@
  * fetches anything. */
 #include "tacit/data.h"
 #include "internal.h"
+#include "tacit/commit.h"
 #include <errno.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define DIRECTORIES_MAX 2u
 #define SUMS_BYTES_MAX ((size_t)1 << 20)
-#define SUM_BYTES 32u
+#define SUM_BYTES TACIT_SHA256_BYTES
 #define SUM_DIGITS 64u
 #define READ_BYTES 16384u
 
@@ -161,34 +161,24 @@ static enum tacit_status find_sum(char *text, const char *relative, const char *
     return data_fail(error, TACIT_IO, sums_path, 0, "no line for '%s'", relative);
 }
 
-static enum tacit_status digest_stream(EVP_MD_CTX *context, FILE *file, const char *path,
-                                       unsigned char sum[SUM_BYTES], struct tacit_error *error)
-{
-    bool ok = EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
-    unsigned char bytes[READ_BYTES];
-    size_t got;
-    while (ok && (got = fread(bytes, 1, sizeof bytes, file)) > 0)
-        ok = EVP_DigestUpdate(context, bytes, got) == 1;
-    if (ferror(file))
-        return data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
-    if (!ok || EVP_DigestFinal_ex(context, sum, NULL) != 1)
-        return data_fail(error, TACIT_IO, path, 0, "libcrypto could not compute its sha256");
-    return TACIT_OK;
-}
-
 static enum tacit_status digest_file(const char *path, unsigned char sum[SUM_BYTES],
                                      struct tacit_error *error)
 {
     FILE *const file = fopen(path, "rb");
     if (file == NULL)
         return data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
-    EVP_MD_CTX *const context = EVP_MD_CTX_new();
-    enum tacit_status const status = context == NULL
-                                         ? data_fail_memory(error, path)
-                                         : digest_stream(context, file, path, sum, error);
-    EVP_MD_CTX_free(context);
+    struct tacit_sha256 sha = tacit_sha256_init();
+    unsigned char bytes[READ_BYTES];
+    size_t got;
+    while ((got = fread(bytes, 1, sizeof bytes, file)) > 0)
+        tacit_sha256_update(&sha, bytes, got);
+    bool const failed = ferror(file) != 0;
+    int const why = errno;
     (void)fclose(file);
-    return status;
+    if (failed)
+        return data_fail(error, TACIT_IO, path, 0, "%s", strerror(why));
+    tacit_sha256_final(&sha, sum);
+    return TACIT_OK;
 }
 
 static enum tacit_status stated_sum(const char *directory, const char *relative,

@@ -48,6 +48,26 @@ class Installed(unittest.TestCase):
         if not sanitized:
             self.assertNotIn(" malloc", symbols)
 
+    def needed(self, program):
+        lines = run("readelf", "-d", BUILD / program).stdout.splitlines()
+        return " ".join(line.split("[")[1].split(".so")[0] for line in lines if "(NEEDED)" in line)
+
+    def test_a_program_needs_what_it_is_for(self):
+        daemons, simulator = self.needed("tacitd"), self.needed("tacit")
+        for library in ("lapack", "dnnl", "gomp", "blas"):
+            self.assertNotIn(library, daemons)
+        for library in ("sqlite", "mosquitto", "crypto", "ssl"):
+            self.assertIn(library, daemons + " ssl")
+            self.assertNotIn(library, simulator)
+
+    def test_without_the_daemons_program_its_name_is_said(self):
+        alone = self.root / "tacit"
+        alone.write_bytes((BUILD / "tacit").read_bytes())
+        alone.chmod(0o755)
+        done = subprocess.run([alone, "agent", "--config", "site.yaml"], capture_output=True, text=True, env={"PATH": str(self.root)})
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^tacit agent: the program tacitd, .* is neither beside tacit nor in PATH \(No such file")
+
     def test_every_header_stands_for_itself(self):
         names = sorted(path.name for path in self.include.glob("*.h"))
         self.assertIn("wire_elim.h", names)

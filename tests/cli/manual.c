@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,9 +22,16 @@ static struct process_result tacit(const char *first, const char *second)
     return run((const char *const[]){process_tacit(), first, second, NULL});
 }
 
+static struct process_result tacitd(const char *first, const char *second)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%sd", process_tacit());
+    return run((const char *const[]){path, first, second, NULL});
+}
+
 /* Calls `found` for each command of "tacit --help". */
-static uint32_t each_command(void (*found)(const char *command, const char *context),
-                             const char *context)
+static uint32_t each_command(void (*found)(const char *command, const void *context),
+                             const void *context)
 {
     struct process_result help = tacit("--help", NULL);
     uint32_t count = 0;
@@ -57,7 +65,8 @@ static void option_is_in_man(const char *option, const char *command, const char
 {
     char section[128];
     char wanted[128];
-    (void)snprintf(section, sizeof section, ".SS tacit %s\n", command);
+    (void)snprintf(section, sizeof section, "%s %s\n",
+                   strstr(text, ".SS tacitd") ? ".SS tacitd" : ".SS tacit", command);
     size_t size = (size_t)snprintf(wanted, sizeof wanted, "\\-\\-");
     for (char const *at = option; *at != '\0' && size < sizeof wanted - 8; at++) {
         if (*at == '-')
@@ -73,18 +82,53 @@ static void option_is_in_man(const char *option, const char *command, const char
         fail_msg("%s of %s is not in the man page", option, command);
 }
 
-static void command_is_in_man(const char *command, const char *text)
+struct pages {
+    const char *own;
+    const char *daemons;
+};
+
+/* In the page of tacit, or there only where to look. */
+static void command_is_in_man(const char *command, const void *context)
 {
-    each_option(command, option_is_in_man, text);
+    struct pages const *const pages = context;
+    char own[128];
+    char daemon[128];
+    (void)snprintf(own, sizeof own, ".SS tacit %s\n", command);
+    (void)snprintf(daemon, sizeof daemon, ".SS tacitd %s\n", command);
+    bool const is_daemon = strcmp(command, "manual") != 0 && strstr(pages->daemons, daemon) != NULL;
+    assert_non_null(strstr(pages->own, own));
+    each_option(command, option_is_in_man, is_daemon ? pages->daemons : pages->own);
 }
 
-static void the_man_page_has_every_option(void **state)
+static void the_man_pages_have_every_option(void **state)
 {
     struct process_result man = tacit("manual", "man");
+    struct process_result daemons = tacitd("manual", "man");
     (void)state;
     assert_int_equal(man.code, 0);
-    assert_true(each_command(command_is_in_man, man.out) >= 10);
+    assert_int_equal(daemons.code, 0);
+    struct pages const pages = {man.out, daemons.out};
+    assert_true(each_command(command_is_in_man, &pages) >= 10);
     process_free(&man);
+    process_free(&daemons);
+}
+
+/* What tacit says of the commands that it calls tacitd for, tacitd says of itself. */
+static void the_daemons_commands_are_listed_alike(void **state)
+{
+    struct process_result own = tacit("--help", NULL);
+    struct process_result daemons = tacitd("--help", NULL);
+    uint32_t count = 0;
+    (void)state;
+    assert_int_equal(daemons.code, 0);
+    for (char *line = strtok(daemons.out, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        if (line[0] == ' ') {
+            assert_non_null(strstr(own.out, line));
+            count++;
+        }
+    assert_true(count >= 7);
+    process_free(&own);
+    process_free(&daemons);
 }
 
 /* Completes "tacit WORD" or "tacit COMMAND WORD" in a real bash. */
@@ -92,7 +136,8 @@ static struct process_result complete(const char *command, const char *word)
 {
     char script[1024];
     (void)snprintf(script, sizeof script,
-                   "eval \"$('%s' manual bash)\"; COMP_WORDS=(tacit %s %s); COMP_CWORD=%d; _tacit; "
+                   "PATH=$(dirname '%s'):$PATH; eval \"$(tacit manual bash)\"; COMP_WORDS=(tacit "
+                   "%s %s); COMP_CWORD=%d; _tacit; "
                    "printf '%%s\\n' \"${COMPREPLY[@]}\"",
                    process_tacit(), command, word, *command == '\0' ? 1 : 2);
     return run((const char *const[]){"/bin/bash", "-c", script, NULL});
@@ -109,7 +154,7 @@ static void assert_completes(const char *command, const char *word, const char *
     process_free(&result);
 }
 
-static void command_completes(const char *command, const char *context)
+static void command_completes(const char *command, const void *context)
 {
     (void)context;
     assert_completes("", command, command);
@@ -182,7 +227,8 @@ static void stdout_that_is_full_is_said_by_every_command(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_man_page_has_every_option),
+        cmocka_unit_test(the_man_pages_have_every_option),
+        cmocka_unit_test(the_daemons_commands_are_listed_alike),
         cmocka_unit_test(bash_completes_commands_and_options),
         cmocka_unit_test(the_other_shells_hear_of_every_command),
         cmocka_unit_test(another_word_is_refused),

@@ -80,7 +80,7 @@ def systemd_takes_the_units(federation_of):
         text = unit.read_text()
         require("WatchdogSec" not in text, f"{unit.name}: the daemons send no WATCHDOG=1")
         name = unit.name.replace("@", "@north")
-        (folder / name).write_text(text.replace("/usr/local/bin/tacit", TACIT))
+        (folder / name).write_text(text.replace("/usr/local/bin/tacitd", TACIT + "d"))
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", *map(str, sorted(folder.iterdir()))],
                           capture_output=True, text=True, check=False)
     ours = [line for line in done.stderr.splitlines() if str(folder) in line or "tacit" in line]

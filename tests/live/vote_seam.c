@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/families/vote/live.h"
 #include "tacit/random.h"
 #include "tacit/wire_vote.h"
 

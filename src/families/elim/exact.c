@@ -1,5 +1,4 @@
-/* Elimination with exact bounds (`bounds: exact`, EXACT-BOUNDS 4; ours): its keys, and what its
- * ladder does not allow. */
+/* Elimination with exact bounds (`bounds: exact`, EXACT-BOUNDS 4; ours): its keys. */
 #include "plan.h"
 #include <stdio.h>
 #include "../../config/reader.h"
@@ -70,23 +69,4 @@ void elim_read_exact(struct config_reader *reader, const struct config_node *roo
     elim_read_bounds(reader, config_node_member(root, "protocol"), "protocol", keys);
     if (keys->is_exact)
         refuse_with_exact(reader, root, config, keys);
-}
-
-/* ---- The plan ---- */
-
-enum tacit_status elim_check_ladder(const struct tacit_experiment *experiment,
-                                    struct tacit_error *error)
-{
-    struct elim_plan const *const plan = experiment->plan;
-    struct elim_sim const *const sim = &plan->sim;
-    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
-                                        .arm_count = sim->common.env.arm_count,
-                                        .agent_count = sim->report_count,
-                                        .horizon = sim->common.horizon,
-                                        .epsilon_per_reward = sim->epsilon_per_reward,
-                                        .growth = sim->growth,
-                                        .confidence = sim->confidence};
-    char text[PHASED_REFUSAL_BYTES];
-    char const *const key = phased_schedule_refusal(&phases, text);
-    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
 }

@@ -1,7 +1,5 @@
 /* Epoch elimination (Li, Song) as its hosts know it. */
 #include <stdlib.h>
-#include "live.h"
-#include "live_keys.h"
 #include "plan.h"
 
 extern const struct tacit_family elim_family;
@@ -20,9 +18,7 @@ const struct tacit_family elim_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
-             .read = elim_read_keys,
-             .run_keys = elim_run_keys,
-             .read_run = elim_read_run},
+             .read = elim_read_keys},
     .metrics = elim_metrics,
     .eliminates = true,
     .ranks = true,
@@ -32,8 +28,4 @@ const struct tacit_family elim_family = {
     .bounds = elim_print_bounds,
     .forecast = elim_forecast,
     .player = ELIM_PLAYER,
-    .bytes = plan_bytes,
-    .site = &elim_site_ops,
-    .hub = &elim_hub_ops,
-    .hub_settings = elim_hub_settings_new,
-    .hub_settings_free = elim_hub_settings_free};
+    .bytes = plan_bytes};

@@ -1,6 +1,8 @@
 /* From the coordinator's file to the settings of the hub. */
-#include "live_keys.h"
+#include "../phased/ladder.h"
 #include "../../config/reader.h"
+#include "../live_family.h"
+#include "live.h"
 #include "../phased/plan.h"
 #include "plan.h"
 #include "settings.h"
@@ -8,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const elim_run_keys[] = {"participation", "rounds",     "gap", "bounds",
-                                     "growth",        "confidence", NULL};
+static const char *const elim_run_keys[] = {"participation", "rounds",     "gap", "bounds",
+                                            "growth",        "confidence", NULL};
 
 struct run_keys {
     double participation;
@@ -53,8 +55,8 @@ static void check_network(struct config_reader *reader, const struct config_node
                            "no quorum, or a star or a hybrid");
 }
 
-void elim_read_run(struct config_reader *reader, const struct config_node *root,
-                   struct tacit_config_coordinator *coordinator)
+static void elim_read_run(struct config_reader *reader, const struct config_node *root,
+                          struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -126,10 +128,16 @@ struct held {
     struct tacit_elim_network network;
 };
 
-enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
-                                        const struct tacit_config_coordinator *file,
-                                        const struct tacit_network *network,
-                                        struct tacit_error *error)
+static void elim_hub_settings_free(struct live_hub_config *hub)
+{
+    free((void *)(uintptr_t)hub->settings);
+    hub->settings = NULL;
+}
+
+static enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
+                                               const struct tacit_config_coordinator *file,
+                                               const struct tacit_network *network,
+                                               struct tacit_error *error)
 {
     struct run_keys const *const keys = file->keys;
     struct held *const made = calloc(1, sizeof *made);
@@ -155,8 +163,17 @@ enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
     return status;
 }
 
-void elim_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
-}
+/* ---- The family as the daemons know it ---- */
+
+extern const struct live_family elim_live;
+
+const struct live_family elim_live = {
+    .file = {.word = "elimination",
+             .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |
+                         1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE,
+             .run_keys = elim_run_keys,
+             .read_run = elim_read_run},
+    .site = &elim_site_ops,
+    .hub = &elim_hub_ops,
+    .hub_settings = elim_hub_settings_new,
+    .hub_settings_free = elim_hub_settings_free};

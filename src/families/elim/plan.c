@@ -1,6 +1,9 @@
 /* From an experiment file with epoch elimination to what its runs need: reports, epsilon, schedule,
  * promise; and what is refused. */
+#include "../phased/ladder.h"
 #include "plan.h"
+#include "../phased/plan.h"
+#include "settings.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +16,6 @@ static const struct elim_keys *keys_of(const struct tacit_experiment *experiment
 static uint32_t delay_of(const struct tacit_experiment *experiment)
 {
     return experiment->network == NULL ? 0 : experiment->network->delay;
-}
-
-struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike)
-{
-    return (struct tacit_elim_network){.collection = network->has_sinks ? TACIT_ELIM_GATHER
-                                                                        : TACIT_ELIM_SPREAD,
-                                       .graph = &network->graph,
-                                       .label = network->label,
-                                       .components = network->components,
-                                       .component_count = network->component_count,
-                                       .parent = network->parent,
-                                       .diameter = network->diameter,
-                                       .components_alike = components_alike};
 }
 
 /* ---- Privacy ---- */
@@ -231,6 +221,24 @@ static uint32_t server_links(const struct tacit_experiment *experiment, uint32_t
     return experiment->network->has_sinks ? experiment->network->component_count : 0;
 }
 
+/* Refuses what the ladder of exact bounds does not allow. */
+static enum tacit_status check_ladder(const struct tacit_experiment *experiment,
+                                      struct tacit_error *error)
+{
+    struct elim_plan const *const plan = experiment->plan;
+    struct elim_sim const *const sim = &plan->sim;
+    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
+                                        .arm_count = sim->common.env.arm_count,
+                                        .agent_count = sim->report_count,
+                                        .horizon = sim->common.horizon,
+                                        .epsilon_per_reward = sim->epsilon_per_reward,
+                                        .growth = sim->growth,
+                                        .confidence = sim->confidence};
+    char text[PHASED_REFUSAL_BYTES];
+    char const *const key = phased_schedule_refusal(&phases, text);
+    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
+}
+
 enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
@@ -251,7 +259,7 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     promise(experiment, report_count);
     experiment->server_links = server_links(experiment, report_count);
     fill_plan(experiment, report_count, plan);
-    status = is_exact ? elim_check_ladder(experiment, error) : check_gap(experiment, error);
+    status = is_exact ? check_ladder(experiment, error) : check_gap(experiment, error);
     if (status == TACIT_OK)
         status = check_horizon(experiment, error);
     return status == TACIT_OK ? check_cores(experiment, error) : status;

@@ -35,9 +35,6 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
  */
 struct tacit_elim_schedule elim_schedule(const struct tacit_experiment *experiment);
 
-/* The network as the cores know it. Requires: the network outlives it. */
-struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike);
-
 /* ---- forecast.c ---- */
 
 /* Of the family (tacit/family.h). Without a round limit. */
@@ -62,8 +59,4 @@ void elim_refuse_beside_exact(struct config_reader *reader, const struct config_
  * keys are read. */
 void elim_read_exact(struct config_reader *reader, const struct config_node *root,
                      const struct tacit_config *config, struct elim_keys *keys);
-
-/* Refuses what the ladder of exact bounds does not allow. Requires: experiment->plan is filled. */
-enum tacit_status elim_check_ladder(const struct tacit_experiment *experiment,
-                                    struct tacit_error *error);
 #endif

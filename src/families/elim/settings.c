@@ -55,3 +55,16 @@ uint64_t elim_horizon_min(struct tacit_elim_schedule schedule)
     }
     return needed;
 }
+
+struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike)
+{
+    return (struct tacit_elim_network){.collection = network->has_sinks ? TACIT_ELIM_GATHER
+                                                                        : TACIT_ELIM_SPREAD,
+                                       .graph = &network->graph,
+                                       .label = network->label,
+                                       .components = network->components,
+                                       .component_count = network->component_count,
+                                       .parent = network->parent,
+                                       .diameter = network->diameter,
+                                       .components_alike = components_alike};
+}

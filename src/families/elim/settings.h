@@ -3,6 +3,7 @@
 #define TACIT_ELIM_SETTINGS_H
 #include "../../live/hub.h"
 #include "tacit/elim.h"
+#include "tacit/family.h"
 
 struct elim_hub_settings {
     uint32_t report_count;                    /* N */
@@ -31,4 +32,7 @@ uint64_t elim_first_epoch(const struct tacit_elim_schedule *schedule);
 /* A horizon that is as long as its own first epoch: the least one. Above TACIT_HORIZON_MAX: there
  * is none. */
 uint64_t elim_horizon_min(struct tacit_elim_schedule schedule);
+
+/* The network as the cores know it. Requires: the network outlives it. */
+struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike);
 #endif

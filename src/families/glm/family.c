@@ -1,5 +1,4 @@
 /* Federated generalised linear bandits (Li, Wang) as their hosts know them. */
-#include "live.h"
 #include "plan.h"
 
 static const char *const environments[] = {"contextual", NULL};
@@ -16,12 +15,7 @@ const struct tacit_family glm_family = {
              .privacy_keys = privacy_keys,
              .privacy_may_miss = true,
              .own_environments = environments,
-             .read = glm_read_keys,
-             .live_is_open = true,
-             .run_keys = glm_run_keys,
-             .read_run = glm_read_run,
-             .policy_keys = glm_policy_keys,
-             .read_policy = glm_read_policy},
+             .read = glm_read_keys},
     .metrics = glm_metrics,
     .plan = glm_make_plan,
     .plan_free = glm_free_plan,
@@ -29,8 +23,4 @@ const struct tacit_family glm_family = {
     .player = {.metric_count = GLM_METRIC_COUNT,
                .run_new = glm_run_new,
                .run_play = glm_run_play,
-               .run_free = glm_run_free},
-    .site = &glm_site_ops,
-    .hub = &glm_hub_ops,
-    .hub_settings = glm_hub_settings_new,
-    .hub_settings_free = glm_hub_settings_free};
+               .run_free = glm_run_free}};

@@ -24,18 +24,4 @@ struct glm_policy {
 
 /* The model of the run. */
 struct tacit_glm_model glm_live_model(const struct live_hub_config *config);
-
-/* ---- live_keys.c ---- */
-
-extern const char *const glm_run_keys[];
-extern const char *const glm_policy_keys[];
-void glm_read_run(struct config_reader *reader, const struct config_node *root,
-                  struct tacit_config_coordinator *coordinator);
-void glm_read_policy(struct config_reader *reader, const struct config_node *root,
-                     struct tacit_config_agent *agent);
-enum tacit_status glm_hub_settings_new(struct live_hub_config *hub,
-                                       const struct tacit_config_coordinator *file,
-                                       const struct tacit_network *network,
-                                       struct tacit_error *error);
-void glm_hub_settings_free(struct live_hub_config *hub);
 #endif

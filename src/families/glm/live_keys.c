@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../config/reader.h"
+#include "../live_family.h"
 #include "live.h"
 #include "plan.h"
 
-const char *const glm_run_keys[] = {"features",    "variant",       "link",  "threshold", "lambda",
-                                    "delta",       "norm",          "noise", "alpha",     "explore",
-                                    "exploration", "suboptimality", NULL};
-const char *const glm_policy_keys[] = {"privacy", "features", NULL};
+static const char *const glm_run_keys[] = {
+    "features", "variant", "link",    "threshold",   "lambda",        "delta", "norm",
+    "noise",    "alpha",   "explore", "exploration", "suboptimality", NULL};
+static const char *const glm_policy_keys[] = {"privacy", "features", NULL};
 
 /* A list of 1 to 64 names of coordinates. */
 static const char *const *read_features(struct config_reader *reader, const struct config_node *map,
@@ -76,8 +77,8 @@ static void read_numbers(struct config_reader *reader, const struct config_node 
     config_reader_number(reader, run, "run.explore", false, share, &model->explore);
 }
 
-void glm_read_run(struct config_reader *reader, const struct config_node *root,
-                  struct tacit_config_coordinator *coordinator)
+static void glm_read_run(struct config_reader *reader, const struct config_node *root,
+                         struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
     struct glm_hub_settings *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -118,10 +119,15 @@ struct tacit_glm_model glm_live_model(const struct live_hub_config *config)
     return model;
 }
 
-enum tacit_status glm_hub_settings_new(struct live_hub_config *hub,
-                                       const struct tacit_config_coordinator *file,
-                                       const struct tacit_network *network,
-                                       struct tacit_error *error)
+static void glm_hub_settings_free(struct live_hub_config *hub)
+{
+    hub->settings = NULL; /* the file's */
+}
+
+static enum tacit_status glm_hub_settings_new(struct live_hub_config *hub,
+                                              const struct tacit_config_coordinator *file,
+                                              const struct tacit_network *network,
+                                              struct tacit_error *error)
 {
     TACIT_ASSERT(network == NULL);
     hub->settings = file->keys;
@@ -135,15 +141,10 @@ enum tacit_status glm_hub_settings_new(struct live_hub_config *hub,
     return TACIT_INVALID;
 }
 
-void glm_hub_settings_free(struct live_hub_config *hub)
-{
-    hub->settings = NULL; /* the file's */
-}
-
 /* ---- A site ---- */
 
-void glm_read_policy(struct config_reader *reader, const struct config_node *root,
-                     struct tacit_config_agent *agent)
+static void glm_read_policy(struct config_reader *reader, const struct config_node *root,
+                            struct tacit_config_agent *agent)
 {
     static const struct config_choice choices[] = {{"none", 0}, {NULL, 0}};
     struct config_node const *const policy = config_node_member(root, "policy");
@@ -162,3 +163,19 @@ void glm_read_policy(struct config_reader *reader, const struct config_node *roo
                            "this protocol learns from rewards that came; allowed: without this "
                            "section");
 }
+
+/* ---- The family as the daemons know it ---- */
+
+extern const struct live_family glm_live;
+
+const struct live_family glm_live = {.file = {.word = "glm-ucb",
+                                              .networks = 1u << TACIT_CONFIG_STAR,
+                                              .is_open = true,
+                                              .run_keys = glm_run_keys,
+                                              .read_run = glm_read_run,
+                                              .policy_keys = glm_policy_keys,
+                                              .read_policy = glm_read_policy},
+                                     .site = &glm_site_ops,
+                                     .hub = &glm_hub_ops,
+                                     .hub_settings = glm_hub_settings_new,
+                                     .hub_settings_free = glm_hub_settings_free};

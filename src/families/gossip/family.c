@@ -1,7 +1,5 @@
 /* Gossip UCB (Zhu, Zhu, Liu, Liu) as its hosts know it. */
 #include <stdlib.h>
-#include "live.h"
-#include "live_keys.h"
 #include "plan.h"
 
 const struct tacit_metric gossip_metrics[] = {
@@ -84,11 +82,7 @@ const struct tacit_family gossip_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
-             .read = gossip_read_keys,
-             .lacks_rounds = true,
-             .run_keys = gossip_run_keys,
-             .read_run = gossip_read_run,
-             .read_policy = gossip_read_policy},
+             .read = gossip_read_keys},
     .metrics = gossip_metrics,
     .band = &gossip_band,
     .ranks = true,
@@ -100,8 +94,4 @@ const struct tacit_family gossip_family = {
     .player = {.metric_count = GOSSIP_METRIC_COUNT,
                .run_new = run_new,
                .run_play = run_play,
-               .run_free = run_free},
-    .site = &gossip_site_ops,
-    .hub = &gossip_hub_ops,
-    .hub_settings = gossip_hub_settings_new,
-    .hub_settings_free = gossip_hub_settings_free};
+               .run_free = run_free}};

@@ -1,7 +1,7 @@
 /* From the coordinator's file to the settings of a run; what a site's file may not say. */
-#include "live_keys.h"
 #include "../../config/reader.h"
-#include "../../live/hub.h"
+#include "../live_family.h"
+#include "live.h"
 #include "settings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define EXCHANGE_S 1.0
 #define PULLS_PER_SECOND 1000.0
 
-const char *const gossip_run_keys[] = {"exchange_s", "pulls_per_second", "log_base", NULL};
+static const char *const gossip_run_keys[] = {"exchange_s", "pulls_per_second", "log_base", NULL};
 
 struct run_keys {
     double exchange_s;
@@ -30,8 +30,8 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
                                "sites that gossip wait for nobody; allowed: not to give it");
 }
 
-void gossip_read_run(struct config_reader *reader, const struct config_node *root,
-                     struct tacit_config_coordinator *coordinator)
+static void gossip_read_run(struct config_reader *reader, const struct config_node *root,
+                            struct tacit_config_coordinator *coordinator)
 {
     static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
     struct config_node const *const run = config_node_member(root, "run");
@@ -61,8 +61,8 @@ void gossip_read_run(struct config_reader *reader, const struct config_node *roo
                            "the noise of 1 slot is not defined; allowed: at least 2");
 }
 
-void gossip_read_policy(struct config_reader *reader, const struct config_node *root,
-                        struct tacit_config_agent *agent)
+static void gossip_read_policy(struct config_reader *reader, const struct config_node *root,
+                               struct tacit_config_agent *agent)
 {
     (void)agent;
     if (config_node_member(root, "missing") != NULL)
@@ -80,10 +80,16 @@ static enum tacit_status refuse(const struct tacit_config_coordinator *file, con
     return TACIT_INVALID;
 }
 
-enum tacit_status gossip_hub_settings_new(struct live_hub_config *hub,
-                                          const struct tacit_config_coordinator *file,
-                                          const struct tacit_network *network,
-                                          struct tacit_error *error)
+static void gossip_hub_settings_free(struct live_hub_config *hub)
+{
+    free((void *)(uintptr_t)hub->settings);
+    hub->settings = NULL;
+}
+
+static enum tacit_status gossip_hub_settings_new(struct live_hub_config *hub,
+                                                 const struct tacit_config_coordinator *file,
+                                                 const struct tacit_network *network,
+                                                 struct tacit_error *error)
 {
     struct run_keys const *const keys = file->keys;
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, hub->epsilon, hub->lo,
@@ -112,8 +118,17 @@ enum tacit_status gossip_hub_settings_new(struct live_hub_config *hub,
     return TACIT_OK;
 }
 
-void gossip_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
-}
+/* ---- The family as the daemons know it ---- */
+
+extern const struct live_family gossip_live;
+
+const struct live_family gossip_live = {.file = {.word = "gossip-ucb",
+                                                 .networks = 1u << TACIT_CONFIG_GRAPH,
+                                                 .lacks_rounds = true,
+                                                 .run_keys = gossip_run_keys,
+                                                 .read_run = gossip_read_run,
+                                                 .read_policy = gossip_read_policy},
+                                        .site = &gossip_site_ops,
+                                        .hub = &gossip_hub_ops,
+                                        .hub_settings = gossip_hub_settings_new,
+                                        .hub_settings_free = gossip_hub_settings_free};

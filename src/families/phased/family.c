@@ -1,7 +1,5 @@
 /* The phased index (EXACT-BOUNDS 5; ours) as its hosts know it. */
 #include <stdlib.h>
-#include "live.h"
-#include "live_keys.h"
 #include "forecast.h"
 #include "plan.h"
 
@@ -92,9 +90,7 @@ const struct tacit_family phased_family = {
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
-             .read = phased_read_keys,
-             .run_keys = phased_run_keys,
-             .read_run = phased_read_run},
+             .read = phased_read_keys},
     .metrics = phased_metrics,
     .ranks = true,
     .replays = true,
@@ -105,8 +101,4 @@ const struct tacit_family phased_family = {
     .player = {.metric_count = PHASED_METRIC_COUNT,
                .run_new = run_new,
                .run_play = run_play,
-               .run_free = run_free},
-    .site = &phased_site_ops,
-    .hub = &phased_hub_ops,
-    .hub_settings = phased_hub_settings_new,
-    .hub_settings_free = phased_hub_settings_free};
+               .run_free = run_free}};

@@ -49,6 +49,58 @@ void phased_read_index(struct config_reader *reader, const struct config_node *m
     read_guard(reader, map, section, keys);
 }
 
+static void read_change(struct config_reader *reader, const struct config_node *map,
+                        const char *section, struct phased_key_change *change)
+{
+    static const char *const names[] = {"slot", "add", "retire", NULL};
+    char key[48];
+    if (map->kind != CONFIG_MAP) {
+        config_reader_fail(reader, map, section, "a change is a map, like {slot: 1000, retire: 2}");
+        return;
+    }
+    config_reader_keys(reader, map, section, names);
+    (void)snprintf(key, sizeof key, "%s.slot", section);
+    config_reader_u64(reader, map, key, true, 0, TACIT_HORIZON_MAX, &change->slot);
+    change->is_added = config_node_member(map, "add") != NULL;
+    if (change->is_added == (config_node_member(map, "retire") != NULL)) {
+        config_reader_fail(reader, map, section, "what happens? allowed: either add or retire");
+        return;
+    }
+    (void)snprintf(key, sizeof key, "%s.%s", section, change->is_added ? "add" : "retire");
+    config_reader_text(reader, map, key, true, &change->arm);
+}
+
+static void read_changes(struct config_reader *reader, const struct config_node *protocol,
+                         struct phased_keys *keys)
+{
+    struct config_node const *const list = config_node_member(protocol, "changes");
+    config_reader_u32(reader, protocol, "protocol.arms_max", false, 1, TACIT_ARMS_MAX,
+                      &keys->arms_max);
+    if (list == NULL || reader->status != TACIT_OK)
+        return;
+    if (list->kind != CONFIG_LIST) {
+        config_reader_fail(reader, list, "protocol.changes",
+                           "a list of changes is expected, like [{slot: 1000, retire: 2}]");
+        return;
+    }
+    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+        keys->change_count++;
+    keys->changes = config_document_allocate(reader->document,
+                                             (keys->change_count + 1u) * sizeof *keys->changes);
+    if (keys->changes == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    struct phased_key_change *change = keys->changes;
+    for (const struct config_node *node = list->first; node != NULL && reader->status == TACIT_OK;
+         node = node->next, change++) {
+        char section[40];
+        (void)snprintf(section, sizeof section, "protocol.changes.%td", change - keys->changes);
+        *change = (struct phased_key_change){.slot = 0};
+        read_change(reader, node, section, change);
+    }
+}
+
 void phased_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
@@ -62,5 +114,5 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
     config->keys = keys;
     config_reader_keys(reader, protocol, "protocol", index_keys);
     phased_read_index(reader, protocol, "protocol", keys);
-    phased_read_changes(reader, protocol, keys);
+    read_changes(reader, protocol, keys);
 }

@@ -1,11 +1,12 @@
 /* Play in phases over a hub that grants, as the daemons drive it (live/protocol.h). */
+#include "ladder.h"
 #include "live.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../live/bus/letter.h"
 #include "../../live/protocol.h"
-#include "run.h"
+#include "plan.h"
 #include "settings.h"
 #include "tacit/wire_phased.h"
 

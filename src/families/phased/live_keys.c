@@ -1,14 +1,16 @@
 /* From the coordinator's file to the schedule of the hub. */
-#include "live_keys.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ladder.h"
 #include "../../config/reader.h"
+#include "../live_family.h"
+#include "live.h"
 #include "plan.h"
 #include "settings.h"
 
-const char *const phased_run_keys[] = {"rule",  "arms_per_round", "growth",  "confidence", "guard",
-                                       "later", "added",          "retired", NULL};
+static const char *const phased_run_keys[] = {
+    "rule", "arms_per_round", "growth", "confidence", "guard", "later", "added", "retired", NULL};
 
 struct run_keys {
     struct phased_keys keys;
@@ -49,8 +51,8 @@ static void read_lists(struct config_reader *reader, const struct config_node *r
     }
 }
 
-void phased_read_run(struct config_reader *reader, const struct config_node *root,
-                     struct tacit_config_coordinator *coordinator)
+static void phased_read_run(struct config_reader *reader, const struct config_node *root,
+                            struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -189,10 +191,16 @@ static enum tacit_status settle(const struct live_hub_config *hub,
     return refuse(file, is_growth ? "run.growth" : "run.horizon", text, error);
 }
 
-enum tacit_status phased_hub_settings_new(struct live_hub_config *hub,
-                                          const struct tacit_config_coordinator *file,
-                                          const struct tacit_network *network,
-                                          struct tacit_error *error)
+static void phased_hub_settings_free(struct live_hub_config *hub)
+{
+    free((void *)(uintptr_t)hub->settings);
+    hub->settings = NULL;
+}
+
+static enum tacit_status phased_hub_settings_new(struct live_hub_config *hub,
+                                                 const struct tacit_config_coordinator *file,
+                                                 const struct tacit_network *network,
+                                                 struct tacit_error *error)
 {
     struct held *const made =
         calloc(1, sizeof *made + 3 * TACIT_BITS_WORDS(hub->arm_count) * sizeof(uint64_t));
@@ -208,8 +216,15 @@ enum tacit_status phased_hub_settings_new(struct live_hub_config *hub,
     return status;
 }
 
-void phased_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
-}
+/* ---- The family as the daemons know it ---- */
+
+extern const struct live_family phased_live;
+
+const struct live_family phased_live = {.file = {.word = "phased-index",
+                                                 .networks = 1u << TACIT_CONFIG_STAR,
+                                                 .run_keys = phased_run_keys,
+                                                 .read_run = phased_read_run},
+                                        .site = &phased_site_ops,
+                                        .hub = &phased_hub_ops,
+                                        .hub_settings = phased_hub_settings_new,
+                                        .hub_settings_free = phased_hub_settings_free};

@@ -57,10 +57,6 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
 
 /* ---- changes.c ---- */
 
-/* Reads protocol.arms_max and protocol.changes. */
-void phased_read_changes(struct config_reader *reader, const struct config_node *protocol,
-                         struct phased_keys *keys);
-
 /* The same with arms by their numbers, into *changes, by slot; NULL where there are none; and K and
  * the arms of the first plan, into the schedule. Errors: TACIT_INVALID with error->text. */
 enum tacit_status phased_settle_changes(struct tacit_experiment *experiment,
@@ -71,12 +67,6 @@ enum tacit_status phased_settle_changes(struct tacit_experiment *experiment,
 uint32_t phased_find_arm(const struct tacit_experiment *experiment, const char *name);
 
 /* ---- plan.c ---- */
-
-/* What the cores would refuse of this schedule, and a horizon that the first plan does not fit: the
- * key (of an experiment's file), and in words why. NULL: nothing. */
-#define PHASED_REFUSAL_BYTES 240u
-const char *phased_schedule_refusal(const struct tacit_phases *schedule,
-                                    char text[PHASED_REFUSAL_BYTES]);
 
 /* Of the family: a struct phased_sim, of the file's keys. */
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);

@@ -1,12 +1,11 @@
 /* Play in phases as nodes of the simulator: what they do in a step, what their messages are, how a
  * run begins and what it came to. */
+#include "ladder.h"
 #include "run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "direct.h"
-
-#define CONFIDENCE_SHOWN 0.95 /* of intervals and answers where the file asks for none */
 
 struct phased_run {
     const struct phased_sim *sim;
@@ -248,11 +247,6 @@ void phased_run_free(struct phased_run *run)
 }
 
 /* ---- What a run came to ---- */
-
-double phased_confidence(const struct tacit_phases *schedule)
-{
-    return schedule->confidence > 0 ? schedule->confidence : CONFIDENCE_SHOWN;
-}
 
 /* Can the arm not be told apart from the best one? Its interval, valid at all times, reaches the
  * best lower bound. */

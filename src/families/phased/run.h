@@ -27,7 +27,4 @@ void phased_run_free(struct phased_run *run); /* NULL is allowed */
  * is not lost reached T. Errors: TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID. */
 enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop, bool *healed, struct phased_outcome *outcome);
-
-/* The confidence of the intervals that an answer comes from: the schedule's, or 95 %. */
-double phased_confidence(const struct tacit_phases *schedule);
 #endif

@@ -1,5 +1,4 @@
 /* User selection (Peleg et al.: PAUSE) as its hosts know it. */
-#include "live.h"
 #include "select.h"
 
 const struct tacit_metric select_metrics[] = {
@@ -98,12 +97,7 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                                     .sections = sections,
                                                     .own_environments = environments,
                                                     .privacy_keys = privacy_keys,
-                                                    .read = select_read_keys,
-                                                    .run_keys = select_run_keys,
-                                                    .read_run = select_read_run,
-                                                    .policy_keys = select_policy_keys,
-                                                    .site_sections = select_site_sections,
-                                                    .read_policy = select_read_policy},
+                                                    .read = select_read_keys},
                                            .metrics = select_metrics,
                                            .profiles = select_series,
                                            .words = &words,
@@ -113,8 +107,4 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                            .player = {.metric_count = SELECT_METRIC_COUNT,
                                                       .run_new = select_run_new,
                                                       .run_play = select_run_play,
-                                                      .run_free = select_run_free},
-                                           .site = &select_site_ops,
-                                           .hub = &select_hub_ops,
-                                           .hub_settings = select_hub_settings_new,
-                                           .hub_settings_free = select_hub_settings_free};
+                                                      .run_free = select_run_free}};

@@ -10,10 +10,6 @@
 extern const struct live_site_ops select_site_ops;
 extern const struct live_hub_ops select_hub_ops;
 
-extern const char *const select_run_keys[];
-extern const char *const select_policy_keys[];
-extern const char *const select_site_sections[];
-
 /* Of a site's own file: live_site_config.settings. */
 struct select_site_settings {
     double eta;
@@ -29,14 +25,4 @@ struct select_hub_settings {
     float *initial;                      /* NULL: zeros */
     uint32_t batches;
 };
-
-void select_read_policy(struct config_reader *reader, const struct config_node *root,
-                        struct tacit_config_agent *agent);
-void select_read_run(struct config_reader *reader, const struct config_node *root,
-                     struct tacit_config_coordinator *coordinator);
-enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
-                                          const struct tacit_config_coordinator *file,
-                                          const struct tacit_network *network,
-                                          struct tacit_error *error);
-void select_hub_settings_free(struct live_hub_config *hub);
 #endif

@@ -1,5 +1,6 @@
 /* The keys of a training federation in the files of the daemons. */
 #include "../../config/reader.h"
+#include "../live_family.h"
 #include "live.h"
 #include "tacit/learn.h"
 #include <math.h>
@@ -8,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const select_run_keys[] = {
+static const char *const select_run_keys[] = {
     "parameters", "clip",  "users_per_round", "alpha",   "beta",     "gamma",   "zeta",
     "eta",        "sizes", "latency_min_ms",  "batches", "selector", "initial", NULL};
-const char *const select_policy_keys[] = {"eta", "parameters", NULL};
-const char *const select_site_sections[] = {"training", NULL};
+static const char *const select_policy_keys[] = {"eta", "parameters", NULL};
+static const char *const select_site_sections[] = {"training", NULL};
 
 #define WORDS_MAX 64u
 #define NUMBER_BYTES 32u
@@ -235,8 +236,8 @@ static void check_price(struct config_reader *reader, const struct config_node *
                            first, agent->budget, agent->epsilon);
 }
 
-void select_read_policy(struct config_reader *reader, const struct config_node *root,
-                        struct tacit_config_agent *agent)
+static void select_read_policy(struct config_reader *reader, const struct config_node *root,
+                               struct tacit_config_agent *agent)
 {
     struct config_node const *const policy = config_node_member(root, "policy");
     struct select_site_settings *const settings = keep(reader, sizeof *settings);
@@ -303,8 +304,8 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
                            site_count);
 }
 
-void select_read_run(struct config_reader *reader, const struct config_node *root,
-                     struct tacit_config_coordinator *coordinator)
+static void select_read_run(struct config_reader *reader, const struct config_node *root,
+                            struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = keep(reader, sizeof *keys);
@@ -393,10 +394,19 @@ static struct tacit_select_hub_config core_of(const struct live_hub_config *hub,
                                             .clip = keys->clip};
 }
 
-enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
-                                          const struct tacit_config_coordinator *file,
-                                          const struct tacit_network *network,
-                                          struct tacit_error *error)
+static void select_hub_settings_free(struct live_hub_config *hub)
+{
+    struct select_hub_settings *const settings = (void *)(uintptr_t)hub->settings;
+    if (settings != NULL)
+        free(settings->initial);
+    free(settings);
+    hub->settings = NULL;
+}
+
+static enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
+                                                 const struct tacit_config_coordinator *file,
+                                                 const struct tacit_network *network,
+                                                 struct tacit_error *error)
 {
     struct run_keys const *const keys = file->keys;
     struct select_hub_settings *const made = calloc(1, sizeof *made);
@@ -424,11 +434,18 @@ enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
     return status;
 }
 
-void select_hub_settings_free(struct live_hub_config *hub)
-{
-    struct select_hub_settings *const settings = (void *)(uintptr_t)hub->settings;
-    if (settings != NULL)
-        free(settings->initial);
-    free(settings);
-    hub->settings = NULL;
-}
+/* ---- The family as the daemons know it ---- */
+
+extern const struct live_family select_live;
+
+const struct live_family select_live = {.file = {.word = "select",
+                                                 .networks = 1u << TACIT_CONFIG_STAR,
+                                                 .run_keys = select_run_keys,
+                                                 .read_run = select_read_run,
+                                                 .policy_keys = select_policy_keys,
+                                                 .site_sections = select_site_sections,
+                                                 .read_policy = select_read_policy},
+                                        .site = &select_site_ops,
+                                        .hub = &select_hub_ops,
+                                        .hub_settings = select_hub_settings_new,
+                                        .hub_settings_free = select_hub_settings_free};

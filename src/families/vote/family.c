@@ -1,6 +1,4 @@
 /* Elimination by votes (Feraud, Alami, Laroche) as its hosts know it. */
-#include "live.h"
-#include "live_keys.h"
 #include "plan.h"
 
 extern const struct tacit_family vote_family;
@@ -16,9 +14,7 @@ const struct tacit_family vote_family = {
              .sections = vote_sections,
              .environment_keys = vote_environment_keys,
              .reads_epsilon = true,
-             .read = vote_read_keys,
-             .run_keys = vote_run_keys,
-             .read_run = vote_read_run},
+             .read = vote_read_keys},
     .metrics = vote_metrics,
     .profiles = vote_profiles,
     .ranks = true,
@@ -31,8 +27,4 @@ const struct tacit_family vote_family = {
     .player = {.metric_count = VOTE_METRIC_COUNT,
                .run_new = vote_run_new,
                .run_play = vote_run_play,
-               .run_free = vote_run_free},
-    .site = &vote_site_ops,
-    .hub = &vote_hub_ops,
-    .hub_settings = vote_hub_settings_new,
-    .hub_settings_free = vote_hub_settings_free};
+               .run_free = vote_run_free}};

@@ -1,5 +1,4 @@
 /* Private votes over a hub that grants, as the daemons drive them (live/protocol.h). */
-#include "live.h"
 #include "../../live/bus/letter.h"
 #include "../../live/protocol.h"
 #include "live_keys.h"

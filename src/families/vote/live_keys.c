@@ -1,6 +1,7 @@
 /* From the coordinator's file to the run that it announces. */
 #include "live_keys.h"
 #include "../../config/reader.h"
+#include "../live_family.h"
 #include "rule.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #define TICK_MS_MAX 3600000u  /* an hour */
 #define RESET_S_MAX 31536000u /* a year */
 
-const char *const vote_run_keys[] = {"accuracy", "delta",         "eta",     "votes",
-                                     "liars",    "reset_after_s", "tick_ms", NULL};
+static const char *const vote_run_keys[] = {"accuracy", "delta",         "eta",     "votes",
+                                            "liars",    "reset_after_s", "tick_ms", NULL};
 
 struct run_keys {
     double accuracy;
@@ -77,8 +78,8 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
     }
 }
 
-void vote_read_run(struct config_reader *reader, const struct config_node *root,
-                   struct tacit_config_coordinator *coordinator)
+static void vote_read_run(struct config_reader *reader, const struct config_node *root,
+                          struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -136,10 +137,16 @@ static enum tacit_status check_votes(const struct tacit_config_coordinator *file
     return TACIT_OK;
 }
 
-enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
-                                        const struct tacit_config_coordinator *file,
-                                        const struct tacit_network *network,
-                                        struct tacit_error *error)
+static void vote_hub_settings_free(struct live_hub_config *hub)
+{
+    free((void *)(uintptr_t)hub->settings);
+    hub->settings = NULL;
+}
+
+static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
+                                               const struct tacit_config_coordinator *file,
+                                               const struct tacit_network *network,
+                                               struct tacit_error *error)
 {
     struct run_keys const *const keys = file->keys;
     struct tacit_best_arm_config const subroutine = {
@@ -168,12 +175,6 @@ enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
     return status;
 }
 
-void vote_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
-}
-
 struct tacit_wire_vote_run vote_hub_run(const struct live_hub_config *hub, uint32_t site)
 {
     TACIT_ASSERT(hub->settings != NULL);
@@ -181,3 +182,16 @@ struct tacit_wire_vote_run vote_hub_run(const struct live_hub_config *hub, uint3
     run.agent = site;
     return run;
 }
+
+/* ---- The family as the daemons know it ---- */
+
+extern const struct live_family vote_live;
+
+const struct live_family vote_live = {.file = {.word = "votes",
+                                               .networks = 1u << TACIT_CONFIG_BROADCAST,
+                                               .run_keys = vote_run_keys,
+                                               .read_run = vote_read_run},
+                                      .site = &vote_site_ops,
+                                      .hub = &vote_hub_ops,
+                                      .hub_settings = vote_hub_settings_new,
+                                      .hub_settings_free = vote_hub_settings_free};

@@ -1,0 +1,30 @@
+/* Families as the daemons know them: one constant struct each, in families/NAME/live_keys.c;
+ * families/live_list.c has the list. The simulator's half is tacit/family.h. */
+#ifndef TACIT_FAMILIES_LIVE_FAMILY_H
+#define TACIT_FAMILIES_LIVE_FAMILY_H
+#include "../live/hub.h"
+#include "../live/site.h"
+#include "tacit/config.h"
+#include "tacit/family.h"
+
+struct live_family {
+    struct tacit_config_live file; /* its word, and what its files may hold */
+    const struct live_site_ops *site;
+    const struct live_hub_ops *hub;
+    /* From the coordinator's file to hub->settings; the rest of *hub is there, and hub->quorum may
+     * be lowered. `network` is NULL over a star, and outlives the settings. Refuses a run that
+     * cannot learn anything. Errors: TACIT_INVALID with error->text, TACIT_MEMORY. */
+    enum tacit_status (*hub_settings)(struct live_hub_config *hub,
+                                      const struct tacit_config_coordinator *file,
+                                      const struct tacit_network *network,
+                                      struct tacit_error *error);
+    void (*hub_settings_free)(struct live_hub_config *hub);
+};
+
+/* All of them, ended by NULL, and their files. Static storage. */
+const struct live_family *const *live_families(void);
+const struct tacit_config_live *const *live_family_files(void);
+
+/* Requires: a word of the list. */
+const struct live_family *live_family_find(const char *word);
+#endif

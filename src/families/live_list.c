@@ -1,0 +1,41 @@
+/* The families that are live; `protocol` of a daemon's file is the first one, if it says nothing.
+ */
+#include <string.h>
+#include "live_family.h"
+
+#define FAMILIES(X) X(elim) X(gossip) X(glm) X(phased) X(select) X(vote)
+
+#define X(family) extern const struct live_family family##_live;
+FAMILIES(X)
+#undef X
+
+static const struct live_family *const families[] = {
+#define X(family) &family##_live,
+    FAMILIES(X)
+#undef X
+        NULL};
+
+static const struct tacit_config_live *const files[] = {
+#define X(family) &family##_live.file,
+    FAMILIES(X)
+#undef X
+        NULL};
+
+const struct live_family *const *live_families(void)
+{
+    return families;
+}
+
+const struct tacit_config_live *const *live_family_files(void)
+{
+    return files;
+}
+
+const struct live_family *live_family_find(const char *word)
+{
+    uint32_t i = 0;
+    while (families[i] != NULL && strcmp(families[i]->file.word, word) != 0)
+        i++;
+    TACIT_ASSERT(families[i] != NULL);
+    return families[i];
+}
