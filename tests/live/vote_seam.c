@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../../src/families/vote/live_keys.h"
 #include "tacit/random.h"
 #include "tacit/wire_vote.h"
 
