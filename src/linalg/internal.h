@@ -69,10 +69,6 @@ static inline bool linalg_is_partial(size_t at, size_t first, size_t end)
     return at * TACIT_LINALG_BLOCK < first || (at + 1) * TACIT_LINALG_BLOCK > end;
 }
 
-/* A copy of the block, in doubles, in which samples out of range are zero, and so add nothing. */
-void linalg_part_of_block(uint32_t d, bool is_single, const void *block, size_t at, size_t first,
-                          size_t end, double *part);
-
 #define TACIT_LINALG_KERNELS(PATH)                                                                 \
     void linalg_normals_##PATH(const uint64_t *words, size_t count, double *normals);              \
     double linalg_dot_##PATH(uint32_t d, const double *a, const double *b);                        \
@@ -89,6 +85,9 @@ void linalg_part_of_block(uint32_t d, bool is_single, const void *block, size_t 
     void linalg_gradient_##PATH(uint32_t d, const struct tacit_linalg_mean *mean, double reach,    \
                                 bool is_single, const void *samples, size_t first, size_t end,     \
                                 const double *theta, double *gradient);                            \
+    void linalg_gram_##PATH(uint32_t d, const struct tacit_linalg_mean *mean, bool is_single,      \
+                            const void *blocks, size_t block_count, const double *theta,           \
+                            double *m);                                                            \
     void linalg_moments_##PATH(uint32_t d, const struct tacit_linalg_mean *mean, double reach,     \
                                bool is_single, const void *samples, size_t n, const double *theta, \
                                double *hessian, double *triples);                                  \

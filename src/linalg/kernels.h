@@ -456,6 +456,23 @@ INLINE v4 at(bool is_single, const void *block, size_t index)
     return LOAD((const double *)block + index);
 }
 
+/* A copy of block `index`, in doubles, in which samples out of first <= s < end are zero, and so
+ * add nothing. Four that are all out are not read. */
+INLINE void part_of_block(uint32_t d, bool is_single, const void *block, size_t index, size_t first,
+                          size_t end, double *part)
+{
+    for (size_t lane = 0; lane < TACIT_LINALG_BLOCK; lane += LANES) {
+        size_t const sample = index * TACIT_LINALG_BLOCK + lane;
+        bool const has_any = sample < end && sample + LANES > first;
+        u4 mask = U(0);
+        for (unsigned i = 0; i < LANES; i++)
+            mask[i] = sample + i >= first && sample + i < end ? UINT64_MAX : 0;
+        for (size_t number = lane; number <= (size_t)d * TACIT_LINALG_BLOCK + lane;
+             number += TACIT_LINALG_BLOCK)
+            STORE(part + number, has_any ? (v4)((u4)at(is_single, block, number) & mask) : V(0.0));
+    }
+}
+
 /* Adds the gradient of a block of eight to d sums of four lanes each. */
 INLINE void one_block(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
                       bool is_single, const void *block, const double *theta, v4 *sums)
@@ -571,7 +588,7 @@ INLINE void gradient_of(uint32_t d, const struct tacit_linalg_mean *mean, double
             two_blocks(d, mean, reach, is_single, block, theta, sums);
             index += 2;
         } else if (linalg_is_partial(index, first, end)) {
-            linalg_part_of_block(d, is_single, block, index, first, end, part);
+            part_of_block(d, is_single, block, index, first, end, part);
             one_block(d, mean, reach, false, part, theta, sums);
             index++;
         } else {
@@ -595,6 +612,70 @@ TARGET void NAME(gradient)(uint32_t d, const struct tacit_linalg_mean *mean, dou
     memset(gradient, 0, TACIT_LINALG_STRIDE(d) * sizeof gradient[0]);
     for (uint32_t c = 0; c < d; c++)
         gradient[c] = sum_of(sums[c]);
+}
+
+/* ---- Gram matrices ---- */
+
+/* mu'(x' theta) of four samples of a block, from `lane` on: as tacit_linalg_slope has it, of a
+ * product that is added up as `dot` does. */
+INLINE v4 slopes_of(uint32_t d, const struct tacit_linalg_mean *mean, const double *block,
+                    size_t lane, const double *theta)
+{
+    v4 sums[LANES] = {V(0.0), V(0.0), V(0.0), V(0.0)};
+    for (uint32_t c = 0; c < d; c++)
+        sums[c % LANES] += LOAD(block + (size_t)c * TACIT_LINALG_BLOCK + lane) * V(theta[c]);
+    v4 z = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    if (mean->link == TACIT_LINALG_LOGISTIC) {
+        v4 const mu = mean_of(mean, INFINITY, z);
+        return mu * (V(1.0) - mu);
+    }
+    for (unsigned i = 0; i < LANES; i++)
+        z[i] = tacit_linalg_slope(mean, z[i]);
+    return z;
+}
+
+/* A block's samples one after the other, as doubles, zeros behind each. */
+INLINE void rows_of_block(uint32_t d, const double *block, double *rows)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    for (size_t lane = 0; lane < TACIT_LINALG_BLOCK; lane++)
+        for (size_t c = 0; c < stride; c++)
+            rows[lane * stride + c] = c < d ? block[c * TACIT_LINALG_BLOCK + lane] : 0;
+}
+
+/* m += weight x x' of eight samples, each sum in their order. */
+INLINE void add_block(uint32_t d, const double *weights, const double *rows, double *m)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    for (uint32_t i = 0; i < d; i++)
+        for (size_t j = 0; j < stride; j += LANES) {
+            v4 sum = LOAD(m + i * stride + j);
+            for (size_t lane = 0; lane < TACIT_LINALG_BLOCK; lane++) {
+                const double *const row = rows + lane * stride;
+                sum += V(weights[lane]) * (V(row[i]) * LOAD(row + j)); /* symmetric */
+            }
+            STORE(m + i * stride + j, sum);
+        }
+}
+
+/* The bits of rank_one, sample by sample, with weight mu'(x' theta); theta NULL: 1. Whole blocks.
+ */
+TARGET void NAME(gram)(uint32_t d, const struct tacit_linalg_mean *mean, bool is_single,
+                       const void *blocks, size_t block_count, const double *theta, double *m)
+{
+    size_t const bytes = block_bytes(d, is_single);
+    for (size_t index = 0; index < block_count; index++) {
+        ALIGNED double wide[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
+        ALIGNED double rows[TACIT_LINALG_VECTOR_MAX * TACIT_LINALG_BLOCK];
+        ALIGNED double weights[TACIT_LINALG_BLOCK];
+        const void *const block = (const unsigned char *)blocks + index * bytes;
+        for (size_t number = 0; number < (size_t)d * TACIT_LINALG_BLOCK; number += LANES)
+            STORE(wide + number, at(is_single, block, number));
+        for (size_t lane = 0; lane < TACIT_LINALG_BLOCK; lane += LANES)
+            STORE(weights + lane, theta == NULL ? V(1.0) : slopes_of(d, mean, wide, lane, theta));
+        rows_of_block(d, wide, rows);
+        add_block(d, weights, rows, m);
+    }
 }
 
 /* ---- Moments: second and third derivatives ---- */
@@ -740,7 +821,7 @@ INLINE void load_chunk(uint32_t d, bool is_single, const void *samples, size_t s
             (const unsigned char *)samples + index * block_bytes(d, is_single);
         bool const is_whole = !linalg_is_partial(index, 0, end);
         if (!is_whole)
-            linalg_part_of_block(d, is_single, block, index, 0, end, part);
+            part_of_block(d, is_single, block, index, 0, end, part);
         for (uint32_t c = 0; c < d; c++)
             for (size_t lane = 0; lane < TACIT_LINALG_BLOCK; lane += LANES) {
                 size_t const place = c * LINALG_CHUNK + first + lane;

@@ -81,18 +81,6 @@ double tacit_linalg_sample_get(const struct tacit_linalg_samples *samples, size_
     return number_of(samples->is_single, samples->memory, place + (size_t)d * TACIT_LINALG_BLOCK);
 }
 
-void linalg_part_of_block(uint32_t d, bool is_single, const void *block, size_t at, size_t first,
-                          size_t end, double *part)
-{
-    for (uint32_t lane = 0; lane < TACIT_LINALG_BLOCK; lane++) {
-        size_t const index = at * TACIT_LINALG_BLOCK + lane;
-        bool const is_in = index >= first && index < end;
-        for (uint32_t c = 0; c <= d; c++)
-            part[c * TACIT_LINALG_BLOCK + lane] =
-                is_in ? number_of(is_single, block, c * TACIT_LINALG_BLOCK + lane) : 0;
-    }
-}
-
 /* No |x' theta| is above it. */
 static double reach_of(enum tacit_linalg_path path, uint32_t d,
                        const struct tacit_linalg_mean *mean, const double *theta)
@@ -211,9 +199,10 @@ bool tacit_linalg_gradient_near(enum tacit_linalg_path path, const struct tacit_
     return true;
 }
 
-void tacit_linalg_gram(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
-                       const struct tacit_linalg_samples *samples, size_t first, size_t end,
-                       const double *theta, double *m)
+/* Samples first <= s < end, one by one. */
+static void gram_of_few(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                        const struct tacit_linalg_samples *samples, size_t first, size_t end,
+                        const double *theta, double *m)
 {
     uint32_t const d = samples->dimension;
     double x[TACIT_LINALG_VECTOR_MAX];
@@ -223,6 +212,26 @@ void tacit_linalg_gram(enum tacit_linalg_path path, const struct tacit_linalg_me
             theta == NULL ? 1.0 : tacit_linalg_slope(mean, tacit_linalg_dot(path, d, x, theta));
         tacit_linalg_rank_one(path, d, weight, x, m);
     }
+}
+
+void tacit_linalg_gram(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                       const struct tacit_linalg_samples *samples, size_t first, size_t end,
+                       const double *theta, double *m)
+{
+    uint32_t const d = samples->dimension;
+    size_t const from = (first + TACIT_LINALG_BLOCK - 1) / TACIT_LINALG_BLOCK; /* whole blocks */
+    size_t const to = end / TACIT_LINALG_BLOCK;
+    TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
+    if (from >= to) {
+        gram_of_few(path, mean, samples, first, end, theta, m);
+        return;
+    }
+    size_t const number_bytes = samples->is_single ? sizeof(float) : sizeof(double);
+    void const *const blocks = (const unsigned char *)samples->memory +
+                               place_of(d, from * TACIT_LINALG_BLOCK) * number_bytes;
+    gram_of_few(path, mean, samples, first, from * TACIT_LINALG_BLOCK, theta, m);
+    ON_PATH(path, gram, d, mean, samples->is_single, blocks, to - from, theta, m);
+    gram_of_few(path, mean, samples, to * TACIT_LINALG_BLOCK, end, theta, m);
 }
 
 /* Of the whole objective; returns its norm. */
