@@ -223,6 +223,11 @@ void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
                          const struct tacit_pull_block *plan, uint32_t plan_count,
                          const double *gaps);
 
+/* The same of so many agents, one after the other, bit for bit. */
+void tacit_sim_curve_add_all(struct tacit_sim_curve *curve, uint64_t first,
+                             const struct tacit_pull_block *plan, uint32_t plan_count,
+                             const double *gaps, uint32_t agent_count);
+
 /* Writes the cumulative regret at each point. */
 void tacit_sim_curve_read(const struct tacit_sim_curve *curve, double *regret);
 

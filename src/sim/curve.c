@@ -66,9 +66,17 @@ void tacit_sim_curve_clear(struct tacit_sim_curve *curve)
     memset(curve->partial, 0, curve->point_count * sizeof(double));
 }
 
-void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
-                         const struct tacit_pull_block *plan, uint32_t plan_count,
-                         const double *gaps)
+/* Rounded after each term, as if agents came one by one. */
+static double plus_each(double sum, double term, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        sum += term;
+    return sum;
+}
+
+void tacit_sim_curve_add_all(struct tacit_sim_curve *curve, uint64_t first,
+                             const struct tacit_pull_block *plan, uint32_t plan_count,
+                             const double *gaps, uint32_t agent_count)
 {
     TACIT_ASSERT(plan_count == 0 || plan != NULL);
     TACIT_ASSERT(gaps != NULL);
@@ -78,13 +86,22 @@ void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
         length += plan[i].count;
         loss += (double)plan[i].count * gaps[plan[i].arm];
     }
-    curve->total += loss;
+    curve->total = plus_each(curve->total, loss, agent_count);
     uint32_t point = first_point_from(curve, first + 1);
     for (; point < curve->point_count && curve->points[point] < first + length; point++)
-        curve->partial[point] +=
-            loss_after(plan, plan_count, gaps, curve->points[point] - first, length, loss);
+        curve->partial[point] = plus_each(
+            curve->partial[point],
+            loss_after(plan, plan_count, gaps, curve->points[point] - first, length, loss),
+            agent_count);
     if (point < curve->point_count)
-        curve->step[point] += loss;
+        curve->step[point] = plus_each(curve->step[point], loss, agent_count);
+}
+
+void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
+                         const struct tacit_pull_block *plan, uint32_t plan_count,
+                         const double *gaps)
+{
+    tacit_sim_curve_add_all(curve, first, plan, plan_count, gaps, 1);
 }
 
 void tacit_sim_curve_read(const struct tacit_sim_curve *curve, double *regret)

@@ -1,5 +1,5 @@
-/* Runs over graphs from distances alone, and over stars with exact bounds, against the same runs
- * message by message: the cores, which say everything, are the twin. Random graphs of all kinds,
+/* Runs over graphs from distances alone, and over stars from sums, against the same runs message
+ * by message: the cores, which say everything, are the twin. Random graphs of all kinds,
  * modes, bounds, environments and horizons, some of which T cuts; every number of every run, bit
  * for bit. */
 #include <math.h>
@@ -174,12 +174,12 @@ static uint32_t draw_network(struct tacit_rng *rng, char *text, size_t size)
     return agents;
 }
 
-static const char *draw_protocol(struct tacit_rng *rng, bool is_star, bool *is_exact)
+static const char *draw_protocol(struct tacit_rng *rng, bool *is_exact)
 {
     static const char *const words[] = {"", ", rounds: 3", ", rounds: 5, gap: 0.2",
                                         ", bounds: exact",
                                         ", bounds: exact, growth: 1.5, confidence: 0.9"};
-    uint32_t const which = is_star ? 3 + below(rng, 2) : below(rng, 5);
+    uint32_t const which = below(rng, 5);
     *is_exact = which >= 3;
     return words[which];
 }
@@ -192,8 +192,8 @@ static void draw_experiment(struct tacit_rng *rng, bool is_star, char text[TEXT_
     bool is_exact;
     uint32_t const agents =
         is_star ? 1 + below(rng, 40) : draw_network(rng, network, sizeof network);
-    char const *const protocol = draw_protocol(rng, is_star, &is_exact);
-    uint32_t const mode = is_star ? 1 + below(rng, 2) : is_exact ? 1 : below(rng, 3);
+    char const *const protocol = draw_protocol(rng, &is_exact);
+    uint32_t const mode = !is_exact ? below(rng, 3) : is_star ? 1 + below(rng, 2) : 1;
     bool const is_gaussian = mode != 1 && !is_exact && below(rng, 4) == 0;
     char const *const kind = is_gaussian          ? "gaussian, gaussian: {sd: 0.3}"
                              : below(rng, 5) == 0 ? "constant"

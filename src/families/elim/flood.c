@@ -19,7 +19,7 @@ struct elim_flood {
     uint32_t *end;     /* of each component in members */
     struct tacit_rng *rewards; /* A */
     struct tacit_rng *noise;   /* A */
-    union tacit_sum *noised;   /* A x K: sums of all releases; star: K, those of all agents */
+    union tacit_sum *noised;   /* A x K: sums of all releases; K, those of all agents (adds_all) */
     union tacit_sum *own;      /* A x K: of exact rewards; NULL where nobody looks at them */
     unsigned char *judges;     /* one a component */
     size_t judge_bytes;
@@ -27,9 +27,10 @@ struct elim_flood {
     int64_t *totals;               /* K: of the round, with exact bounds */
     uint64_t *waiting;             /* K: agents that play each arm while they wait */
     struct tacit_pull_block *plan; /* K */
-    struct tacit_sim_pulls pulls;
-    struct elim_tally *tally; /* made when it is needed first */
-    bool is_counted;          /* or the graph is too large for it */
+    struct tacit_sim_pulls pulls;  /* what is played; or */
+    struct tacit_sim_curve curve;  /* what is lost by it (adds_losses) */
+    struct elim_tally *tally;      /* made when it is needed first */
+    bool is_counted;               /* or the graph is too large for it */
     struct tacit_sim_totals sent;
     const struct tacit_sim_instance *instance; /* of the run under way */
     atomic_bool *stop;
@@ -82,6 +83,30 @@ static bool is_star(const struct elim_sim *experiment)
     return experiment->network == NULL;
 }
 
+/* A hub with exact bounds needs integers of all agents together: the order in which it adds them is
+ * no matter. Otherwise each agent's mean joins the others' (hub_rounds.c). */
+static bool adds_all(const struct elim_sim *experiment)
+{
+    return is_star(experiment) && experiment->growth > 0;
+}
+
+/* As the cores' runs (memory.c, counts_pulls). */
+static bool adds_losses(const struct elim_sim *experiment)
+{
+    return is_star(experiment) && experiment->growth <= 0;
+}
+
+static size_t row_count(const struct elim_sim *experiment)
+{
+    return adds_all(experiment) ? 1 : experiment->common.agent_count;
+}
+
+/* Somebody who waits follows its rewards as they are where they are no integers. */
+static bool keeps_own(const struct elim_sim *experiment)
+{
+    return experiment->mechanism.scale.kind == TACIT_SCALE_REAL && !is_star(experiment);
+}
+
 /* ---- Whom it serves ---- */
 
 bool elim_flood_serves(const struct elim_sim *experiment)
@@ -90,9 +115,9 @@ bool elim_flood_serves(const struct elim_sim *experiment)
     if (experiment->faults != NULL || experiment->hooks != NULL || experiment->own_tables ||
         experiment->sends_messages)
         return false;
-    if (is_star(experiment)) /* integers: the order in which a hub adds them is no matter */
-        return experiment->growth > 0 && experiment->round_timeout_us == 0 &&
-               !experiment->hub_answers_all;
+    if (is_star(experiment))
+        return experiment->report_count == experiment->common.agent_count &&
+               experiment->round_timeout_us == 0 && !experiment->hub_answers_all;
     if (network->collection != TACIT_ELIM_SPREAD)
         return false;
     bool const is_connected = network->component_count == 1;
@@ -108,10 +133,11 @@ static uint32_t component_count(const struct elim_sim *experiment)
 
 double elim_flood_bytes(const struct elim_sim *experiment)
 {
-    double const columns = experiment->mechanism.scale.kind == TACIT_SCALE_REAL ? 2 : 1;
-    double const row = columns * experiment->common.env.arm_count * sizeof(union tacit_sum);
+    double const row = (double)experiment->common.env.arm_count * sizeof(union tacit_sum);
+    double const around =
+        2 * sizeof(struct tacit_rng) + (is_star(experiment) ? 0 : 4 * sizeof(uint32_t));
     double const agent =
-        2 * sizeof(struct tacit_rng) + (is_star(experiment) ? 0 : 4 * sizeof(uint32_t) + row);
+        around + (keeps_own(experiment) ? row : 0) + (adds_all(experiment) ? 0 : row);
     struct tacit_elim_schedule const schedule = schedule_of(experiment, 1);
     double const judges =
         (double)tacit_elim_judge_size(&schedule) * (double)component_count(experiment);
@@ -122,7 +148,7 @@ double elim_flood_bytes(const struct elim_sim *experiment)
 
 static union tacit_sum *noised_of(const struct elim_flood *flood, uint32_t agent)
 {
-    return flood->noised + (is_star(flood->experiment) ? 0 : (size_t)agent * flood->arm_count);
+    return flood->noised + (adds_all(flood->experiment) ? 0 : (size_t)agent * flood->arm_count);
 }
 
 static union tacit_sum *own_of(const struct elim_flood *flood, uint32_t agent)
@@ -245,6 +271,17 @@ static enum tacit_status draw_the_end(struct elim_flood *flood, uint32_t plan_co
     return TACIT_OK;
 }
 
+/* All of them play the plan. */
+static void record(struct elim_flood *flood, uint64_t now, uint32_t plan_count,
+                   const struct part *part)
+{
+    if (adds_losses(flood->experiment))
+        tacit_sim_curve_add_all(&flood->curve, now, flood->plan, plan_count, flood->instance->gaps,
+                                part->count);
+    else
+        tacit_sim_pulls_add(&flood->pulls, now, flood->plan, plan_count, part->count);
+}
+
 /* The plan until T of an order that no round follows: the last arm, a round that does not fit, or
  * its leader (EXACT-BOUNDS 6). Errors: TACIT_INTERRUPTED. */
 static enum tacit_status play_to_the_end(struct elim_flood *flood,
@@ -259,7 +296,7 @@ static enum tacit_status play_to_the_end(struct elim_flood *flood,
         flood->plan[0] = (struct tacit_pull_block){order->leader - 1, slots};
     else
         count = fill_plan(flood, order, slots);
-    tacit_sim_pulls_add(&flood->pulls, now, flood->plan, count, part->count);
+    record(flood, now, count, part);
     return draw_the_end(flood, count, part);
 }
 
@@ -278,7 +315,7 @@ static enum tacit_status explore_all(struct elim_flood *flood, const struct roun
                                      uint64_t wait, const struct part *part)
 {
     size_t const arms = flood->arm_count;
-    bool const has_hub = is_star(flood->experiment);
+    bool const is_one_sum = adds_all(flood->experiment);
     memset(flood->means, 0, arms * sizeof *flood->means);
     memset(flood->totals, 0, arms * sizeof *flood->totals);
     memset(flood->waiting, 0, arms * sizeof *flood->waiting);
@@ -289,12 +326,12 @@ static enum tacit_status explore_all(struct elim_flood *flood, const struct roun
         enum tacit_status const status = explore(flood, agent, round);
         if (status != TACIT_OK)
             return status;
-        if (has_hub)
-            continue; /* there is one sum of all, and nobody waits */
-        aggregate(flood, agent, round);
-        wait_one(flood, agent, round, wait);
+        if (!is_one_sum)
+            aggregate(flood, agent, round);
+        if (!is_star(flood->experiment)) /* there nobody waits */
+            wait_one(flood, agent, round, wait);
     }
-    if (has_hub)
+    if (is_one_sum)
         aggregate(flood, 0, round);
     for (size_t arm = 0; arm < arms; arm++)
         flood->means[arm] /= part->count;
@@ -423,7 +460,7 @@ static enum tacit_status play_component(struct elim_flood *flood, uint32_t compo
             return play_to_the_end(flood, &round.order, now, &part);
         }
         round.plan_count = fill_plan(flood, &round.order, round.each * active);
-        tacit_sim_pulls_add(&flood->pulls, now, flood->plan, round.plan_count, part.count);
+        record(flood, now, round.plan_count, &part);
         now += round.each * active;
         uint64_t const wait = horizon - now < delay ? horizon - now : delay;
         enum tacit_status status = explore_all(flood, &round, wait, &part);
@@ -465,14 +502,14 @@ static bool make(struct elim_flood *flood)
 {
     size_t const agents = flood->agent_count;
     size_t const arms = flood->arm_count;
-    size_t const rows = is_star(flood->experiment) ? 1 : agents;
+    size_t const rows = row_count(flood->experiment);
     if (!is_star(flood->experiment))
         flood->members = calloc(agents, sizeof *flood->members);
     flood->end = calloc(flood->component_count, sizeof *flood->end);
     flood->rewards = calloc(agents, sizeof *flood->rewards);
     flood->noise = calloc(agents, sizeof *flood->noise);
     flood->noised = calloc(rows * arms, sizeof *flood->noised);
-    if (is_real(flood))
+    if (keeps_own(flood->experiment))
         flood->own = calloc(agents * arms, sizeof *flood->own);
     flood->judges = calloc(flood->component_count, flood->judge_bytes);
     flood->means = calloc(arms, sizeof *flood->means);
@@ -480,9 +517,10 @@ static bool make(struct elim_flood *flood)
     flood->waiting = calloc(arms, sizeof *flood->waiting);
     flood->plan = calloc(arms, sizeof *flood->plan);
     return tacit_sim_pulls_init(&flood->pulls, &flood->experiment->common) == TACIT_OK &&
+           tacit_sim_curve_init(&flood->curve, &flood->experiment->common) == TACIT_OK &&
            (flood->members != NULL || is_star(flood->experiment)) && flood->end != NULL &&
            flood->rewards != NULL && flood->noise != NULL && flood->noised != NULL &&
-           (flood->own != NULL || !is_real(flood)) && flood->judges != NULL &&
+           (flood->own != NULL || !keeps_own(flood->experiment)) && flood->judges != NULL &&
            flood->means != NULL && flood->totals != NULL && flood->waiting != NULL &&
            flood->plan != NULL;
 }
@@ -518,6 +556,7 @@ void elim_flood_free(struct elim_flood *flood)
         return;
     elim_tally_free(flood->tally);
     tacit_sim_pulls_free(&flood->pulls);
+    tacit_sim_curve_free(&flood->curve);
     free(flood->members);
     free(flood->end);
     free(flood->rewards);
@@ -537,13 +576,13 @@ void elim_flood_free(struct elim_flood *flood)
 static enum tacit_status set_up(struct elim_flood *flood, uint32_t index, double gap)
 {
     uint64_t const seed = flood->experiment->common.seed;
-    size_t const rows = is_star(flood->experiment) ? 1 : flood->agent_count;
-    size_t const sums = rows * flood->arm_count;
+    size_t const sums = row_count(flood->experiment) * flood->arm_count;
     struct tacit_elim_schedule const schedule = schedule_of(flood->experiment, gap);
     enum tacit_status status = TACIT_OK;
     flood->sent = (struct tacit_sim_totals){0};
     flood->is_counted = true;
     tacit_sim_pulls_clear(&flood->pulls);
+    tacit_sim_curve_clear(&flood->curve);
     memset(flood->noised, 0, sums * sizeof *flood->noised);
     if (flood->own != NULL)
         memset(flood->own, 0, sums * sizeof *flood->own);
@@ -571,7 +610,9 @@ enum tacit_status elim_flood_play(struct elim_flood *flood, uint32_t index,
 struct tacit_sim_totals elim_flood_totals(const struct elim_flood *flood)
 {
     struct tacit_sim_totals totals = flood->sent;
-    totals.regret = tacit_sim_pulls_total(&flood->pulls, flood->instance->gaps);
+    totals.regret = adds_losses(flood->experiment)
+                        ? flood->curve.total
+                        : tacit_sim_pulls_total(&flood->pulls, flood->instance->gaps);
     totals.regret_exploit = tacit_sim_pulls_waited(&flood->pulls, flood->instance->gaps);
     if (flood->is_counted)
         return totals;
@@ -583,7 +624,10 @@ struct tacit_sim_totals elim_flood_totals(const struct elim_flood *flood)
 
 void elim_flood_regret(const struct elim_flood *flood, double *regret)
 {
-    tacit_sim_pulls_read(&flood->pulls, flood->instance->gaps, regret);
+    if (adds_losses(flood->experiment))
+        tacit_sim_curve_read(&flood->curve, regret);
+    else
+        tacit_sim_pulls_read(&flood->pulls, flood->instance->gaps, regret);
 }
 
 void elim_flood_look(const struct elim_flood *flood, uint32_t agent,

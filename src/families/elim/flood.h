@@ -1,7 +1,7 @@
 /* Epoch elimination in which nothing fails, without messages: over a graph, where what each agent
  * knows after t slots follows from distances and after a round everybody knows everything; and over
- * a star with exact bounds, whose hub knows it at once. Equal, bit for bit, to the run of the cores
- * that say it all (run.c), in memory O(A K + E); over a star O(A + K). */
+ * a star, whose hub knows it at once. Equal, bit for bit, to the run of the cores that say it all
+ * (run.c), in memory O(A K + E); over a star with exact bounds O(A + K). */
 #ifndef TACIT_FAMILIES_ELIM_FLOOD_H
 #define TACIT_FAMILIES_ELIM_FLOOD_H
 #include "experiment.h"
