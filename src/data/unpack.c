@@ -1,5 +1,6 @@
 /* Whole files into memory: plain, xz (liblzma) or gzip (zlib), with a limit on what comes out. Not
- * a stream reader: a table needs all its bytes anyway. */
+ * a stream reader: a table needs all its bytes anyway. Not libarchive: it takes gzip data whose
+ * checksum is wrong, or after which something follows (3.6.2). */
 #include "tacit/data.h"
 #include "internal.h"
 #include <errno.h>
