@@ -64,14 +64,6 @@ static uint32_t count_open(const struct tacit_report *report, const struct stand
     return count;
 }
 
-static void put_name(const struct tacit_report *report, uint32_t arm, FILE *out)
-{
-    if (report->arms[arm].name != NULL)
-        (void)fputs(report->arms[arm].name, out);
-    else
-        (void)fprintf(out, "arm %" PRIu32, arm);
-}
-
 static void put_undecided(const struct tacit_report *report,
                           const struct tacit_report_answer *answer, FILE *out)
 {
@@ -80,7 +72,7 @@ static void put_undecided(const struct tacit_report *report,
     for (uint32_t i = 0; i < named; i++) {
         bool const is_last = i + 1 == named && named == answer->arm_count;
         (void)fputs(i == 0 ? "" : is_last ? " and " : ", ", out);
-        put_name(report, answer->arms[i], out);
+        (void)fputs(report_arm_name(report, answer->arms[i]), out);
     }
     if (named < answer->arm_count)
         (void)fprintf(out, " and %" PRIu32 " more", answer->arm_count - named);
@@ -96,9 +88,8 @@ static char *sentence_of(const struct tacit_report *report,
     if (out == NULL)
         return NULL;
     if (answer->is_decided) {
-        (void)fputs("decided for ", out);
-        put_name(report, answer->arms[0], out);
-        (void)fprintf(out, ", in %" PRIu32 " of %" PRIu32 " %s", single_count, report->run_count,
+        (void)fprintf(out, "decided for %s, in %" PRIu32 " of %" PRIu32 " %s",
+                      report_arm_name(report, answer->arms[0]), single_count, report->run_count,
                       report->run_count == 1 ? "run" : "runs");
     } else {
         put_undecided(report, answer, out);

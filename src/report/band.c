@@ -18,13 +18,11 @@ void report_band_json(const struct tacit_report *report, FILE *out)
 {
     if (report->band == NULL)
         return;
-    (void)fprintf(out, ",\n \"band\": {\"name\": \"%s\"", report->band->name);
+    json_put(out, ",\n \"band\": {\"name\": %s", report->band->name);
     for (uint32_t part = 0; part < TACIT_BAND_VALUES; part++) {
-        (void)fprintf(out, ", \"%s\": [", part_names[part]);
-        for (uint32_t point = 0; point < report->point_count; point++) {
-            (void)fputs(point == 0 ? "" : ", ", out);
-            (void)fputs(report_exact(part_at(report, point, part)).text, out);
-        }
+        json_put(out, ", %s: [", part_names[part]);
+        for (uint32_t point = 0; point < report->point_count; point++)
+            json_put(out, "%-s%g", point == 0 ? "" : ", ", part_at(report, point, part));
         (void)fputc(']', out);
     }
     (void)fputc('}', out);

@@ -1,6 +1,5 @@
 /* Experiments beside each other: a table, CSV, figures, and the directory that takes them. */
 #include "internal.h"
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,20 +113,17 @@ void report_comparison_sentence(const struct tacit_report_comparison *comparison
         return;
     double const least = regret_of(comparison, found.least);
     const struct tacit_report_cell *const cell = &comparison->cells[found.least];
-    (void)fputs(!isfinite(cell->epsilon)   ? "Without noise, \""
-                : cell->epsilon_is_of_user ? "At the same epsilon per user, \""
-                                           : "At the same epsilon per reward, \"",
-                out);
-    report_put(out, words[found.least], syntax);
-    (void)fprintf(out, "\" has regret %s:", report_rounded(least, 4).text);
+    report_print(out, syntax, "%-s, \"%s\" has regret %.4g:",
+                 !isfinite(cell->epsilon)   ? "Without noise"
+                 : cell->epsilon_is_of_user ? "At the same epsilon per user"
+                                            : "At the same epsilon per reward",
+                 words[found.least], least);
     for (uint32_t i = 0; i < comparison->cell_count && told < OTHERS_MAX; i++) {
         double const regret = regret_of(comparison, i);
         if (i == found.least || !isfinite(regret))
             continue;
-        (void)fprintf(out, "%s %s times less than \"", told++ == 0 ? "" : ",",
-                      report_rounded(regret / least, 2).text);
-        report_put(out, words[i], syntax);
-        (void)fputc('"', out);
+        report_print(out, syntax, "%-s %.2g times less than \"%s\"", told++ == 0 ? "" : ",",
+                     regret / least, words[i]);
     }
     (void)fputs(".\n", out);
 }
@@ -144,28 +140,18 @@ static uint32_t label_width(const struct tacit_report_comparison *comparison, ch
     return width < LABEL_WIDTH_MAX ? width : LABEL_WIDTH_MAX;
 }
 
-static void put_label(const char *label, uint32_t width, FILE *out)
-{
-    uint32_t const own = report_width(label);
-    report_put_start(out, label, REPORT_TERMINAL, width > 3 && own > width ? width - 3 : width);
-    (void)fprintf(out, "%*s", own < width ? (int)(width - own) : 0, "");
-}
-
 static void put_number(const struct tacit_report_summary *summary, double value, FILE *out)
 {
-    (void)fprintf(out, " %11s",
-                  summary == NULL || !isfinite(value) ? "-" : report_rounded(value, 5).text);
+    (void)fprintf(out, " %11s", report_cell(summary == NULL ? NAN : value, 5).text);
 }
 
 static void put_row(const struct tacit_report_comparison *comparison,
                     const struct tacit_report_cell *cell, const char *words, uint32_t width,
                     FILE *out)
 {
-    put_label(words, width, out);
+    report_put_column(out, words, width);
     if (cell->error != NULL) {
-        (void)fputs("  ", out);
-        report_put(out, cell->error, REPORT_TERMINAL);
-        (void)fputc('\n', out);
+        term_put(out, "  %s\n", cell->error);
         return;
     }
     for (size_t i = 0; i < REPORT_COLUMNS; i++) {
@@ -189,11 +175,10 @@ static void put_answers(const struct tacit_report_comparison *comparison, char *
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         if (cell->error != NULL || (cell->answer == NULL && cell->note == NULL))
             continue;
-        put_label(words[i], width, out);
-        (void)fputs("  ", out);
-        report_put(out, cell->answer == NULL ? "no answer" : cell->answer, REPORT_TERMINAL);
+        report_put_column(out, words[i], width);
+        term_put(out, "  %s", cell->answer == NULL ? "no answer" : cell->answer);
         if (cell->note != NULL)
-            (void)fprintf(out, " (%s)", cell->note);
+            term_put(out, " (%-s)", cell->note);
         (void)fputc('\n', out);
     }
 }
@@ -203,7 +188,7 @@ static void put_table(const struct tacit_report_comparison *comparison, char *co
 {
     uint32_t const width = label_width(comparison, words);
     report_put_remark(comparison->remark, out);
-    put_label("settings", width, out);
+    report_put_column(out, "settings", width);
     for (size_t i = 0; i < REPORT_COLUMNS; i++)
         if (any_has(comparison, report_columns[i]))
             (void)fprintf(out, i == 0 ? " %11s    +/- 95 %%" : " %11s", report_columns[i]);
@@ -215,8 +200,8 @@ static void put_table(const struct tacit_report_comparison *comparison, char *co
         (void)fputc('\n', out);
     report_comparison_sentence(comparison, words, REPORT_TERMINAL, out);
     if (comparison->cell_count < comparison->cells_asked)
-        (void)fprintf(out, "STOPPED: %" PRIu32 " of %" PRIu32 " settings were run\n",
-                      comparison->cell_count, comparison->cells_asked);
+        term_put(out, "STOPPED: %u of %u settings were run\n", comparison->cell_count,
+                 comparison->cells_asked);
 }
 
 enum tacit_status tacit_report_comparison_table(const struct tacit_report_comparison *comparison,
@@ -492,94 +477,50 @@ static enum tacit_status draw(const struct tacit_report_comparison *comparison, 
 
 /* ---- The directory --------------------------------------------------------------------------- */
 
-static void put_quoted(const char *text, FILE *out)
-{
-    (void)fputc('"', out);
-    report_put(out, text, REPORT_CSV);
-    (void)fputc('"', out);
-}
-
-static void put_value(double value, FILE *out)
-{
-    (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
-}
-
-static enum tacit_status fill_csv(const void *subject, FILE *out, struct tacit_error *error)
+static enum tacit_status fill_csv(const void *subject, FILE *out)
 {
     const struct tacit_report_comparison *const comparison = subject;
-    (void)error;
     (void)fputs("settings,error,epsilon,runs,uniform_regret", out);
     for (uint32_t i = 0; i < comparison->metric_count; i++)
-        (void)fprintf(out, ",%s_mean,%s_ci95", comparison->metrics[i]->name,
-                      comparison->metrics[i]->name);
+        csv_put(out, ",%-s_mean,%-s_ci95", comparison->metrics[i]->name,
+                comparison->metrics[i]->name);
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
-        put_quoted(cell->label, out);
-        (void)fputc(',', out);
-        if (cell->error != NULL) {
-            put_quoted(cell->error, out);
-            (void)fputs(",,,", out);
-        } else {
-            put_value(cell->epsilon, out);
-            (void)fprintf(out, ",%" PRIu32, cell->run_count);
-            put_value(cell->uniform.mean, out);
-        }
-        for (uint32_t j = 0; j < comparison->metric_count; j++) {
-            put_value(cell->error != NULL ? NAN : cell->values[j].mean, out);
-            put_value(cell->error != NULL ? NAN : cell->values[j].ci95, out);
-        }
+        if (cell->error != NULL)
+            csv_put(out, "%s,%s,,,", cell->label, cell->error);
+        else
+            csv_put(out, "%s,,%g,%u,%g", cell->label, cell->epsilon, cell->run_count,
+                    cell->uniform.mean);
+        for (uint32_t j = 0; j < comparison->metric_count; j++)
+            csv_put(out, ",%g,%g", cell->error != NULL ? NAN : cell->values[j].mean,
+                    cell->error != NULL ? NAN : cell->values[j].ci95);
         (void)fputc('\n', out);
     }
     return report_finish(out);
 }
 
-static enum tacit_status fill_curves(const void *subject, FILE *out, struct tacit_error *error)
+static enum tacit_status fill_curves(const void *subject, FILE *out)
 {
     const struct tacit_report_comparison *const comparison = subject;
-    (void)error;
     (void)fputs("settings,t,regret_mean,regret_ci95\n", out);
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
-        for (uint32_t j = 0; cell->error == NULL && j < cell->point_count; j++) {
-            put_quoted(cell->label, out);
-            put_value(cell->t[j], out);
-            put_value(cell->regret[j], out);
-            put_value(cell->ci95[j], out);
-            (void)fputc('\n', out);
-        }
+        for (uint32_t j = 0; cell->error == NULL && j < cell->point_count; j++)
+            csv_put(out, "%s,%g,%g,%g\n", cell->label, cell->t[j], cell->regret[j], cell->ci95[j]);
     }
     return report_finish(out);
 }
 
-static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_error *error)
-{
-    const struct tacit_report_comparison *const comparison = subject;
-    (void)error;
-    (void)fputs(comparison->json, out);
-    return report_finish(out);
-}
-
-static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return report_comparison_html(subject, out);
-}
-
-static enum tacit_status fill_figure(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return tacit_report_figure_svg(subject, out);
-}
-
-#define FILES_MAX (3 + FIGURES_MAX)
+#define FILES_MAX (4 + FIGURES_MAX)
 
 static enum tacit_status write_files(const struct tacit_report_comparison *comparison,
-                                     const struct drawing *drawing,
-                                     const struct report_place *place)
+                                     const struct drawing *drawing, const char *directory,
+                                     struct tacit_error *error)
 {
     struct report_file files[FILES_MAX] = {
-        {"results.json", "everything, exactly", "application/json", true, fill_json, comparison},
+        {"results.json", "everything, exactly", "application/json", true, report_fill_text,
+         comparison->json},
         {"comparison.csv", "every metric: a line a setting", "text/csv", true, fill_csv,
          comparison},
         {"curves.csv", "the regret curves: a line a setting and time slot", "text/csv", true,
@@ -587,38 +528,29 @@ static enum tacit_status write_files(const struct tacit_report_comparison *compa
     char names[FIGURES_MAX][80];
     size_t count = 3;
     for (uint32_t i = 0; i < drawing->figure_count; i++) {
-        (void)snprintf(names[i], sizeof names[i], "%s.svg", drawing->figures[i].id);
-        files[count++] =
-            (struct report_file){names[i],    drawing->figures[i].title, "image/svg+xml", false,
-                                 fill_figure, &drawing->figures[i]};
+        const struct tacit_report_figure *const figure = &drawing->figures[i];
+        (void)snprintf(names[i], sizeof names[i], "%s.svg", figure->id);
+        files[count++] = (struct report_file){names[i], figure->title,      "image/svg+xml",
+                                              false,    report_fill_figure, figure};
     }
     struct report_comparison_page const page = {
         comparison, drawing->words, drawing->figures, drawing->figure_count, files, count};
-    enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < count && status == TACIT_OK; i++)
-        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
-    return status == TACIT_OK ? report_place_write(place, "report.html", fill_page, &page) : status;
+    files[count] = (struct report_file){
+        .name = "report.html", .fill = report_comparison_html, .subject = &page};
+    return report_write_files(directory, files, count + 1, error);
 }
 
 enum tacit_status tacit_report_comparison_write(const struct tacit_report_comparison *comparison,
                                                 const char *directory, struct tacit_error *error)
 {
-    struct report_place place;
-    struct drawing drawing;
-    enum tacit_status status = report_place_open(&place, directory, error);
-    if (status != TACIT_OK)
-        return status;
+    struct drawing drawing = {.words = NULL};
     locale_t const before = report_locale_enter();
     char **const words = report_comparison_words(comparison);
-    status = words == NULL ? TACIT_MEMORY : TACIT_OK;
-    drawing = (struct drawing){.words = NULL};
+    enum tacit_status status = words == NULL ? TACIT_MEMORY : draw(comparison, words, &drawing);
     if (status == TACIT_OK)
-        status = draw(comparison, words, &drawing);
-    if (status == TACIT_OK)
-        status = write_files(comparison, &drawing, &place);
+        status = write_files(comparison, &drawing, directory, error);
     free_drawing(&drawing);
     report_comparison_words_free(words);
     report_locale_leave(before);
-    report_place_close(&place);
     return status;
 }

@@ -1,14 +1,8 @@
 /* The page of experiments beside each other, of the parts of all pages: what is best first, then
  * every setting, the figures, and the data. */
 #include "internal.h"
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-static void put_text(FILE *out, const char *text)
-{
-    report_put(out, text, REPORT_HTML);
-}
 
 /* ---- The answer ---- */
 
@@ -18,12 +12,11 @@ static void put_regret(const struct tacit_report_comparison *comparison,
     const struct tacit_report_summary *const regret = report_cell_value(comparison, cell, "regret");
     if (regret == NULL)
         return;
-    (void)fprintf(out, "regret %s", report_rounded(regret->mean, 4).text);
+    html_put(out, "regret %.4g", regret->mean);
     if (cell->run_count > 1)
-        (void)fprintf(out, " \xc2\xb1 %s", report_rounded(regret->ci95, 2).text);
+        html_put(out, " \xc2\xb1 %.2g", regret->ci95);
     if (isfinite(cell->uniform.mean) && cell->uniform.mean > 0)
-        (void)fprintf(out, "; playing every arm alike: %s",
-                      report_rounded(cell->uniform.mean, 4).text);
+        html_put(out, "; playing every arm alike: %.4g", cell->uniform.mean);
 }
 
 static void put_found(const struct report_comparison_page *page, const char *what, uint32_t index,
@@ -33,16 +26,9 @@ static void put_found(const struct report_comparison_page *page, const char *wha
     if (index == UINT32_MAX)
         return;
     const struct tacit_report_cell *const cell = &comparison->cells[index];
-    (void)fprintf(out, "<p>%s: <b>", what);
-    put_text(out, page->words[index]);
-    (void)fputs("</b> (", out);
+    html_put(out, "<p>%-s: <b>%s</b> (", what, page->words[index]);
     put_regret(comparison, cell, out);
-    (void)fputs(")", out);
-    if (cell->answer != NULL) {
-        (void)fputs(", ", out);
-        put_text(out, cell->answer);
-    }
-    (void)fputs(".</p>\n", out);
+    html_put(out, ")%-s%s.</p>\n", cell->answer != NULL ? ", " : "", cell->answer);
 }
 
 /* The one answer that all of them have, or how many have one. */
@@ -50,19 +36,17 @@ static void put_headline(const struct tacit_report_comparison *comparison,
                          const struct report_findings *found, FILE *out)
 {
     if (found->decided == comparison->cell_count && found->decided > 1)
-        (void)fprintf(out, "all %" PRIu32 " settings decide for one arm", found->decided);
+        html_put(out, "all %u settings decide for one arm", found->decided);
     else
-        (void)fprintf(out, "%" PRIu32 " of %" PRIu32 " %s for one arm", found->decided,
-                      comparison->cell_count,
-                      comparison->cell_count == 1 ? "setting decides" : "settings decide");
+        html_put(out, "%u of %u %-s for one arm", found->decided, comparison->cell_count,
+                 comparison->cell_count == 1 ? "setting decides" : "settings decide");
 }
 
 static void put_answer(const struct report_comparison_page *page, FILE *out)
 {
     const struct tacit_report_comparison *const comparison = page->comparison;
     struct report_findings const found = report_comparison_find(comparison);
-    (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
-                  found.decided == comparison->cell_count ? " win" : " open");
+    report_html_answer_begin(found.decided == comparison->cell_count ? " win" : " open", out);
     put_headline(comparison, &found, out);
     (void)fputs("</p>\n", out);
     put_found(page, "Least regret", found.least, out);
@@ -73,8 +57,8 @@ static void put_answer(const struct report_comparison_page *page, FILE *out)
         (void)fputs("</p>\n", out);
     }
     if (found.ran < comparison->cell_count)
-        (void)fprintf(out, "<p>%" PRIu32 " could not run; the table says why.</p>\n",
-                      comparison->cell_count - found.ran);
+        html_put(out, "<p>%u could not run; the table says why.</p>\n",
+                 comparison->cell_count - found.ran);
     (void)fputs("</section>\n", out);
 }
 
@@ -83,13 +67,10 @@ static void put_answer(const struct report_comparison_page *page, FILE *out)
 /* Its words, and what to give `tacit run`. */
 static void put_settings(const struct report_comparison_page *page, uint32_t index, FILE *out)
 {
-    (void)fputs("<tr><th scope=\"row\">", out);
-    put_text(out, page->words[index]);
-    if (strcmp(page->words[index], page->comparison->cells[index].label) != 0) {
-        (void)fputs("<br><code>", out);
-        put_text(out, page->comparison->cells[index].label);
-        (void)fputs("</code>", out);
-    }
+    char const *const label = page->comparison->cells[index].label;
+    html_put(out, "<tr><th scope=\"row\">%s", page->words[index]);
+    if (strcmp(page->words[index], label) != 0)
+        html_put(out, "<br><code>%s</code>", label);
     (void)fputs("</th>", out);
 }
 
@@ -99,18 +80,13 @@ static void put_cell_row(const struct report_comparison_page *page, uint32_t ind
     const struct tacit_report_cell *const cell = &comparison->cells[index];
     put_settings(page, index, out);
     if (cell->error != NULL) {
-        (void)fprintf(out, "<td colspan=\"%u\">could not run: ", REPORT_COLUMNS + 1);
-        put_text(out, cell->error);
-        (void)fputs("</td></tr>\n", out);
+        html_put(out, "<td colspan=\"%u\">could not run: %s</td></tr>\n", REPORT_COLUMNS + 1,
+                 cell->error);
         return;
     }
-    (void)fputs("<td class=\"long\">", out);
-    put_text(out, cell->answer == NULL ? "\xe2\x80\x93" : cell->answer);
-    if (cell->note != NULL) {
-        (void)fputs("<br><b>", out);
-        put_text(out, cell->note);
-        (void)fputs("</b>", out);
-    }
+    html_put(out, "<td class=\"long\">%s", cell->answer == NULL ? "\xe2\x80\x93" : cell->answer);
+    if (cell->note != NULL)
+        html_put(out, "<br><b>%s</b>", cell->note);
     (void)fputs("</td>", out);
     for (size_t i = 0; i < REPORT_COLUMNS; i++)
         report_html_summary(report_cell_value(comparison, cell, report_columns[i]), out);
@@ -133,9 +109,8 @@ static void put_heads(const struct tacit_report_comparison *comparison, FILE *ou
     report_html_heads(first, 2, out);
     for (size_t i = 0; i < REPORT_COLUMNS; i++) {
         const struct tacit_metric *const metric = metric_of(comparison, report_columns[i]);
-        (void)fputs("<th scope=\"col\" class=\"n\">", out);
-        put_text(out, metric == NULL ? report_columns[i] : metric->label);
-        (void)fputs("</th>", out);
+        html_put(out, "<th scope=\"col\" class=\"n\">%s</th>",
+                 metric == NULL ? report_columns[i] : metric->label);
     }
     (void)fputs("</tr></thead><tbody>\n", out);
 }
@@ -165,8 +140,9 @@ static void put_words(const struct tacit_report_comparison *comparison, FILE *ou
     report_html_section_end(out);
 }
 
-enum tacit_status report_comparison_html(const struct report_comparison_page *page, FILE *out)
+enum tacit_status report_comparison_html(const void *subject, FILE *out)
 {
+    const struct report_comparison_page *const page = subject;
     const struct tacit_report_comparison *const comparison = page->comparison;
     bool const has_name = comparison->name != NULL;
     report_html_top(has_name ? comparison->name : "Experiments beside each other",

@@ -83,8 +83,9 @@ void report_drawing_free(struct report_drawing *drawing)
     drawing->t = NULL;
 }
 
-enum tacit_status report_svg(const struct tacit_report *report, FILE *out)
+enum tacit_status report_svg(const void *subject, FILE *out)
 {
+    const struct tacit_report *const report = subject;
     struct report_drawing drawing;
     enum tacit_status status = report_drawing_new(report, 0, &drawing);
     drawing.figure.title = report->name;

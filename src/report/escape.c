@@ -79,7 +79,7 @@ static uint32_t printable(uint32_t code)
     return is_unprintable(code) ? REPLACEMENT : code;
 }
 
-static void put_json(FILE *out, uint32_t code)
+static void escape_json(FILE *out, uint32_t code)
 {
     if (code == '"' || code == '\\')
         (void)fprintf(out, "\\%c", (int)code);
@@ -93,7 +93,7 @@ static void put_json(FILE *out, uint32_t code)
         put_utf8(out, code);
 }
 
-static void put_html(FILE *out, uint32_t code)
+static void escape_html(FILE *out, uint32_t code)
 {
     switch (code) {
     case '&':
@@ -120,10 +120,10 @@ static void put_character(FILE *out, uint32_t code, enum report_syntax syntax)
 {
     switch (syntax) {
     case REPORT_JSON:
-        put_json(out, code);
+        escape_json(out, code);
         break;
     case REPORT_HTML:
-        put_html(out, code);
+        escape_html(out, code);
         break;
     case REPORT_CSV:
         (void)fputs(code == '"' ? "\"" : "", out);
@@ -148,9 +148,28 @@ void report_put_start(FILE *out, const char *text, enum report_syntax syntax,
         put_character(out, '.', syntax);
 }
 
+/* What stands for itself everywhere is written at once. */
 void report_put(FILE *out, const char *text, enum report_syntax syntax)
 {
-    report_put_start(out, text, syntax, UINT32_MAX);
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz 0123456789.,:;-+=_()[]{}/%"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (size_t at = 0; text[at] != '\0';) {
+        size_t const run = strspn(text + at, plain);
+        (void)fwrite(text + at, 1, run, out);
+        at += run;
+        if (text[at] == '\0')
+            return;
+        struct character const character = next_character(text + at);
+        put_character(out, character.code, syntax);
+        at += character.size;
+    }
+}
+
+void report_put_column(FILE *out, const char *text, uint32_t width)
+{
+    uint32_t const own = report_width(text);
+    report_put_start(out, text, REPORT_TERMINAL, width > 3 && own > width ? width - 3 : width);
+    (void)fprintf(out, "%*s", own < width ? (int)(width - own) : 0, "");
 }
 
 uint32_t report_width(const char *text)

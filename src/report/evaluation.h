@@ -12,6 +12,5 @@ const char *report_evaluation_best(const struct tacit_report_evaluation *evaluat
                                    const struct tacit_report_log_site *site);
 
 /* A line a site and arm; those over all rows have no site. Errors: TACIT_IO. */
-enum tacit_status report_evaluation_csv(const struct tacit_report_evaluation *evaluation,
-                                        FILE *out);
+enum tacit_status report_evaluation_csv(const void *evaluation, FILE *out);
 #endif

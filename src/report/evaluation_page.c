@@ -1,23 +1,10 @@
 /* The page of an evaluation, of the parts of all pages; and its files. */
 #include "evaluation.h"
-#include <inttypes.h>
 #include <math.h>
 
 #define DASH "\xe2\x80\x93"
 #define ARMS_DRAWN 40u
 #define FILES 3u
-
-static void put_text(FILE *out, const char *text)
-{
-    report_put(out, text, REPORT_HTML);
-}
-
-static void put_cell(const char *text, FILE *out)
-{
-    (void)fputs("<td><bdi>", out);
-    put_text(out, text);
-    (void)fputs("</bdi></td>", out);
-}
 
 static void put_estimate(const struct tacit_report_estimate *estimate, FILE *out)
 {
@@ -32,9 +19,8 @@ static void put_arm(const struct tacit_report_evaluation *evaluation, uint32_t a
 {
     const struct tacit_report_estimates *const own = &evaluation->arms[arm];
     report_html_row(evaluation->arm_names[arm], out);
-    report_html_number(report_grouped(own->row_count).text, out);
-    (void)fprintf(out, "<td class=\"n\">%s%s</td>", report_rounded(own->effective_rows, 4).text,
-                  own->is_thin ? " <b>too few</b>" : "");
+    html_put(out, "<td class=\"n\">%-u</td><td class=\"n\">%.4g%-s</td>", own->row_count,
+             own->effective_rows, own->is_thin ? " <b>too few</b>" : "");
     put_estimate(&own->doubly_robust, out);
     put_estimate(&own->self_normalised, out);
     put_estimate(&own->ips, out);
@@ -64,8 +50,8 @@ static void put_site(const struct tacit_report_evaluation *evaluation,
 {
     char const *const best = report_evaluation_best(evaluation, site);
     report_html_row(site->name, out);
-    report_html_number(report_grouped(site->row_count).text, out);
-    put_cell(best == NULL ? "too few rows" : best, out);
+    html_put(out, "<td class=\"n\">%-u</td><td><bdi>%s</bdi></td>", site->row_count,
+             best == NULL ? "too few rows" : best);
     if (best == NULL)
         report_html_number(DASH, out);
     else
@@ -145,23 +131,17 @@ static void put_top(const struct tacit_report_evaluation *evaluation, FILE *out)
     report_html_fact(evaluation->row_count, "row", "rows", out);
     report_html_fact(evaluation->arm_count, "arm", "arms", out);
     report_html_fact(evaluation->site_count, "site", "sites", out);
-    (void)fputs("<span>propensities: ", out);
-    put_text(out, evaluation->propensity);
-    (void)fputs("</span>", out);
+    html_put(out, "<span>propensities: %s</span>", evaluation->propensity);
     report_html_header_end(out);
-    (void)fprintf(out,
-                  "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\"><bdi>",
-                  evaluation->answer_count == 1 ? " win" : " open");
-    put_text(out, evaluation->sentence);
-    (void)fprintf(out, "</bdi></p>\n<p>The choices that were logged earned %s",
-                  report_rounded(evaluation->logged.value, 4).text);
-    (void)fprintf(out, " \xc2\xb1 %s a row.</p></section>\n",
-                  report_rounded(evaluation->logged.ci95, 2).text);
-    for (uint32_t i = 0; i < evaluation->warning_count; i++) {
-        (void)fputs("<div class=\"box warn\"><h2>Warning</h2>\n<p><bdi>", out);
-        put_text(out, evaluation->warnings[i]);
-        (void)fputs("</bdi></p></div>\n", out);
-    }
+    report_html_answer_begin(evaluation->answer_count == 1 ? " win" : " open", out);
+    html_put(
+        out,
+        "<bdi>%s</bdi></p>\n<p>The choices that were logged earned %.4g \xc2\xb1 %.2g a row.</p>"
+        "</section>\n",
+        evaluation->sentence, evaluation->logged.value, evaluation->logged.ci95);
+    for (uint32_t i = 0; i < evaluation->warning_count; i++)
+        html_put(out, "<div class=\"box warn\"><h2>Warning</h2>\n<p><bdi>%s</bdi></p></div>\n",
+                 evaluation->warnings[i]);
 }
 
 static void put_replay(const struct tacit_report_evaluation *evaluation, FILE *out)
@@ -172,16 +152,13 @@ static void put_replay(const struct tacit_report_evaluation *evaluation, FILE *o
                         "By rejection: each site goes through its rows, and a row answers if it "
                         "shows the arm that the protocol plays.",
                         out);
-    (void)fputs("<p><bdi>", out);
-    put_text(out, text);
-    (void)fputs("</bdi></p>\n", out);
+    html_put(out, "<p><bdi>%s</bdi></p>\n", text);
     report_html_section_end(out);
 }
 
-static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_error *error)
+static enum tacit_status fill_page(const void *subject, FILE *out)
 {
     const struct page *const page = subject;
-    (void)error;
     put_top(page->evaluation, out);
     put_arms(page->evaluation, out);
     report_html_figure(&page->points->figure, NULL, out);
@@ -192,51 +169,23 @@ static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_
     return status == TACIT_OK ? report_finish(out) : status;
 }
 
-static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_error *error)
+static enum tacit_status fill_json(const void *evaluation, FILE *out)
 {
-    (void)error;
-    return tacit_report_evaluation_json(subject, out);
-}
-
-static enum tacit_status fill_csv(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return report_evaluation_csv(subject, out);
-}
-
-static enum tacit_status fill_figure(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return tacit_report_figure_svg(subject, out);
-}
-
-static enum tacit_status write_files(const struct tacit_report_evaluation *evaluation,
-                                     const struct report_place *place)
-{
-    struct points points;
-    struct report_file const files[FILES] = {
-        {"evaluation.json", "everything, exactly", "application/json", true, fill_json, evaluation},
-        {"estimates.csv", "every estimate: a line a site and arm, and an arm over all", "text/csv",
-         true, fill_csv, evaluation},
-        {"estimates.svg", "the figure", "image/svg+xml", false, fill_figure, &points.figure}};
-    struct page const page = {evaluation, &points, files};
-    enum tacit_status status = TACIT_OK;
-    draw(evaluation, &points);
-    for (size_t i = 0; i < FILES && status == TACIT_OK; i++)
-        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
-    return status == TACIT_OK ? report_place_write(place, "report.html", fill_page, &page) : status;
+    return tacit_report_evaluation_json(evaluation, out);
 }
 
 enum tacit_status tacit_report_evaluation_write(const struct tacit_report_evaluation *evaluation,
                                                 const char *directory, struct tacit_error *error)
 {
-    struct report_place place;
-    enum tacit_status status = report_place_open(&place, directory, error);
-    if (status != TACIT_OK)
-        return status;
-    locale_t const before = report_locale_enter();
-    status = write_files(evaluation, &place);
-    report_locale_leave(before);
-    report_place_close(&place);
-    return status;
+    struct points points;
+    struct report_file files[FILES + 1] = {
+        {"evaluation.json", "everything, exactly", "application/json", true, fill_json, evaluation},
+        {"estimates.csv", "every estimate: a line a site and arm, and an arm over all", "text/csv",
+         true, report_evaluation_csv, evaluation},
+        {"estimates.svg", "the figure", "image/svg+xml", false, report_fill_figure,
+         &points.figure}};
+    struct page const page = {evaluation, &points, files};
+    files[FILES] = (struct report_file){.name = "report.html", .fill = fill_page, .subject = &page};
+    draw(evaluation, &points);
+    return report_write_files(directory, files, FILES + 1, error);
 }

@@ -180,9 +180,7 @@ static void put_keys(const struct frame *frame, const char *style, FILE *out)
     uint32_t point = 0;
     const char *name;
     while ((name = next_key(frame, &series, &point)) != NULL) {
-        (void)fprintf(out, "<li%s><b>%" PRIu32 "</b> <span>", style, ++number);
-        report_put(out, name, REPORT_HTML);
-        (void)fputs("</span></li>\n", out);
+        html_put(out, "<li%-s><b>%u</b> <span>%s</span></li>\n", style, ++number, name);
     }
 }
 
@@ -202,9 +200,7 @@ static void put_legend_list(const struct frame *broad, const struct frame *narro
         (void)fprintf(out, "<li><svg width=\"%.0f\" height=\"10\" aria-hidden=\"true\">",
                       SAMPLE_WIDTH);
         put_sample(out, figure, i, 0, 5);
-        (void)fputs("</svg><span>", out);
-        report_put(out, figure->series[i].label, REPORT_HTML);
-        (void)fputs("</span></li>\n", out);
+        html_put(out, "</svg><span>%s</span></li>\n", figure->series[i].label);
     }
     if (broad->has_keys || narrow->has_keys)
         put_keys(narrow,
@@ -277,10 +273,8 @@ static void put_point(struct frame *frame, const struct tacit_report_series *ser
     (void)fprintf(frame->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>",
                   figure_x(frame, series->x[index]), figure_y(frame, series->y[index]));
     figure_put_text(frame->out, series->names[index]);
-    (void)fprintf(frame->out, ": %s, ", report_rounded(series->x[index], 5).text);
-    (void)fprintf(frame->out, "%s \xc2\xb1 ", report_rounded(series->y[index], 5).text);
-    (void)fprintf(frame->out, "%s</title></circle>",
-                  report_rounded(figure_half_of(series, index), 3).text);
+    html_put(frame->out, ": %.5g, %.5g \xc2\xb1 %.3g</title></circle>", series->x[index],
+             series->y[index], figure_half_of(series, index));
 }
 
 /* "name: 12.3 ± 0.4 at the end" */
@@ -290,14 +284,11 @@ static void put_series_title(const struct frame *frame, const struct tacit_repor
     figure_put_text(frame->out, series->label);
     if (series->names == NULL && series->count > 0) {
         uint32_t const last = series->count - 1;
-        bool const is_band = series->lo != NULL;
-        (void)fprintf(frame->out, ": %s", report_rounded(series->y[last], 5).text);
-        if (is_band)
-            (void)fprintf(frame->out, ", %s to ", report_rounded(series->lo[last], 3).text);
+        html_put(frame->out, ": %.5g", series->y[last]);
+        if (series->lo != NULL)
+            html_put(frame->out, ", %.3g to %.3g", series->lo[last], series->hi[last]);
         else if (series->ci95 != NULL)
-            (void)fprintf(frame->out, " \xc2\xb1 %s", report_rounded(series->ci95[last], 3).text);
-        if (is_band)
-            (void)fprintf(frame->out, "%s", report_rounded(series->hi[last], 3).text);
+            html_put(frame->out, " \xc2\xb1 %.3g", series->ci95[last]);
         (void)fputs(" at the end", frame->out);
     }
     (void)fputs("</title>", frame->out);

@@ -1,16 +1,11 @@
 /* report.html of a paper: each figure beside what the paper shows, and each claim with its number;
  * and the directory that takes it. */
 #include "internal.h"
-#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PLUS_MINUS "\xc2\xb1"
-
-static void put_text(FILE *out, const char *text)
-{
-    report_put(out, text, REPORT_HTML);
-}
 
 static void put_header(const struct tacit_report_paper *paper, FILE *out)
 {
@@ -25,15 +20,14 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
     if (paper->is_fast)
         (void)fputs("<span>fast version: few runs each</span>", out);
     report_html_header_end(out);
-    (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
-                  !tacit_report_as_recorded(paper)              ? " warn"
-                  : tally.verdicts[TACIT_VERDICT_UNDECIDED] > 0 ? " open"
-                                                                : " win");
-    put_text(out, report_tally_text(paper).text);
-    if (paper->fast_note != NULL) {
-        (void)fputs("</p>\n<p><b>The fast version is another experiment:</b> ", out);
-        put_text(out, paper->fast_note);
-    }
+    report_html_answer_begin(!tacit_report_as_recorded(paper)              ? " warn"
+                             : tally.verdicts[TACIT_VERDICT_UNDECIDED] > 0 ? " open"
+                                                                           : " win",
+                             out);
+    html_put(out, "%s", report_tally_text(paper).text);
+    if (paper->fast_note != NULL)
+        html_put(out, "</p>\n<p><b>The fast version is another experiment:</b> %s",
+                 paper->fast_note);
     (void)fputs("</p>\n<p>A claim of the paper holds if the 95 % interval of its measure lies in "
                 "the band, does not hold if all of it lies outside, and is undecided else: too few "
                 "runs to say. A limit or an upper bound that these runs do not come to is not "
@@ -51,24 +45,18 @@ static void put_claim(const struct tacit_report_paper *paper,
 {
     static const char *const styles[TACIT_VERDICT_COUNT] = {"yes", "no", "open", "open", "open"};
     enum tacit_verdict const verdict = tacit_report_claim_verdict(claim);
-    (void)fprintf(out, "<tr><td><span class=\"verdict %s\">%s</span>%s</td><td>", styles[verdict],
-                  report_verdict_text(verdict),
-                  report_is_expected(paper, claim) ? "" : "<br><b>not as recorded</b>");
-    put_text(out, claim->says);
-    (void)fputs(" <span class=\"soft\">", out);
-    put_text(out, claim->where);
-    (void)fputs("</span><br><code>", out);
-    put_text(out, claim->measure);
-    (void)fputs("</code>", out);
+    html_put(out,
+             "<tr><td><span class=\"verdict %-s\">%-s</span>%-s</td><td>%s <span class=\"soft\">%s"
+             "</span><br><code>%s</code>",
+             styles[verdict], report_verdict_text(verdict),
+             report_is_expected(paper, claim) ? "" : "<br><b>not as recorded</b>", claim->says,
+             claim->where, claim->measure);
     struct report_remark remarks[REPORT_REMARKS];
     uint32_t const count = report_claim_remarks(claim, remarks);
-    for (uint32_t i = 0; i < count; i++) {
-        (void)fprintf(out, "<p class=\"why\"><b>%s.</b> ", remarks[i].head);
-        put_text(out, remarks[i].text);
-        (void)fputs("</p>", out);
-    }
-    (void)fprintf(out, "</td><td class=\"n\">%s</td>", report_claim_value(claim, PLUS_MINUS).text);
-    (void)fprintf(out, "<td class=\"n\">%s</td></tr>\n", report_claim_band(claim).text);
+    for (uint32_t i = 0; i < count; i++)
+        html_put(out, "<p class=\"why\"><b>%-s.</b> %s</p>", remarks[i].head, remarks[i].text);
+    html_put(out, "</td><td class=\"n\">%-s</td><td class=\"n\">%-s</td></tr>\n",
+             report_claim_value(claim, PLUS_MINUS).text, report_claim_band(claim).text);
 }
 
 static void put_section(const struct tacit_report_paper *paper,
@@ -81,18 +69,13 @@ static void put_section(const struct tacit_report_paper *paper,
     if (section->hours_left == 0)
         report_figure_draw(&section->figure, out);
     else
-        (void)fprintf(out,
-                      "<p class=\"lead\">Not run here: it takes about %" PRIu32
-                      " hours of processor time, and is run when it is asked for by its ID.</p>",
-                      section->hours_left);
-    (void)fputs("</div><div><h3>The paper</h3><p>", out);
-    put_text(out, section->paper_shows);
-    (void)fputs("</p>", out);
-    if (section->we_show != NULL) {
-        (void)fputs("<h3>Here</h3><p>", out);
-        put_text(out, section->we_show);
-        (void)fputs("</p>", out);
-    }
+        html_put(out,
+                 "<p class=\"lead\">Not run here: it takes about %u hours of processor time, and "
+                 "is run when it is asked for by its ID.</p>",
+                 section->hours_left);
+    html_put(out, "</div><div><h3>The paper</h3><p>%s</p>", section->paper_shows);
+    if (section->we_show != NULL)
+        html_put(out, "<h3>Here</h3><p>%s</p>", section->we_show);
     (void)fputs("</div></div>\n", out);
     report_html_table(section->figure.title, "claims", heads, 4, out);
     for (uint32_t i = 0; i < section->claim_count; i++)
@@ -129,10 +112,8 @@ static const char *label_of(const struct tacit_report_paper *paper, const char *
 
 static void put_experiment(const struct tacit_report_experiment *experiment, FILE *out)
 {
-    (void)fputs("<tr><th scope=\"row\"><code>", out);
-    put_text(out, experiment->name);
-    (void)fputs("</code></th>", out);
-    report_html_number(report_grouped(experiment->run_count).text, out);
+    html_put(out, "<tr><th scope=\"row\"><code>%s</code></th><td class=\"n\">%-u</td>",
+             experiment->name, experiment->run_count);
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         const struct tacit_report_metric *const metric = metric_of(experiment, columns[i]);
         if (metric == NULL) {
@@ -156,11 +137,8 @@ static void put_experiments(const struct tacit_report_paper *paper, FILE *out)
         out);
     report_html_table("All experiments", "plain", NULL, 0, out);
     report_html_heads(first, 2, out);
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        (void)fputs("<th scope=\"col\" class=\"n\">", out);
-        put_text(out, label_of(paper, columns[i]));
-        (void)fputs("</th>", out);
-    }
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        html_put(out, "<th scope=\"col\" class=\"n\">%s</th>", label_of(paper, columns[i]));
     (void)fputs("</tr></thead><tbody>\n", out);
     for (uint32_t i = 0; i < paper->experiment_count; i++)
         put_experiment(&paper->experiments[i], out);
@@ -168,14 +146,22 @@ static void put_experiments(const struct tacit_report_paper *paper, FILE *out)
     report_html_section_end(out);
 }
 
-enum tacit_status report_paper_html(const struct tacit_report_paper *paper,
-                                    const struct report_file *files, size_t file_count, FILE *out)
+struct page {
+    const struct tacit_report_paper *paper;
+    const struct report_file *files;
+};
+
+#define FILES 3u /* that the page tells of */
+
+static enum tacit_status fill_page(const void *subject, FILE *out)
 {
+    const struct page *const page = subject;
+    const struct tacit_report_paper *const paper = page->paper;
     put_header(paper, out);
     for (uint32_t i = 0; i < paper->section_count; i++)
         put_section(paper, &paper->sections[i], out);
     put_experiments(paper, out);
-    enum tacit_status const status = report_html_data(files, file_count, out);
+    enum tacit_status const status = report_html_data(page->files, FILES, out);
     if (status != TACIT_OK)
         return status;
     report_html_bottom(paper->version, out);
@@ -184,40 +170,21 @@ enum tacit_status report_paper_html(const struct tacit_report_paper *paper,
 
 /* ---- The curves as numbers ---- */
 
-static void put_quoted(const char *text, FILE *out)
-{
-    (void)fputc('"', out);
-    report_put(out, text, REPORT_CSV);
-    (void)fputc('"', out);
-}
-
-static void put_value(double value, FILE *out)
-{
-    (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
-}
-
 /* The lines of one series; a band that is no interval around y stands as its two ends. */
 static void put_series_lines(const struct tacit_report_figure *figure,
                              const struct tacit_report_series *series, FILE *out)
 {
-    for (uint32_t i = 0; i < series->count; i++) {
-        bool const is_band = series->lo != NULL && series->hi != NULL;
-        put_quoted(figure->id, out);
-        (void)fputc(',', out);
-        put_quoted(series->label, out);
-        (void)fputc(',', out);
-        put_quoted(series->names == NULL ? "" : series->names[i], out);
-        put_value(series->x[i], out);
-        put_value(series->y[i], out);
-        put_value(is_band || series->ci95 == NULL ? NAN : series->ci95[i], out);
-        put_value(is_band ? series->lo[i] : NAN, out);
-        put_value(is_band ? series->hi[i] : NAN, out);
-        (void)fputc('\n', out);
-    }
+    bool const is_band = series->lo != NULL && series->hi != NULL;
+    for (uint32_t i = 0; i < series->count; i++)
+        csv_put(out, "%s,%s,%s,%g,%g,%g,%g,%g\n", figure->id, series->label,
+                series->names == NULL ? "" : series->names[i], series->x[i], series->y[i],
+                is_band || series->ci95 == NULL ? NAN : series->ci95[i],
+                is_band ? series->lo[i] : NAN, is_band ? series->hi[i] : NAN);
 }
 
-enum tacit_status report_paper_curves(const struct tacit_report_paper *paper, FILE *out)
+static enum tacit_status fill_curves(const void *subject, FILE *out)
 {
+    const struct tacit_report_paper *const paper = subject;
     (void)fputs("figure,series,point,x,y,y_ci95,y_low,y_high\n", out);
     for (uint32_t i = 0; i < paper->section_count; i++)
         for (uint32_t j = 0; j < paper->sections[i].figure.series_count; j++)
@@ -227,80 +194,54 @@ enum tacit_status report_paper_curves(const struct tacit_report_paper *paper, FI
 
 /* ---- The directory ---- */
 
-struct paper_page {
-    const struct tacit_report_paper *paper;
-    const struct report_file *files;
-    size_t file_count;
+static enum tacit_status fill_json(const void *paper, FILE *out)
+{
+    return tacit_report_paper_json(paper, out);
+}
+
+struct figure_name {
+    char text[80];
 };
 
-static enum tacit_status fill_html(const void *subject, FILE *out, struct tacit_error *error)
+/* `files` and `names` have room for all figures. */
+static enum tacit_status write_files(const struct tacit_report_paper *paper, const char *directory,
+                                     struct report_file *files, struct figure_name *names,
+                                     struct tacit_error *error)
 {
-    const struct paper_page *const page = subject;
-    (void)error;
-    return report_paper_html(page->paper, page->files, page->file_count, out);
-}
-
-static enum tacit_status fill_curves(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return report_paper_curves(subject, out);
-}
-
-static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return tacit_report_paper_json(subject, out);
-}
-
-static enum tacit_status fill_markdown(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return report_paper_markdown(subject, out);
-}
-
-static enum tacit_status fill_svg(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return tacit_report_figure_svg(subject, out);
-}
-
-#define FILES 3u
-
-static enum tacit_status write_files(const struct tacit_report_paper *paper,
-                                     const struct report_place *place)
-{
-    struct report_file const files[FILES] = {
-        {"results.json", "claims with their verdicts, and every metric", "application/json", true,
-         fill_json, paper},
-        {"curves.csv", "what the figures draw: a line a figure, series and point", "text/csv", true,
-         fill_curves, paper},
-        {"claims.md", "the claims as text", "text/markdown", false, fill_markdown, paper}};
-    struct paper_page const page = {paper, files, FILES};
-    enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < FILES && status == TACIT_OK; i++)
-        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
-    if (status == TACIT_OK)
-        status = report_place_write(place, "report.html", fill_html, &page);
-    for (uint32_t i = 0; i < paper->section_count && status == TACIT_OK; i++) {
+    struct page const page = {paper, files};
+    size_t count = 0;
+    files[count++] =
+        (struct report_file){"results.json",     "claims with their verdicts, and every metric",
+                             "application/json", true,
+                             fill_json,          paper};
+    files[count++] = (struct report_file){
+        "curves.csv", "what the figures draw: a line a figure, series and point",
+        "text/csv",   true,
+        fill_curves,  paper};
+    files[count++] = (struct report_file){"claims.md", "the claims as text",  "text/markdown",
+                                          false,       report_paper_markdown, paper};
+    files[count++] =
+        (struct report_file){.name = "report.html", .fill = fill_page, .subject = &page};
+    for (uint32_t i = 0; i < paper->section_count; i++) {
         struct tacit_report_figure const *const figure = &paper->sections[i].figure;
-        char name[80];
-        (void)snprintf(name, sizeof name, "%s.svg", figure->id);
+        (void)snprintf(names[i].text, sizeof names[i].text, "%s.svg", figure->id);
         if (paper->sections[i].hours_left == 0)
-            status = report_place_write(place, name, fill_svg, figure);
+            files[count++] = (struct report_file){
+                .name = names[i].text, .fill = report_fill_figure, .subject = figure};
     }
-    return status;
+    return report_write_files(directory, files, count, error);
 }
 
 enum tacit_status tacit_report_paper_write(const struct tacit_report_paper *paper,
                                            const char *directory, struct tacit_error *error)
 {
-    struct report_place place;
-    enum tacit_status status = report_place_open(&place, directory, error);
-    if (status != TACIT_OK)
-        return status;
-    locale_t const before = report_locale_enter();
-    status = write_files(paper, &place);
-    report_locale_leave(before);
-    report_place_close(&place);
+    size_t const room = paper->section_count + (size_t)FILES + 1;
+    struct report_file *const files = calloc(room, sizeof *files);
+    struct figure_name *const names = calloc(room, sizeof *names);
+    enum tacit_status const status = files == NULL || names == NULL
+                                         ? TACIT_MEMORY
+                                         : write_files(paper, directory, files, names, error);
+    free(files);
+    free(names);
     return status;
 }

@@ -124,11 +124,10 @@ static void put_claim_line(const struct tacit_report_paper *paper,
 {
     static const char indent[] = "      ";
     (void)fprintf(out, "  %-13s  ", report_verdict_text(tacit_report_claim_verdict(claim)));
-    report_put(out, claim->id, REPORT_TERMINAL);
-    (void)fprintf(out, ": %s", report_claim_value(claim, "+/-").text);
-    (void)fprintf(out, ", band %s", report_claim_band(claim).text);
+    term_put(out, "%s: %-s, band %-s", claim->id, report_claim_value(claim, "+/-").text,
+             report_claim_band(claim).text);
     if (!report_is_expected(paper, claim))
-        (void)fprintf(out, "  NOT AS RECORDED (%s)", report_verdict_text(claim->record));
+        term_put(out, "  NOT AS RECORDED (%-s)", report_verdict_text(claim->record));
     report_put_wrapped(out, claim->says, indent);
     struct report_remark remarks[REPORT_REMARKS];
     uint32_t const count = report_claim_remarks(claim, remarks);
@@ -141,26 +140,18 @@ static void put_claim_line(const struct tacit_report_paper *paper,
 enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *paper, FILE *out)
 {
     locale_t const before = report_locale_enter();
-    report_put(out, paper->id, REPORT_TERMINAL);
-    (void)fputs(": ", out);
-    report_put(out, paper->title, REPORT_TERMINAL);
-    (void)fprintf(out, "\n%" PRIu32 " %s%s\n", paper->experiment_count,
-                  paper->experiment_count == 1 ? "experiment" : "experiments",
-                  paper->is_fast ? ", few runs each (--fast)" : "");
+    term_put(out, "%s: %s\n%u %-s%-s\n", paper->id, paper->title, paper->experiment_count,
+             paper->experiment_count == 1 ? "experiment" : "experiments",
+             paper->is_fast ? ", few runs each (--fast)" : "");
     if (paper->fast_note != NULL)
         report_put_text(out, paper->fast_note, 0, "");
     for (uint32_t i = 0; i < paper->section_count; i++) {
         const struct tacit_report_section *const section = &paper->sections[i];
-        (void)fputc('\n', out);
-        report_put(out, section->figure.title, REPORT_TERMINAL);
-        (void)fputs(" (", out);
-        report_put(out, section->figure.id, REPORT_TERMINAL);
-        (void)fputs(")\n", out);
+        term_put(out, "\n%s (%s)\n", section->figure.title, section->figure.id);
         if (section->hours_left != 0)
-            (void)fprintf(out,
-                          "  not run here: about %" PRIu32
-                          " h of processor time; it is asked for by its ID\n",
-                          section->hours_left);
+            term_put(out,
+                     "  not run here: about %u h of processor time; it is asked for by its ID\n",
+                     section->hours_left);
         for (uint32_t j = 0; j < section->claim_count; j++)
             put_claim_line(paper, &section->claims[j], out);
     }
@@ -172,44 +163,23 @@ enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *pape
 
 /* ---- JSON ---- */
 
-static void put_string(FILE *out, const char *key, const char *text)
-{
-    (void)fprintf(out, "\"%s\": ", key);
-    if (text == NULL) {
-        (void)fputs("null, ", out);
-        return;
-    }
-    (void)fputc('"', out);
-    report_put(out, text, REPORT_JSON);
-    (void)fputs("\", ", out);
-}
-
 static void put_claim_json(const struct tacit_report_claim *claim, FILE *out)
 {
-    (void)fputs("\n   {", out);
-    put_string(out, "id", claim->id);
-    put_string(out, "where", claim->where);
-    put_string(out, "says", claim->says);
-    put_string(out, "measure", claim->measure);
-    put_string(out, "why", claim->why);
-    (void)fprintf(out, "\"value\": %s, ", report_exact(claim->value).text);
-    (void)fprintf(out, "\"ci95\": %s, ", report_exact(claim->ci95).text);
-    (void)fprintf(out, "\"band\": [%s, ", report_exact(claim->lo).text);
-    (void)fprintf(out, "%s], ", report_exact(claim->hi).text);
-    put_string(out, "verdict", report_verdict_text(tacit_report_claim_verdict(claim)));
-    put_string(out, "reading", claim->reading);
-    put_string(out, "checked", claim->checked);
-    (void)fprintf(out, "\"recorded\": \"%s\"}", report_verdict_text(claim->record));
+    json_put(out,
+             "\n   {\"id\": %s, \"where\": %s, \"says\": %s, \"measure\": %s, \"why\": %s, "
+             "\"value\": %g, \"ci95\": %g, \"band\": [%g, %g], \"verdict\": %s, "
+             "\"reading\": %s, \"checked\": %s, \"recorded\": %s}",
+             claim->id, claim->where, claim->says, claim->measure, claim->why, claim->value,
+             claim->ci95, claim->lo, claim->hi,
+             report_verdict_text(tacit_report_claim_verdict(claim)), claim->reading, claim->checked,
+             report_verdict_text(claim->record));
 }
 
 static void put_section_json(const struct tacit_report_section *section, FILE *out)
 {
-    (void)fputs("\n  {", out);
-    put_string(out, "id", section->figure.id);
-    put_string(out, "title", section->figure.title);
-    put_string(out, "paper_shows", section->paper_shows);
-    put_string(out, "we_show", section->we_show);
-    (void)fputs("\"claims\": [", out);
+    json_put(out,
+             "\n  {\"id\": %s, \"title\": %s, \"paper_shows\": %s, \"we_show\": %s, \"claims\": [",
+             section->figure.id, section->figure.title, section->paper_shows, section->we_show);
     for (uint32_t i = 0; i < section->claim_count; i++) {
         (void)fputs(i == 0 ? "" : ",", out);
         put_claim_json(&section->claims[i], out);
@@ -219,15 +189,13 @@ static void put_section_json(const struct tacit_report_section *section, FILE *o
 
 static void put_experiment_json(const struct tacit_report_experiment *experiment, FILE *out)
 {
-    (void)fputs("\n  {", out);
-    put_string(out, "name", experiment->name);
-    (void)fprintf(out, "\"runs\": %" PRIu32 ", \"metrics\": {", experiment->run_count);
+    json_put(out, "\n  {\"name\": %s, \"runs\": %u, \"metrics\": {", experiment->name,
+             experiment->run_count);
     for (uint32_t i = 0; i < experiment->metric_count; i++) {
         struct tacit_report_summary const summary =
             tacit_report_summarise(experiment->metrics[i].values, experiment->run_count, 1);
-        (void)fprintf(out, "%s\"%s\": {\"mean\": %s, ", i == 0 ? "" : ", ",
-                      experiment->metrics[i].metric->name, report_exact(summary.mean).text);
-        (void)fprintf(out, "\"ci95\": %s}", report_exact(summary.ci95).text);
+        json_put(out, "%-s%s: {\"mean\": %g, \"ci95\": %g}", i == 0 ? "" : ", ",
+                 experiment->metrics[i].metric->name, summary.mean, summary.ci95);
     }
     (void)fputs("}}", out);
 }
@@ -235,14 +203,11 @@ static void put_experiment_json(const struct tacit_report_experiment *experiment
 enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper, FILE *out)
 {
     locale_t const before = report_locale_enter();
-    (void)fputc('{', out);
-    put_string(out, "paper", paper->id);
-    put_string(out, "title", paper->title);
-    put_string(out, "version", paper->version);
-    (void)fprintf(out, "\"fast\": %s, ", paper->is_fast ? "true" : "false");
-    put_string(out, "fast_note", paper->fast_note);
-    (void)fprintf(out, "\"as_recorded\": %s,\n \"figures\": [",
-                  tacit_report_as_recorded(paper) ? "true" : "false");
+    json_put(out,
+             "{\"paper\": %s, \"title\": %s, \"version\": %s, \"fast\": %-s, \"fast_note\": %s, "
+             "\"as_recorded\": %-s,\n \"figures\": [",
+             paper->id, paper->title, paper->version, paper->is_fast ? "true" : "false",
+             paper->fast_note, tacit_report_as_recorded(paper) ? "true" : "false");
     for (uint32_t i = 0; i < paper->section_count; i++) {
         (void)fputs(i == 0 ? "" : ",", out);
         put_section_json(&paper->sections[i], out);
@@ -291,8 +256,9 @@ static void put_claim_row(const struct tacit_report_claim *claim, FILE *out)
     (void)fputs(" |\n", out);
 }
 
-enum tacit_status report_paper_markdown(const struct tacit_report_paper *paper, FILE *out)
+enum tacit_status report_paper_markdown(const void *subject, FILE *out)
 {
+    const struct tacit_report_paper *const paper = subject;
     (void)fputs("# Claims of ", out);
     put_cell(out, paper->title);
     (void)fprintf(out,

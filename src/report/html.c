@@ -1,61 +1,37 @@
 /* What all pages are made of: the frame, sections, tables, numbers, data files. A page is one file
  * that asks for nothing: no script, no request. */
 #include "internal.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define PLUS_MINUS "\xc2\xb1"
 #define EMBEDDED_BYTES_MAX 524288u /* larger files are only beside the page */
 
-static void put_text(FILE *out, const char *text)
-{
-    report_put(out, text, REPORT_HTML);
-}
-
-/* ---- The frame ---- */
-
-static void put_title(const char *name, const char *words, FILE *out)
-{
-    put_text(out, name);
-    if (words != NULL)
-        (void)fprintf(out, ": %s", words);
-}
-
-static void put_paragraph(const char *text, FILE *out)
-{
-    if (text == NULL)
-        return;
-    (void)fputs("<p>", out);
-    put_text(out, text);
-    (void)fputs("</p>\n", out);
-}
-
 void report_html_top(const char *name, const char *words, const char *remark, const char *note,
                      FILE *out)
 {
     TACIT_ASSERT(name != NULL);
-    (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                "style-src 'unsafe-inline'; img-src data:\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                "<link rel=\"icon\" href=\"data:,\">\n<title>",
-                out);
-    put_title(name, words, out);
-    (void)fputs(" \xc2\xb7 tacit</title>\n", out);
+    char const *const colon = words == NULL ? "" : ": ";
+    html_put(out,
+             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+             "style-src 'unsafe-inline'; img-src data:\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<link rel=\"icon\" href=\"data:,\">\n<title>%s%-s%s \xc2\xb7 tacit</title>\n",
+             name, colon, words);
     report_html_style(out);
-    (void)fputs("</head><body><main>\n<header><h1><bdi>", out);
-    put_title(name, words, out);
-    (void)fputs("</bdi></h1>\n", out);
-    put_paragraph(remark, out);
-    put_paragraph(note, out);
+    html_put(out, "</head><body><main>\n<header><h1><bdi>%s%-s%s</bdi></h1>\n", name, colon, words);
+    if (remark != NULL)
+        html_put(out, "<p>%s</p>\n", remark);
+    if (note != NULL)
+        html_put(out, "<p>%s</p>\n", note);
     (void)fputs("<p class=\"facts\">", out);
 }
 
 void report_html_bottom(const char *version, FILE *out)
 {
     TACIT_ASSERT(version != NULL);
-    (void)fputs("<footer>tacit ", out);
-    put_text(out, version);
-    (void)fputs("</footer>\n</main></body></html>\n", out);
+    html_put(out, "<footer>tacit %s</footer>\n</main></body></html>\n", version);
 }
 
 void report_html_header_end(FILE *out)
@@ -66,17 +42,17 @@ void report_html_header_end(FILE *out)
 void report_html_fact(uint64_t count, const char *one, const char *many, FILE *out)
 {
     TACIT_ASSERT(one != NULL && many != NULL);
-    (void)fprintf(out, "<span>%s %s</span>", report_grouped(count).text, count == 1 ? one : many);
+    html_put(out, "<span>%-" PRIu64 " %-s</span>", count, count == 1 ? one : many);
 }
 
 void report_html_stopped(uint64_t done, uint64_t asked, const char *what, FILE *out)
 {
     if (done >= asked)
         return;
-    (void)fprintf(out,
-                  "<div class=\"box warn\"><h2>Stopped before the end</h2>\n"
-                  "<p>%s of %s %s. Everything below is about these.</p></div>\n",
-                  report_grouped(done).text, report_grouped(asked).text, what);
+    html_put(out,
+             "<div class=\"box warn\"><h2>Stopped before the end</h2>\n"
+             "<p>%-" PRIu64 " of %-" PRIu64 " %-s. Everything below is about these.</p></div>\n",
+             done, asked, what);
 }
 
 /* ---- Sections and tables ---- */
@@ -84,16 +60,15 @@ void report_html_stopped(uint64_t done, uint64_t asked, const char *what, FILE *
 void report_html_section(const char *id, const char *title, const char *lead, FILE *out)
 {
     TACIT_ASSERT(id != NULL && title != NULL);
-    (void)fputs("<section id=\"", out);
-    put_text(out, id);
-    (void)fputs("\"><h2>", out);
-    put_text(out, title);
-    (void)fputs("</h2>\n", out);
-    if (lead == NULL)
-        return;
-    (void)fputs("<p class=\"lead\">", out);
-    put_text(out, lead);
-    (void)fputs("</p>\n", out);
+    html_put(out, "<section id=\"%s\"><h2>%s</h2>\n", id, title);
+    if (lead != NULL)
+        html_put(out, "<p class=\"lead\">%s</p>\n", lead);
+}
+
+void report_html_answer_begin(const char *style, FILE *out)
+{
+    html_put(out, "<section id=\"answer\" class=\"box%-s\"><h2>Answer</h2>\n<p class=\"say\">",
+             style);
 }
 
 void report_html_section_end(FILE *out)
@@ -106,18 +81,18 @@ void report_html_heads(const char *const *heads, size_t count, FILE *out)
     TACIT_ASSERT(heads != NULL || count == 0);
     for (size_t i = 0; i < count; i++) {
         bool const is_number = heads[i][0] == '#';
-        (void)fprintf(out, "<th scope=\"col\"%s>", is_number ? " class=\"n\"" : "");
-        put_text(out, heads[i] + (is_number ? 1 : 0));
-        (void)fputs("</th>", out);
+        html_put(out, "<th scope=\"col\"%-s>%s</th>", is_number ? " class=\"n\"" : "",
+                 heads[i] + (is_number ? 1 : 0));
     }
 }
 
 void report_html_table(const char *label, const char *style, const char *const *heads, size_t count,
                        FILE *out)
 {
-    (void)fputs("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"", out);
-    put_text(out, label);
-    (void)fprintf(out, "\"><table class=\"%s\"><thead><tr>", style);
+    html_put(out,
+             "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"%s\">"
+             "<table class=\"%-s\"><thead><tr>",
+             label, style);
     report_html_heads(heads, count, out);
     if (count > 0)
         (void)fputs("</tr></thead><tbody>\n", out);
@@ -130,56 +105,42 @@ void report_html_table_end(FILE *out)
 
 void report_html_row(const char *name, FILE *out)
 {
-    (void)fputs("<tr><th scope=\"row\">", out);
-    put_text(out, name);
-    (void)fputs("</th>", out);
+    html_put(out, "<tr><th scope=\"row\">%s</th>", name);
 }
 
 /* Label in words, a clause about it, and what files call it. */
 void report_html_metric(const struct tacit_metric *metric, FILE *out)
 {
     TACIT_ASSERT(metric->label != NULL && metric->name != NULL);
-    (void)fputs("<tr><th scope=\"row\" class=\"what\">", out);
-    put_text(out, metric->label);
-    (void)fputs(" <code>", out);
-    put_text(out, metric->name);
-    (void)fputs("</code>", out);
-    if (metric->note != NULL) {
-        (void)fputs(" <small>", out);
-        put_text(out, metric->note);
-        (void)fputs("</small>", out);
-    }
+    html_put(out, "<tr><th scope=\"row\" class=\"what\">%s <code>%s</code>", metric->label,
+             metric->name);
+    if (metric->note != NULL)
+        html_put(out, " <small>%s</small>", metric->note);
     (void)fputs("</th>", out);
 }
 
 void report_html_words(const struct tacit_metric *const *metrics, size_t count, FILE *out)
 {
     (void)fputs("<dl class=\"settings\">\n", out);
-    for (size_t i = 0; i < count; i++) {
-        (void)fputs("<div><dt>", out);
-        put_text(out, metrics[i]->label);
-        (void)fputs(" <code>", out);
-        put_text(out, metrics[i]->name);
-        (void)fputs("</code></dt><dd>", out);
-        put_text(out, metrics[i]->note == NULL ? "" : metrics[i]->note);
-        (void)fputs("</dd></div>\n", out);
-    }
+    for (size_t i = 0; i < count; i++)
+        html_put(out, "<div><dt>%s <code>%s</code></dt><dd>%s</dd></div>\n", metrics[i]->label,
+                 metrics[i]->name, metrics[i]->note);
     (void)fputs("</dl>\n", out);
 }
 
 void report_html_number(const char *text, FILE *out)
 {
     TACIT_ASSERT(text != NULL);
-    (void)fprintf(out, "<td class=\"n\">%s</td>", text);
+    html_put(out, "<td class=\"n\">%-s</td>", text);
 }
 
 void report_html_summary(const struct tacit_report_summary *summary, FILE *out)
 {
-    (void)fprintf(out, "<td class=\"n\">%s",
-                  summary == NULL ? "" : report_rounded(summary->mean, 5).text);
+    (void)fputs("<td class=\"n\">", out);
+    if (summary != NULL)
+        html_put(out, "%.5g", summary->mean);
     if (summary != NULL && summary->sd > 0)
-        (void)fprintf(out, " <span class=\"soft\">" PLUS_MINUS " %s</span>",
-                      report_rounded(summary->ci95, 2).text);
+        html_put(out, " <span class=\"soft\">" PLUS_MINUS " %.2g</span>", summary->ci95);
     (void)fputs("</td>", out);
 }
 
@@ -214,11 +175,10 @@ static enum tacit_status put_copy(const struct report_file *file, FILE *out)
 {
     char *text = NULL;
     size_t size = 0;
-    struct tacit_error ignored;
     FILE *const memory = open_memstream(&text, &size);
     if (memory == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = file->fill(file->subject, memory, &ignored);
+    enum tacit_status status = file->fill(file->subject, memory);
     if (fclose(memory) != 0 && status == TACIT_OK)
         status = TACIT_MEMORY;
     if (status == TACIT_OK && size <= EMBEDDED_BYTES_MAX) {
@@ -239,8 +199,8 @@ enum tacit_status report_html_data(const struct report_file *files, size_t count
                         out);
     (void)fputs("<ul class=\"files\">\n", out);
     for (size_t i = 0; i < count && status == TACIT_OK; i++) {
-        (void)fprintf(out, "<li><a href=\"%s\">%s</a>: %s", files[i].name, files[i].name,
-                      files[i].says);
+        html_put(out, "<li><a href=\"%-s\">%-s</a>: %-s", files[i].name, files[i].name,
+                 files[i].says);
         if (files[i].is_embedded)
             status = put_copy(&files[i], out);
         (void)fputs("</li>\n", out);

@@ -1,7 +1,5 @@
 /* What comes first on the page: the answer, how sure it is, and whether it was worth the effort. */
 #include "internal.h"
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 const char *report_baseline_words(const char *name)
@@ -19,13 +17,13 @@ static void put_sureness(const struct tacit_report *report,
                          const struct tacit_report_answer *answer, FILE *out)
 {
     struct report_share const share = report_share_of(answer->single_count, report->run_count);
-    (void)fprintf(out, "<p>%" PRIu32 " of %" PRIu32 " %s ended with ", answer->single_count,
-                  report->run_count, report->run_count == 1 ? "run" : "runs");
-    report_html_arm_name(report, answer->arms[0], out);
-    (void)fprintf(out, " alone%s. How sure: one more run would do so with a chance of %s",
-                  answer->is_decided ? "" : "; 95 % of them are needed for an answer",
-                  report_percent(share.lo).text);
-    (void)fprintf(out, " to %s %% (95 %% interval).</p>\n", report_percent(share.hi).text);
+    html_put(out,
+             "<p>%u of %u %-s ended with %s alone%-s. How sure: one more run would do so with a "
+             "chance of %-s to %-s %% (95 %% interval).</p>\n",
+             answer->single_count, report->run_count, report->run_count == 1 ? "run" : "runs",
+             report_arm_name(report, answer->arms[0]),
+             answer->is_decided ? "" : "; 95 % of them are needed for an answer",
+             report_percent(share.lo).text, report_percent(share.hi).text);
 }
 
 /* "12.3, 0.41 times the 30 of playing every arm alike and ..." */
@@ -42,12 +40,11 @@ static void put_comparison(const struct tacit_report *report, FILE *out)
             continue;
         double const mean = tacit_report_summarise(baseline->regret, report->run_count, 1).mean;
         if (told == 0)
-            (void)fprintf(out, "<p>Regret %s; beside it, ", report_rounded(own, 4).text);
-        (void)fputs(told == 0 ? "" : ", ", out);
-        report_put(out, report_baseline_words(baseline->name), REPORT_HTML);
-        (void)fprintf(out, " %s", report_rounded(mean, 4).text);
+            html_put(out, "<p>Regret %.4g; beside it, ", own);
+        html_put(out, "%-s%s %.4g", told == 0 ? "" : ", ", report_baseline_words(baseline->name),
+                 mean);
         if (own > 0 && mean > 0)
-            (void)fprintf(out, " (%s times as much)", report_rounded(mean / own, 2).text);
+            html_put(out, " (%.2g times as much)", mean / own);
         told++;
     }
     if (told > 0)
@@ -58,14 +55,9 @@ static void put_answer(const struct tacit_report *report, const struct tacit_rep
                        FILE *out)
 {
     bool const is_open = answer->sentence != NULL && !answer->is_decided;
-    (void)fprintf(out,
-                  "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\"><bdi>",
-                  is_open              ? " open"
-                  : answer->is_decided ? " win"
-                                       : "");
-    report_put(out, answer->sentence != NULL ? answer->sentence : report_words(report)->no_answer,
-               REPORT_HTML);
-    (void)fputs("</bdi></p>\n", out);
+    report_html_answer_begin(is_open ? " open" : answer->is_decided ? " win" : "", out);
+    html_put(out, "<bdi>%s</bdi></p>\n",
+             answer->sentence != NULL ? answer->sentence : report_words(report)->no_answer);
     if (answer->sentence != NULL)
         put_sureness(report, answer, out);
     put_comparison(report, out);
@@ -79,11 +71,9 @@ enum tacit_status report_html_answer(const struct tacit_report *report, FILE *ou
     if (status != TACIT_OK)
         return status;
     put_answer(report, &answer, out);
-    if (report_note(report) != NULL) {
-        (void)fputs("<div class=\"box warn\"><h2>Nothing was gained</h2>\n<p>", out);
-        report_put(out, report_note(report), REPORT_HTML);
-        (void)fputs("</p></div>\n", out);
-    }
+    if (report_note(report) != NULL)
+        html_put(out, "<div class=\"box warn\"><h2>Nothing was gained</h2>\n<p>%s</p></div>\n",
+                 report_note(report));
     tacit_report_answer_free(&answer);
     return TACIT_OK;
 }
@@ -93,13 +83,9 @@ enum tacit_status report_html_answer(const struct tacit_report *report, FILE *ou
 static void put_row(const struct tacit_report *report, const char *name, const char *words,
                     const double *regret, FILE *out)
 {
-    (void)fputs("<tr><th scope=\"row\">", out);
-    report_put(out, words, REPORT_HTML);
-    if (strcmp(name, words) != 0) {
-        (void)fputs(" <code>", out);
-        report_put(out, name, REPORT_HTML);
-        (void)fputs("</code>", out);
-    }
+    html_put(out, "<tr><th scope=\"row\">%s", words);
+    if (strcmp(name, words) != 0)
+        html_put(out, " <code>%s</code>", name);
     (void)fputs("</th>", out);
     if (regret == NULL) {
         (void)fputs("<td class=\"n soft\" colspan=\"2\">not defined: sites differ, or rewards are "
@@ -109,9 +95,8 @@ static void put_row(const struct tacit_report *report, const char *name, const c
     }
     struct tacit_report_summary const summary =
         tacit_report_summarise(regret, report->run_count, 1);
-    report_html_number(report_rounded(summary.mean, 5).text, out);
-    report_html_number(report_interval(report, summary.ci95).text, out);
-    (void)fputs("</tr>\n", out);
+    html_put(out, "<td class=\"n\">%.5g</td><td class=\"n\">%-s</td></tr>\n", summary.mean,
+             report_interval(report, summary.ci95).text);
 }
 
 void report_html_baselines(const struct tacit_report *report, FILE *out)

@@ -1,6 +1,5 @@
 /* The arms on the page: the winner, means as bars, when and how often each was given up. */
 #include "internal.h"
-#include <inttypes.h>
 #include <math.h>
 
 #define ROWS_OPEN 15u  /* shown at once; the rest is folded */
@@ -24,16 +23,6 @@ static struct scale scale_of(const struct report_fates *fates)
     return scale;
 }
 
-void report_html_arm_name(const struct tacit_report *report, uint32_t arm_index, FILE *out)
-{
-    TACIT_ASSERT(arm_index < report->arm_count);
-    const char *const name = report->arms[arm_index].name;
-    if (name != NULL)
-        report_put(out, name, REPORT_HTML);
-    else
-        (void)fprintf(out, "arm %" PRIu32, arm_index);
-}
-
 static double percent(double part, double whole)
 {
     double const share = 100.0 * part / whole;
@@ -46,15 +35,15 @@ static void put_mean(const struct scale *scale, const struct report_fate *fate, 
 {
     double const width = scale->hi - scale->lo;
     double const mean = fate->mean;
-    (void)fprintf(out, "<td><div class=\"bar\"><span%s>%s",
-                  fate->mean_ci95 > 0 ? " class=\"wide\"" : "",
-                  isfinite(mean) ? report_rounded(mean, 4).text : "varies");
+    html_put(out, "<td><div class=\"bar\"><span%-s>%-s",
+             fate->mean_ci95 > 0 ? " class=\"wide\"" : "",
+             isfinite(mean) ? report_rounded(mean, 4).text : "varies");
     if (fate->mean_ci95 > 0)
-        (void)fprintf(out, " \xc2\xb1 %s", report_rounded(fate->mean_ci95, 2).text);
+        html_put(out, " \xc2\xb1 %.2g", fate->mean_ci95);
     (void)fputs("</span>", out);
     if (isfinite(mean))
-        (void)fprintf(out, "<div><b style=\"left:%.1f%%;width:%.1f%%\"></b></div>",
-                      percent(fmin(mean, 0.0) - scale->lo, width), percent(fabs(mean), width));
+        html_put(out, "<div><b style=\"left:%.1f%%;width:%.1f%%\"></b></div>",
+                 percent(fmin(mean, 0.0) - scale->lo, width), percent(fabs(mean), width));
     (void)fputs("</div></td>", out);
 }
 
@@ -67,19 +56,16 @@ static void put_epochs(const struct scale *scale, const struct report_fate *fate
                     out);
         return;
     }
-    (void)fprintf(out,
-                  "<td title=\"earliest %" PRIu32 ", latest %" PRIu32 "\"><div class=\"bar\">"
-                  "<span class=\"wide\">",
-                  fate->earliest, fate->latest);
-    if (fate->earliest == fate->latest)
-        (void)fprintf(out, "%" PRIu32 "</span>", fate->latest);
-    else
-        (void)fprintf(out, "%" PRIu32 " \xe2\x80\x93 %s \xe2\x80\x93 %" PRIu32 "</span>",
-                      fate->earliest, report_short(fate->eliminated_mean, 3).text, fate->latest);
-    (void)fprintf(out, "<div><u style=\"left:%.1f%%;width:%.1f%%\"></u>",
-                  percent(fate->earliest, last), percent(fate->latest - fate->earliest, last));
-    (void)fprintf(out, "<s style=\"left:%.1f%%\"></s></div></div></td>",
-                  percent(fate->eliminated_mean, last));
+    html_put(out, "<td title=\"earliest %u, latest %u\"><div class=\"bar\"><span class=\"wide\">",
+             fate->earliest, fate->latest);
+    if (fate->earliest < fate->latest)
+        html_put(out, "%u \xe2\x80\x93 %-s \xe2\x80\x93 ", fate->earliest,
+                 report_short(fate->eliminated_mean, 3).text);
+    html_put(out,
+             "%u</span><div><u style=\"left:%.1f%%;width:%.1f%%\"></u>"
+             "<s style=\"left:%.1f%%\"></s></div></div></td>",
+             fate->latest, percent(fate->earliest, last),
+             percent(fate->latest - fate->earliest, last), percent(fate->eliminated_mean, last));
 }
 
 /* A share of the runs, and the 95 % interval of what it is a share of. */
@@ -87,17 +73,16 @@ static void put_share(const struct tacit_report *report, uint32_t count, FILE *o
 {
     TACIT_ASSERT(report->run_count > 0);
     struct report_share const share = report_share_of(count, report->run_count);
-    double const left = 100.0 * share.lo;
-    (void)fprintf(out, "<td><div class=\"bar\"><span class=\"wide\">%s %%",
-                  report_percent(share.value).text);
-    if (report->run_count > 1) {
-        (void)fprintf(out, " <small>%s", report_percent(share.lo).text);
-        (void)fprintf(out, "\xe2\x80\x93%s</small>", report_percent(share.hi).text);
-    }
-    (void)fprintf(out, "</span><div><u style=\"left:%.1f%%;width:%.1f%%\"></u>",
-                  percent(left, 100.0), percent(100.0 * (share.hi - share.lo), 100.0));
-    (void)fprintf(out, "<s style=\"left:%.1f%%\"></s></div></div></td>",
-                  percent(100.0 * share.value, 100.0));
+    html_put(out, "<td><div class=\"bar\"><span class=\"wide\">%-s %%",
+             report_percent(share.value).text);
+    if (report->run_count > 1)
+        html_put(out, " <small>%-s\xe2\x80\x93%-s</small>", report_percent(share.lo).text,
+                 report_percent(share.hi).text);
+    html_put(out,
+             "</span><div><u style=\"left:%.1f%%;width:%.1f%%\"></u>"
+             "<s style=\"left:%.1f%%\"></s></div></div></td>",
+             percent(100.0 * share.lo, 100.0), percent(100.0 * (share.hi - share.lo), 100.0),
+             percent(100.0 * share.value, 100.0));
 }
 
 static void put_row(const struct tacit_report *report, const struct report_fates *fates,
@@ -105,15 +90,11 @@ static void put_row(const struct tacit_report *report, const struct report_fates
 {
     const struct report_fate *const fate = &fates->items[row];
     bool const wins = fates->has_winner && row == 0;
-    (void)fprintf(out, "<tr%s><th scope=\"row\"><div class=\"name\" title=\"",
-                  wins ? " class=\"win\"" : "");
-    report_html_arm_name(report, fate->arm_index, out);
-    (void)fputs("\"><span>", out);
-    report_html_arm_name(report, fate->arm_index, out);
-    (void)fputs("</span>", out);
-    if (wins)
-        (void)fprintf(out, "<i class=\"tag\">%s</i>", "winner");
-    (void)fputs("</div></th>", out);
+    html_put(
+        out,
+        "<tr%-s><th scope=\"row\"><div class=\"name\" title=\"%s\"><span>%s</span>%-s</div></th>",
+        wins ? " class=\"win\"" : "", report_arm_name(report, fate->arm_index),
+        report_arm_name(report, fate->arm_index), wins ? "<i class=\"tag\">winner</i>" : "");
     put_mean(scale, fate, out);
     if (report->ranking != NULL)
         put_share(report, fate->first_count, out);
@@ -187,12 +168,11 @@ void report_html_arms(const struct tacit_report *report, const struct report_fat
     put_lead(report, fates, out);
     put_rows(report, fates, &scale, 0, open, out);
     if (open < shown) {
-        (void)fprintf(out, "<details><summary>%s more arms</summary>\n",
-                      report_grouped(shown - open).text);
+        html_put(out, "<details><summary>%-u more arms</summary>\n", shown - open);
         put_rows(report, fates, &scale, open, shown, out);
         if (shown < fates->count)
-            (void)fprintf(out, "<p class=\"lead\">And %s more, in summary.json.</p>\n",
-                          report_grouped(fates->count - shown).text);
+            html_put(out, "<p class=\"lead\">And %-u more, in summary.json.</p>\n",
+                     fates->count - shown);
         (void)fputs("</details>\n", out);
     }
     report_html_section_end(out);

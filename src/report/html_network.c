@@ -4,55 +4,58 @@
 
 #define COMPONENTS_SHOWN 12u
 
-static void put_count(uint64_t count, const char *one, const char *many, FILE *out)
+static const char *word_for(uint64_t count, const char *one, const char *many)
 {
-    (void)fprintf(out, "%s %s", report_grouped(count).text, count == 1 ? one : many);
+    return count == 1 ? one : many;
 }
 
 static void put_waiting(const struct tacit_report *report, const char *until, FILE *out)
 {
     const struct tacit_report_metric *const regret = report_find(report, "regret_exploit");
-    if (report->network->delay == 0)
+    uint32_t const delay = report->network->delay;
+    if (delay == 0)
         return;
-    (void)fputs(" In each round agents wait ", out);
-    put_count(report->network->delay, "slot", "slots", out);
-    (void)fprintf(out, " until %s, and play the arm that seems best to each meanwhile", until);
+    html_put(out,
+             " In each round agents wait %-u %-s until %-s, and play the arm that seems best to "
+             "each meanwhile",
+             delay, word_for(delay, "slot", "slots"), until);
     if (regret != NULL)
-        (void)fprintf(out, ": %s of the regret of a run",
-                      report_rounded(report_metric_summary(report, regret).mean, 4).text);
+        html_put(out, ": %.4g of the regret of a run", report_metric_summary(report, regret).mean);
     (void)fputc('.', out);
 }
 
 static void put_hybrid(const struct tacit_report *report, FILE *out)
 {
-    put_count(report->network->component_count, "component", "components", out);
-    (void)fputs(" with ", out);
-    put_count(report->network->edge_count, "edge", "edges", out);
-    (void)fputs(". Each collects at its sink, and the sinks report to the server.", out);
+    const struct tacit_report_network *const network = report->network;
+    html_put(out,
+             "%-u %-s with %-" PRIu64
+             " %-s. Each collects at its sink, and the sinks report to the server.",
+             network->component_count,
+             word_for(network->component_count, "component", "components"), network->edge_count,
+             word_for(network->edge_count, "edge", "edges"));
     put_waiting(report, "the slowest sink has all reports", out);
 }
 
 static void put_graph(const struct tacit_report *report, FILE *out)
 {
-    put_count(report->network->edge_count, "edge", "edges", out);
-    (void)fprintf(out,
-                  ", diameter %" PRIu32 ". Agents talk to their neighbours; there is no server.",
-                  report->network->diameter);
+    const struct tacit_report_network *const network = report->network;
+    html_put(
+        out, "%-" PRIu64 " %-s, diameter %u. Agents talk to their neighbours; there is no server.",
+        network->edge_count, word_for(network->edge_count, "edge", "edges"), network->diameter);
     put_waiting(report, "every report has reached everybody", out);
 }
 
 static void put_component(const struct tacit_component *component, uint64_t first, FILE *out)
 {
-    uint64_t const numbers[] = {component->agent_count, component->edge_count, component->sink,
-                                component->delay, component->distance_sum};
-    (void)fprintf(out, "<tr><th scope=\"row\">%s", report_grouped(first).text);
+    html_put(out, "<tr><th scope=\"row\">%-" PRIu64, first);
     if (component->agent_count > 1)
-        (void)fprintf(out, "\xe2\x80\x93%s",
-                      report_grouped(first + component->agent_count - 1).text);
-    (void)fputs("</th>", out);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)fprintf(out, "<td class=\"n\">%s</td>", report_grouped(numbers[i]).text);
-    (void)fputs("</tr>\n", out);
+        html_put(out, "\xe2\x80\x93%-" PRIu64, first + component->agent_count - 1);
+    html_put(out,
+             "</th><td class=\"n\">%-u</td><td class=\"n\">%-" PRIu64
+             "</td><td class=\"n\">%-u</td><td class=\"n\">%-u</td><td class=\"n\">%-" PRIu64
+             "</td></tr>\n",
+             component->agent_count, component->edge_count, component->sink, component->delay,
+             component->distance_sum);
 }
 
 /* The agents of a component follow on those of the one before. */
@@ -67,8 +70,8 @@ static void put_components(const struct tacit_report_network *network, FILE *out
         first += network->components[i].agent_count;
     }
     if (network->component_count > COMPONENTS_SHOWN)
-        (void)fprintf(out, "<tr><td class=\"soft\" colspan=\"6\">and %s more</td></tr>\n",
-                      report_grouped(network->component_count - COMPONENTS_SHOWN).text);
+        html_put(out, "<tr><td class=\"soft\" colspan=\"6\">and %-u more</td></tr>\n",
+                 network->component_count - COMPONENTS_SHOWN);
     report_html_table_end(out);
 }
 
@@ -77,9 +80,10 @@ void report_html_network(const struct tacit_report *report, FILE *out)
     const struct tacit_report_network *const network = report->network;
     if (network == NULL || network->component_count == 0)
         return;
-    (void)fputs("<section id=\"network\"><h2>Network <span class=\"tag\">", out);
-    report_put(out, network->kind, REPORT_HTML);
-    (void)fputs("</span></h2>\n<p class=\"lead\">", out);
+    html_put(out,
+             "<section id=\"network\"><h2>Network <span class=\"tag\">%s</span></h2>\n"
+             "<p class=\"lead\">",
+             network->kind);
     if (network->components != NULL)
         put_hybrid(report, out);
     else if (network->edge_count == 0)
@@ -87,11 +91,8 @@ void report_html_network(const struct tacit_report *report, FILE *out)
     else
         put_graph(report, out);
     (void)fputs("</p>\n", out);
-    if (network->note != NULL) {
-        (void)fputs("<p>", out);
-        report_put(out, network->note, REPORT_HTML);
-        (void)fputs("</p>\n", out);
-    }
+    if (network->note != NULL)
+        html_put(out, "<p>%s</p>\n", network->note);
     if (network->components != NULL)
         put_components(network, out);
     report_html_section_end(out);

@@ -7,12 +7,6 @@
 #define PLUS_MINUS "\xc2\xb1"
 #define VALUE_LONG 120u /* bytes of a setting that does not fit into a column */
 
-static void put_text(const char *text, FILE *out)
-{
-    if (text != NULL)
-        report_put(out, text, REPORT_HTML);
-}
-
 /* Big figures are for the eye: few digits, and from a million on a suffix. */
 static struct report_number figure(double value, int digits)
 {
@@ -24,14 +18,11 @@ static void put_card(const struct tacit_report *report, const struct tacit_repor
 {
     struct tacit_report_summary const summary = report_metric_summary(report, metric);
     char const *const style = (metric->metric->places & TACIT_METRIC_MAIN) != 0 ? " main" : "";
-    (void)fprintf(out, "<div class=\"card%s\"><p class=\"what\">", style);
-    put_text(metric->metric->label, out);
-    (void)fprintf(out, "</p><p class=\"value\">%s", figure(summary.mean, 4).text);
+    html_put(out, "<div class=\"card%-s\"><p class=\"what\">%s</p><p class=\"value\">%-s", style,
+             metric->metric->label, figure(summary.mean, 4).text);
     if (summary.sd > 0.0)
-        (void)fprintf(out, " <small>" PLUS_MINUS " %s</small>", figure(summary.ci95, 3).text);
-    (void)fputs("</p><p class=\"more\">", out);
-    put_text(metric->metric->note, out);
-    (void)fputs("</p></div>\n", out);
+        html_put(out, " <small>" PLUS_MINUS " %-s</small>", figure(summary.ci95, 3).text);
+    html_put(out, "</p><p class=\"more\">%s</p></div>\n", metric->metric->note);
 }
 
 void report_html_cards(const struct tacit_report *report, FILE *out)
@@ -62,10 +53,10 @@ static void put_traffic_row(const struct tacit_report *report,
 {
     struct tacit_report_summary const summary = report_metric_summary(report, metric);
     report_html_metric(metric->metric, out);
-    report_html_number(report_rounded(summary.mean, 5).text, out);
-    report_html_number(report_interval(report, summary.ci95).text, out);
-    report_html_number(report_rounded(summary.mean / report->agent_count, 5).text, out);
-    (void)fputs("</tr>\n", out);
+    html_put(out,
+             "<td class=\"n\">%.5g</td><td class=\"n\">%-s</td><td class=\"n\">%.5g</td></tr>\n",
+             summary.mean, report_interval(report, summary.ci95).text,
+             summary.mean / report->agent_count);
 }
 
 /* Does the metric say how much was said? Some say something only where not every edge is used in
@@ -111,14 +102,12 @@ static void put_metric_row(const struct tacit_report *report,
                            const struct tacit_report_metric *metric, FILE *out)
 {
     struct tacit_report_summary const summary = report_metric_summary(report, metric);
-    struct report_number const numbers[] = {
-        report_rounded(summary.mean, 5), report_interval(report, summary.ci95),
-        report_rounded(summary.sd, 3), report_rounded(summary.min, 5),
-        report_rounded(summary.max, 5)};
     report_html_metric(metric->metric, out);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        report_html_number(numbers[i].text, out);
-    (void)fputs("</tr>\n", out);
+    html_put(out,
+             "<td class=\"n\">%.5g</td><td class=\"n\">%-s</td><td class=\"n\">%.3g</td>"
+             "<td class=\"n\">%.5g</td><td class=\"n\">%.5g</td></tr>\n",
+             summary.mean, report_interval(report, summary.ci95).text, summary.sd, summary.min,
+             summary.max);
 }
 
 void report_html_metrics(const struct tacit_report *report, FILE *out)
@@ -152,14 +141,10 @@ void report_html_settings(const struct tacit_report *report, FILE *out)
     (void)fputs("<dl class=\"settings\">\n", out);
     for (uint32_t i = 0; i < report->setting_count; i++) {
         const struct tacit_report_setting *const setting = &report->settings[i];
-        (void)fprintf(out, "<div%s><dt><code>",
-                      strlen(setting->value) > VALUE_LONG ? " class=\"across\"" : "");
-        put_text(setting->key, out);
-        (void)fputs("</code></dt> <dd>", out);
-        put_text(setting->value, out);
-        if (setting->is_overruled)
-            (void)fputs(" <span class=\"tag\">set for this run</span>", out);
-        (void)fputs("</dd></div>\n", out);
+        html_put(out, "<div%-s><dt><code>%s</code></dt> <dd>%s%-s</dd></div>\n",
+                 strlen(setting->value) > VALUE_LONG ? " class=\"across\"" : "", setting->key,
+                 setting->value,
+                 setting->is_overruled ? " <span class=\"tag\">set for this run</span>" : "");
     }
     (void)fputs("</dl>\n", out);
     report_html_section_end(out);

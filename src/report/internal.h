@@ -26,6 +26,9 @@ struct report_number report_rounded(double value, int digits);
 /* Half an interval in three digits; a dash for one run, which says nothing about spread. */
 struct report_number report_interval(const struct tacit_report *report, double ci95);
 
+/* For the tables of a terminal, which are plain ASCII: "-" if the value is not finite. */
+struct report_number report_cell(double value, int digits);
+
 /* For axes and cards: `digits` digits and a suffix: 10k, 2.5M. A dash if the value is not finite.
  */
 struct report_number report_short(double value, int digits);
@@ -55,6 +58,24 @@ void report_put(FILE *out, const char *text, enum report_syntax syntax);
 /* The same for the first `character_count` characters, with "..." if there are more. */
 void report_put_start(FILE *out, const char *text, enum report_syntax syntax,
                       uint32_t character_count);
+
+/* Writes a text with values in it (print.c); the compiler checks them as printf's.
+ *   %s    a text, made safe; JSON: in quotes, NULL is null; CSV: in quotes; else NULL is nothing
+ *   %-s   a text as it is
+ *   %g    a number, exactly; not finite: null, in CSV nothing
+ *   %.4g  for people, as report_rounded
+ *   %u, %lu, %-u    a count, uint32_t or uint64_t; '-': its thousands grouped
+ *   %.1f  pixels */
+void report_print(FILE *out, enum report_syntax syntax, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define html_put(out, ...) report_print(out, REPORT_HTML, __VA_ARGS__)
+#define json_put(out, ...) report_print(out, REPORT_JSON, __VA_ARGS__)
+#define csv_put(out, ...) report_print(out, REPORT_CSV, __VA_ARGS__)
+#define term_put(out, ...) report_print(out, REPORT_TERMINAL, __VA_ARGS__)
+
+/* A column of a terminal's table: cut to its width, or filled up. */
+void report_put_column(FILE *out, const char *text, uint32_t width);
 
 /* Characters (code points) in a text. */
 uint32_t report_width(const char *text);
@@ -106,6 +127,16 @@ bool report_interrupted(const struct tacit_report *report);
 
 /* What the family calls things, or the words of bandits. */
 const struct tacit_words *report_words(const struct tacit_report *report);
+
+/* What an arm is called, or an agent: its name, or one by its number in `own`. */
+#define REPORT_OWN_BYTES 24u
+const char *report_name_arm(const struct tacit_report *report, uint32_t arm,
+                            char own[REPORT_OWN_BYTES]);
+const char *report_name_agent(const struct tacit_report *report, uint32_t agent,
+                              char own[REPORT_OWN_BYTES]);
+#define report_arm_name(report, arm) report_name_arm(report, arm, (char[REPORT_OWN_BYTES]){0})
+#define report_agent_name(report, agent)                                                           \
+    report_name_agent(report, agent, (char[REPORT_OWN_BYTES]){0})
 
 /* What epsilon is the loss of: "reward", "interaction", "user". */
 const char *report_epsilon_of(const struct tacit_report *report);
@@ -179,27 +210,27 @@ const char *report_note(const struct tacit_report *report);
 
 /* ---- Files that appear whole or not at all (place.c) ----------------------------------------- */
 
-/* A directory that takes files. */
-struct report_place {
-    const char *directory;
-    int handle;
-    struct tacit_error *error; /* of the caller */
+/* Fills an open file. Errors: TACIT_IO, TACIT_MEMORY. */
+typedef enum tacit_status (*tacit_report_filler)(const void *subject, FILE *out);
+
+/* A file beside the page. */
+struct report_file {
+    const char *name;
+    const char *says;
+    const char *type;
+    bool is_embedded; /* the page has a copy, if that is not too large */
+    tacit_report_filler fill;
+    const void *subject;
 };
+/* Writes the files into the directory, which is made if it does not exist: each under a temporary
+ * name, made durable, then renamed; on failure there is no file of that name. The page, which tells
+ * of the others, is the last. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+enum tacit_status report_write_files(const char *directory, const struct report_file *files,
+                                     size_t count, struct tacit_error *error);
 
-/* Opens the directory, which is made if it does not exist. Errors: TACIT_IO, TACIT_MEMORY, with
- * error->text. */
-enum tacit_status report_place_open(struct report_place *place, const char *directory,
-                                    struct tacit_error *error);
-void report_place_close(struct report_place *place);
-
-/* Fills an open file. On failure it may say why in error->text. */
-typedef enum tacit_status (*tacit_report_filler)(const void *subject, FILE *out,
-                                                 struct tacit_error *error);
-
-/* Writes one file under a temporary name, makes it durable, then renames it; on failure there is no
- * file of that name. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
-enum tacit_status report_place_write(const struct report_place *place, const char *name,
-                                     tacit_report_filler fill, const void *subject);
+/* Fillers: of a figure, of a text that is there. */
+enum tacit_status report_fill_figure(const void *figure, FILE *out);
+enum tacit_status report_fill_text(const void *text, FILE *out);
 
 /* ---- Axes and the line that is drawn (axis.c) ----------------------------------------------- */
 
@@ -240,15 +271,15 @@ void report_line_free(struct report_line *line);
 
 /* ---- The files ------------------------------------------------------------------------------ */
 
-/* Errors of these: TACIT_IO, TACIT_MEMORY. */
-enum tacit_status report_curve_csv(const struct tacit_report *report, FILE *out);
-enum tacit_status report_runs_csv(const struct tacit_report *report, FILE *out);
+/* Fillers, of a report. Errors: TACIT_IO, TACIT_MEMORY. */
+enum tacit_status report_curve_csv(const void *report, FILE *out);
+enum tacit_status report_runs_csv(const void *report, FILE *out);
 
 /* Are the family's profiles series? Then all of them are: a line a run and slot (profiles.c). */
 bool report_has_series(const struct tacit_report *report);
-enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out);
-enum tacit_status report_html(const struct tacit_report *report, FILE *out);
-enum tacit_status report_svg(const struct tacit_report *report, FILE *out);
+enum tacit_status report_series_csv(const void *report, FILE *out);
+enum tacit_status report_html(const void *report, FILE *out);
+enum tacit_status report_svg(const void *report, FILE *out);
 
 /* ---- A curve as a figure (curve.c) ----------------------------------------------------------- */
 
@@ -292,6 +323,9 @@ void report_html_stopped(uint64_t done, uint64_t asked, const char *what, FILE *
 void report_html_section(const char *id, const char *title, const char *lead, FILE *out);
 void report_html_section_end(FILE *out);
 
+/* The section of the answer, up to its headline; the style is " win", " open", " warn" or "". */
+void report_html_answer_begin(const char *style, FILE *out);
+
 /* A table that scrolls in itself where the page is narrow. A head that begins with '#' is one of
  * numbers. With no heads the caller writes them, and the end of the head. */
 void report_html_table(const char *label, const char *style, const char *const *heads, size_t count,
@@ -313,33 +347,18 @@ void report_html_summary(const struct tacit_report_summary *summary, FILE *out);
 /* A section with a figure. */
 void report_html_figure(const struct tacit_report_figure *figure, const char *lead, FILE *out);
 
-/* A file beside the page. */
-struct report_file {
-    const char *name;
-    const char *says;
-    const char *type;
-    bool is_embedded; /* the page has a copy, if that is not too large */
-    tacit_report_filler fill;
-    const void *subject;
-};
 /* The section that leads to the files. Errors: TACIT_MEMORY, and of fill. */
 enum tacit_status report_html_data(const struct report_file *files, size_t count, FILE *out);
 
 /* ---- The files of an experiment (write.c) ---------------------------------------------------- */
 
-#define REPORT_FILES_MAX 6u
+#define REPORT_FILES_MAX 7u
 
-struct report_job {
-    const struct tacit_report *report;
-    enum tacit_status (*write)(const struct tacit_report *report, FILE *out);
-};
-/* Those beside the page; `jobs` is what they point to. Returns how many there are. */
-size_t report_files(const struct tacit_report *report, struct report_job *jobs,
-                    struct report_file *files);
+/* Those beside the page; returns how many there are. */
+size_t report_files(const struct tacit_report *report, struct report_file *files);
 
 /* ---- Parts of the page of an experiment ------------------------------------------------------ */
 
-void report_html_arm_name(const struct tacit_report *report, uint32_t arm_index, FILE *out);
 void report_html_arms(const struct tacit_report *report, const struct report_fates *fates,
                       FILE *out);
 enum tacit_status report_html_answer(const struct tacit_report *report, FILE *out);
@@ -375,7 +394,7 @@ void report_sites_free(struct report_sites *sites);
 enum tacit_status report_sites_json(const struct tacit_report *report, FILE *out);
 enum tacit_status report_sites_table(const struct tacit_report *report, FILE *out);
 enum tacit_status report_sites_html(const struct tacit_report *report, FILE *out);
-enum tacit_status report_sites_csv(const struct tacit_report *report, FILE *out);
+enum tacit_status report_sites_csv(const void *report, FILE *out);
 
 /* Profiles (profiles.c): nothing where there are none. */
 void report_profiles_json(const struct tacit_report *report, FILE *out);
@@ -424,7 +443,7 @@ struct report_comparison_page {
     const struct report_file *files; /* beside the page */
     size_t file_count;
 };
-enum tacit_status report_comparison_html(const struct report_comparison_page *page, FILE *out);
+enum tacit_status report_comparison_html(const void *page, FILE *out); /* a filler */
 
 /* ---- Figures and claims (figure*.c) ---------------------------------------------------------- */
 
@@ -481,9 +500,6 @@ void report_put_remark(const char *remark, FILE *out);
 /* The same for a text that begins behind `column` characters of a line. */
 void report_put_text(FILE *out, const char *text, size_t column, const char *indent);
 
-/* Errors of these: TACIT_IO; of the page also TACIT_MEMORY. */
-enum tacit_status report_paper_curves(const struct tacit_report_paper *paper, FILE *out);
-enum tacit_status report_paper_markdown(const struct tacit_report_paper *paper, FILE *out);
-enum tacit_status report_paper_html(const struct tacit_report_paper *paper,
-                                    const struct report_file *files, size_t file_count, FILE *out);
+/* A filler, of a paper. Errors: TACIT_IO. */
+enum tacit_status report_paper_markdown(const void *paper, FILE *out);
 #endif

@@ -78,6 +78,11 @@ struct report_number report_rounded(double value, int digits)
     return number;
 }
 
+struct report_number report_cell(double value, int digits)
+{
+    return isfinite(value) ? report_rounded(value, digits) : (struct report_number){"-"};
+}
+
 struct report_number report_interval(const struct tacit_report *report, double ci95)
 {
     return report_rounded(report->run_count > 1 ? ci95 : NAN, 3);

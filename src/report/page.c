@@ -11,26 +11,21 @@ static void put_header(const struct tacit_report *report, FILE *out)
                      out);
     if (report->arm_count > 0)
         report_html_fact(report->arm_count, "arm", "arms", out);
-    (void)fprintf(out, "<span>%s</span><span>seed %" PRIu64 "</span>", report_horizon(report).text,
-                  report->seed);
+    html_put(out, "<span>%-s</span><span>seed %" PRIu64 "</span>", report_horizon(report).text,
+             report->seed);
     report_html_header_end(out);
 }
 
 static void put_privacy(const struct tacit_report *report, FILE *out)
 {
-    bool const unprotected = report_unprotected(report);
-    (void)fprintf(out,
-                  "<section id=\"privacy\" class=\"box%s\"><h2>What leaves a %s "
-                  "<span class=\"tag\">privacy: ",
-                  unprotected ? " warn" : "",
-                  report->words == NULL ? "site" : report->words->agent);
-    report_put(out, report->privacy_mode, REPORT_HTML);
-    (void)fputs("</span>", out);
-    (void)fprintf(out, "<span class=\"tag\">%s</span>",
-                  report_loss(report, report_rounded(report->epsilon_per_reward, 5)).text);
-    (void)fputs("</h2>\n<p>", out);
-    report_put(out, report->statement, REPORT_HTML);
-    (void)fputs("</p></section>\n", out);
+    html_put(out,
+             "<section id=\"privacy\" class=\"box%-s\"><h2>What leaves a %-s "
+             "<span class=\"tag\">privacy: %s</span><span class=\"tag\">%-s</span></h2>\n"
+             "<p>%s</p></section>\n",
+             report_unprotected(report) ? " warn" : "",
+             report->words == NULL ? "site" : report->words->agent, report->privacy_mode,
+             report_loss(report, report_rounded(report->epsilon_per_reward, 5)).text,
+             report->statement);
 }
 
 /* ---- Curves ---- */
@@ -153,13 +148,13 @@ static enum tacit_status put_numbers(const struct tacit_report *report, FILE *ou
 
 static enum tacit_status put_data(const struct tacit_report *report, FILE *out)
 {
-    struct report_job jobs[REPORT_FILES_MAX];
     struct report_file files[REPORT_FILES_MAX];
-    return report_html_data(files, report_files(report, jobs, files), out);
+    return report_html_data(files, report_files(report, files), out);
 }
 
-enum tacit_status report_html(const struct tacit_report *report, FILE *out)
+enum tacit_status report_html(const void *subject, FILE *out)
 {
+    const struct tacit_report *const report = subject;
     static enum tacit_status (*const parts[])(const struct tacit_report *report, FILE *out) = {
         report_html_answer, put_cards,        put_charts,  put_baselines, put_arms,
         report_sites_html,  report_band_html, put_details, put_numbers,   put_data,

@@ -11,10 +11,17 @@
 
 #define TEMPORARY_TRIES 100
 
+/* A directory that takes files. */
+struct place {
+    const char *directory;
+    int handle;
+    struct tacit_error *error; /* of the caller */
+};
+
 /* The part of a path that a line of text has room for. */
 #define PATH_SHOWN 400
 
-static enum tacit_status refuse(const struct report_place *place, const char *name, const char *why)
+static enum tacit_status refuse(const struct place *place, const char *name, const char *why)
 {
     (void)snprintf(place->error->text, sizeof place->error->text, "%.*s%s%s: %s", PATH_SHOWN,
                    place->directory, name[0] == '\0' ? "" : "/", name, why);
@@ -36,10 +43,10 @@ static int make_directories(char *path)
     return mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
 }
 
-enum tacit_status report_place_open(struct report_place *place, const char *directory,
+static enum tacit_status open_place(struct place *place, const char *directory,
                                     struct tacit_error *error)
 {
-    *place = (struct report_place){.directory = directory, .handle = -1, .error = error};
+    *place = (struct place){.directory = directory, .handle = -1, .error = error};
     char *const path = strdup(directory);
     if (path == NULL) {
         (void)refuse(place, "", "out of memory");
@@ -53,30 +60,30 @@ enum tacit_status report_place_open(struct report_place *place, const char *dire
     return place->handle < 0 ? refuse(place, "", strerror(errno)) : TACIT_OK;
 }
 
-enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error)
-{
-    struct report_place place;
-    TACIT_ASSERT(directory != NULL);
-    bool const was_there = access(directory, F_OK) == 0;
-    enum tacit_status status = report_place_open(&place, directory, error);
-    if (status != TACIT_OK)
-        return status;
-    if (faccessat(place.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
-        status = refuse(&place, "", strerror(errno));
-    report_place_close(&place);
-    if (!was_there)
-        (void)rmdir(directory);
-    return status;
-}
-
-void report_place_close(struct report_place *place)
+static void close_place(struct place *place)
 {
     (void)close(place->handle);
     place->handle = -1;
 }
 
+enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error)
+{
+    struct place place;
+    TACIT_ASSERT(directory != NULL);
+    bool const was_there = access(directory, F_OK) == 0;
+    enum tacit_status status = open_place(&place, directory, error);
+    if (status != TACIT_OK)
+        return status;
+    if (faccessat(place.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        status = refuse(&place, "", strerror(errno));
+    close_place(&place);
+    if (!was_there)
+        (void)rmdir(directory);
+    return status;
+}
+
 /* Ensures: a file that did not exist before, or NULL and errno. */
-static FILE *open_temporary(const struct report_place *place, const char *name, char *temporary,
+static FILE *open_temporary(const struct place *place, const char *name, char *temporary,
                             size_t capacity)
 {
     int handle = -1;
@@ -96,38 +103,63 @@ static FILE *open_temporary(const struct report_place *place, const char *name, 
     return out;
 }
 
-static enum tacit_status fill_file(const struct report_place *place, const char *name,
-                                   tacit_report_filler fill, const void *subject, FILE *out)
+static enum tacit_status fill_file(const struct place *place, const struct report_file *file,
+                                   FILE *out)
 {
     place->error->text[0] = '\0';
     errno = 0;
-    enum tacit_status const status = fill(subject, out, place->error);
-    if (status != TACIT_OK && place->error->text[0] == '\0')
-        (void)refuse(place, name,
+    enum tacit_status const status = file->fill(file->subject, out);
+    if (status != TACIT_OK)
+        (void)refuse(place, file->name,
                      status == TACIT_MEMORY ? "out of memory"
                      : errno != 0           ? strerror(errno)
                                             : "could not be written");
     return status;
 }
 
-enum tacit_status report_place_write(const struct report_place *place, const char *name,
-                                     tacit_report_filler fill, const void *subject)
+static enum tacit_status write_file(const struct place *place, const struct report_file *file)
 {
     char temporary[128];
-    FILE *const out = open_temporary(place, name, temporary, sizeof temporary);
+    FILE *const out = open_temporary(place, file->name, temporary, sizeof temporary);
     if (out == NULL)
-        return refuse(place, name, strerror(errno));
-    enum tacit_status status = fill_file(place, name, fill, subject, out);
+        return refuse(place, file->name, strerror(errno));
+    enum tacit_status status = fill_file(place, file, out);
     if (status == TACIT_OK && fsync(fileno(out)) != 0 && errno != EINVAL) /* EINVAL: it cannot */
-        status = refuse(place, name, strerror(errno));
+        status = refuse(place, file->name, strerror(errno));
     if (fclose(out) != 0 && status == TACIT_OK)
-        status = refuse(place, name, strerror(errno));
-    if (status == TACIT_OK && renameat(place->handle, temporary, place->handle, name) != 0)
-        status = refuse(place, name, strerror(errno));
+        status = refuse(place, file->name, strerror(errno));
+    if (status == TACIT_OK && renameat(place->handle, temporary, place->handle, file->name) != 0)
+        status = refuse(place, file->name, strerror(errno));
     if (status != TACIT_OK) {
         (void)unlinkat(place->handle, temporary, 0);
-        (void)unlinkat(place->handle, name,
+        (void)unlinkat(place->handle, file->name,
                        0); /* an older one would not belong to its neighbours */
     }
     return status;
+}
+
+enum tacit_status report_write_files(const char *directory, const struct report_file *files,
+                                     size_t count, struct tacit_error *error)
+{
+    struct place place;
+    enum tacit_status status = open_place(&place, directory, error);
+    if (status != TACIT_OK)
+        return status;
+    locale_t const before = report_locale_enter();
+    for (size_t i = 0; i < count && status == TACIT_OK; i++)
+        status = write_file(&place, &files[i]);
+    report_locale_leave(before);
+    close_place(&place);
+    return status;
+}
+
+enum tacit_status report_fill_figure(const void *figure, FILE *out)
+{
+    return tacit_report_figure_svg(figure, out);
+}
+
+enum tacit_status report_fill_text(const void *text, FILE *out)
+{
+    (void)fputs(text, out);
+    return report_finish(out);
 }

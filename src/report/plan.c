@@ -84,23 +84,16 @@ static void put_choice(const struct tacit_report_plan *plan, uint32_t index, FIL
 {
     const struct tacit_report_choice *const choice = &plan->choices[index];
     char name[NAME_BYTES];
-    double const numbers[] = {choice->rounds, choice->bytes, choice->cost, choice->regret};
     name_choice(plan, index, name);
-    (void)fputs("<tr><th scope=\"row\">", out);
-    report_put(out, name, REPORT_HTML);
-    (void)fputs("<br><code>", out);
-    report_put(out, choice->settings, REPORT_HTML);
-    (void)fputs("</code></th><td>", out);
-    (void)fputs(choice->decides ? "yes" : "no", out);
-    (void)fputs("</td>", out);
-    report_html_number(isfinite(choice->slots_needed) ? report_rounded(choice->slots_needed, 5).text
-                       : choice->never_sure           ? "never sure"
-                                                      : "too many",
-                       out);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        report_html_number(
-            isfinite(numbers[i]) ? report_rounded(numbers[i], 4).text : "\xe2\x80\x93", out);
-    (void)fputs("</tr>\n", out);
+    html_put(out,
+             "<tr><th scope=\"row\">%s<br><code>%s</code></th><td>%-s</td><td class=\"n\">%-s</td>"
+             "<td class=\"n\">%.4g</td><td class=\"n\">%.4g</td><td class=\"n\">%.4g</td>"
+             "<td class=\"n\">%.4g</td></tr>\n",
+             name, choice->settings, choice->decides ? "yes" : "no",
+             isfinite(choice->slots_needed) ? report_rounded(choice->slots_needed, 5).text
+             : choice->never_sure           ? "never sure"
+                                            : "too many",
+             choice->rounds, choice->bytes, choice->cost, choice->regret);
 }
 
 static void put_choices(const struct tacit_report_plan *plan, FILE *out)
@@ -134,20 +127,17 @@ struct plan_page {
     size_t file_count;
 };
 
-static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_error *error)
+static enum tacit_status fill_page(const void *subject, FILE *out)
 {
     const struct plan_page *const page = subject;
     const struct tacit_report_plan *const plan = page->plan;
     bool const decides = plan->choice_count > 0 && plan->choices[0].decides;
-    (void)error;
     report_html_top(plan->name, "what tells the arms apart", plan->remark, NULL, out);
     report_html_fact(plan->choice_count, "choice", "choices", out);
     report_html_fact(plan->horizon, "slot a site", "slots a site", out);
     report_html_header_end(out);
-    (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
-                  decides ? " win" : " open");
-    report_put(out, plan->sentence, REPORT_HTML);
-    (void)fputs("</p></section>\n", out);
+    report_html_answer_begin(decides ? " win" : " open", out);
+    html_put(out, "%s</p></section>\n", plan->sentence);
     if (page->figure->series_count > 0)
         report_html_figure(page->figure,
                            "Until 95 % of the runs decide; left of the line is in time.", out);
@@ -162,75 +152,43 @@ static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_
 
 /* ---- The directory ---- */
 
-static void put_value(double value, FILE *out)
-{
-    (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
-}
-
-static enum tacit_status fill_csv(const void *subject, FILE *out, struct tacit_error *error)
+static enum tacit_status fill_csv(const void *subject, FILE *out)
 {
     const struct tacit_report_plan *const plan = subject;
-    (void)error;
     (void)fputs("protocol,network,settings,decides,slots_needed,rounds,bytes,cost,regret\n", out);
     for (uint32_t i = 0; i < plan->choice_count; i++) {
         const struct tacit_report_choice *const choice = &plan->choices[i];
-        (void)fprintf(out, "%s,%s,\"", choice->protocol, choice->network);
-        report_put(out, choice->settings, REPORT_CSV);
-        (void)fprintf(out, "\",%d", choice->decides ? 1 : 0);
-        put_value(choice->slots_needed, out);
-        put_value(choice->rounds, out);
-        put_value(choice->bytes, out);
-        put_value(choice->cost, out);
-        put_value(choice->regret, out);
-        (void)fputc('\n', out);
+        csv_put(out, "%-s,%-s,%s,%u,%g,%g,%g,%g,%g\n", choice->protocol, choice->network,
+                choice->settings, choice->decides ? 1u : 0u, choice->slots_needed, choice->rounds,
+                choice->bytes, choice->cost, choice->regret);
     }
     return report_finish(out);
 }
 
-static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_error *error)
-{
-    const struct tacit_report_plan *const plan = subject;
-    (void)error;
-    (void)fputs(plan->json, out);
-    return report_finish(out);
-}
-
-static enum tacit_status fill_svg(const void *subject, FILE *out, struct tacit_error *error)
-{
-    (void)error;
-    return tacit_report_figure_svg(subject, out);
-}
-
 static enum tacit_status write_files(const struct tacit_report_plan *plan,
                                      const struct tacit_report_figure *figure,
-                                     const struct report_place *place)
+                                     const char *directory, struct tacit_error *error)
 {
-    struct report_file const files[] = {
-        {"plan.json", "everything, exactly", "application/json", true, fill_json, plan},
+    struct report_file files[4] = {
+        {"plan.json", "everything, exactly", "application/json", true, report_fill_text,
+         plan->json},
         {"plan.csv", "a line a choice", "text/csv", true, fill_csv, plan},
-        {"slots.svg", "the figure", "image/svg+xml", false, fill_svg, figure}};
-    size_t const count = sizeof files / sizeof files[0] - (figure->series_count > 0 ? 0 : 1);
+        {"slots.svg", "the figure", "image/svg+xml", false, report_fill_figure, figure}};
+    size_t const count = figure->series_count > 0 ? 3 : 2;
     struct plan_page const page = {plan, figure, files, count};
-    enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < count && status == TACIT_OK; i++)
-        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
-    return status == TACIT_OK ? report_place_write(place, "report.html", fill_page, &page) : status;
+    files[count] = (struct report_file){.name = "report.html", .fill = fill_page, .subject = &page};
+    return report_write_files(directory, files, count + 1, error);
 }
 
 enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
                                           const char *directory, struct tacit_error *error)
 {
-    struct report_place place;
     struct plan_drawing drawing;
-    enum tacit_status status = report_place_open(&place, directory, error);
-    if (status != TACIT_OK)
-        return status;
     locale_t const before = report_locale_enter();
-    status = draw(plan, &drawing);
+    enum tacit_status status = draw(plan, &drawing);
     if (status == TACIT_OK)
-        status = write_files(plan, &drawing.figure, &place);
+        status = write_files(plan, &drawing.figure, directory, error);
     free_drawing(&drawing);
     report_locale_leave(before);
-    report_place_close(&place);
     return status;
 }

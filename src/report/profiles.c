@@ -35,22 +35,33 @@ static double mean_of(const struct tacit_report *report, uint32_t value, uint32_
 
 /* ---- JSON ---- */
 
+static void put_rows(const struct tacit_report *report, const struct tacit_profile *profile,
+                     uint32_t rows, FILE *out)
+{
+    json_put(out, "\n  %s: {\"rows\": [", profile->name);
+    for (uint32_t row = 0; row < rows; row++) {
+        (void)fputs(row == 0 ? "" : ", ", out);
+        if (profile->is_series)
+            json_put(out, "%" PRIu64, report->series_slots[row]);
+        else if (profile->rows == NULL)
+            json_put(out, "%u", row);
+        else
+            json_put(out, "%s", profile->rows[row]);
+    }
+}
+
 static void put_means(const struct tacit_report *report, uint32_t first, uint32_t rows, FILE *out)
 {
-    (void)fputs("\"mean\": [", out);
-    for (uint32_t row = 0; row < rows; row++) {
-        uint32_t runs;
-        double const mean = mean_of(report, first + row, &runs);
-        (void)fputs(row == 0 ? "" : ", ", out);
-        (void)fputs(report_exact(mean).text, out);
-    }
+    uint32_t runs;
+    (void)fputs("], \"mean\": [", out);
+    for (uint32_t row = 0; row < rows; row++)
+        json_put(out, "%-s%g", row == 0 ? "" : ", ", mean_of(report, first + row, &runs));
     (void)fputs("], \"runs\": [", out);
     for (uint32_t row = 0; row < rows; row++) {
-        uint32_t runs;
         (void)mean_of(report, first + row, &runs);
-        (void)fprintf(out, "%s%" PRIu32, row == 0 ? "" : ", ", runs);
+        json_put(out, "%-s%u", row == 0 ? "" : ", ", runs);
     }
-    (void)fputc(']', out);
+    (void)fputs("]}", out);
 }
 
 void report_profiles_json(const struct tacit_report *report, FILE *out)
@@ -60,21 +71,10 @@ void report_profiles_json(const struct tacit_report *report, FILE *out)
         return;
     (void)fputs(",\n \"profiles\": {", out);
     for (uint32_t i = 0; report->profiles[i].name != NULL; i++) {
-        struct tacit_profile const *const profile = &report->profiles[i];
-        uint32_t const rows = row_count(report, profile);
-        (void)fprintf(out, "%s\n  \"%s\": {\"rows\": [", i == 0 ? "" : ",", profile->name);
-        for (uint32_t row = 0; row < rows; row++) {
-            (void)fputs(row == 0 ? "" : ", ", out);
-            if (profile->is_series)
-                (void)fprintf(out, "%" PRIu64, report->series_slots[row]);
-            else if (profile->rows == NULL)
-                (void)fprintf(out, "%" PRIu32, row);
-            else
-                (void)fprintf(out, "\"%s\"", profile->rows[row]);
-        }
-        (void)fputs("], ", out);
+        uint32_t const rows = row_count(report, &report->profiles[i]);
+        (void)fputs(i == 0 ? "" : ",", out);
+        put_rows(report, &report->profiles[i], rows, out);
         put_means(report, first, rows, out);
-        (void)fputc('}', out);
         first += rows;
     }
     (void)fputc('}', out);
@@ -94,21 +94,20 @@ static bool is_series_at(const struct tacit_report *report, uint32_t index)
     return report->profiles[index].name != NULL && report->profiles[index].is_series;
 }
 
-enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out)
+enum tacit_status report_series_csv(const void *subject, FILE *out)
 {
+    const struct tacit_report *const report = subject;
     uint32_t const slots = report->series_count;
     (void)fputs("run,t", out);
     for (uint32_t i = 0; is_series_at(report, i); i++)
-        (void)fprintf(out, ",%s", report->profiles[i].name);
+        csv_put(out, ",%-s", report->profiles[i].name);
     for (uint32_t run = 0; run < report->run_count; run++)
         for (uint32_t slot = 0; slot < slots; slot++) {
             const double *const values =
                 report->profile_values + (size_t)run * report->profile_value_count;
-            (void)fprintf(out, "\n%" PRIu32 ",%" PRIu64, run, report->series_slots[slot]);
-            for (uint32_t i = 0; is_series_at(report, i); i++) {
-                double const value = values[(size_t)i * slots + slot];
-                (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
-            }
+            csv_put(out, "\n%u,%" PRIu64, run, report->series_slots[slot]);
+            for (uint32_t i = 0; is_series_at(report, i); i++)
+                csv_put(out, ",%g", values[(size_t)i * slots + slot]);
         }
     (void)fputc('\n', out);
     return report_finish(out);
@@ -119,17 +118,16 @@ enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out
 static void put_row_name(const struct tacit_report *report, const struct tacit_profile *profile,
                          uint32_t row, FILE *out)
 {
-    (void)fputs("<tr><th scope=\"row\">", out);
-    if (profile->is_series)
-        (void)fprintf(out, "%s %" PRIu64, report->words == NULL ? "t =" : report->words->slot,
-                      report->series_slots[row]);
-    else if (profile->rows != NULL)
-        report_put(out, profile->rows[row], REPORT_HTML);
-    else if (report->arms[row].name != NULL)
-        report_put(out, report->arms[row].name, REPORT_HTML);
-    else
-        (void)fprintf(out, "arm %" PRIu32, row);
-    (void)fputs("</th>", out);
+    char slot[48];
+    if (profile->is_series) {
+        (void)snprintf(slot, sizeof slot, "%.20s %" PRIu64,
+                       report->words == NULL ? "t =" : report->words->slot,
+                       report->series_slots[row]);
+        report_html_row(slot, out);
+    } else {
+        report_html_row(profile->rows != NULL ? profile->rows[row] : report_arm_name(report, row),
+                        out);
+    }
 }
 
 static void put_cell(const struct tacit_report *report, uint32_t value, FILE *out)
@@ -139,10 +137,9 @@ static void put_cell(const struct tacit_report *report, uint32_t value, FILE *ou
     if (runs == 0)
         (void)fputs("<td class=\"n soft\">never</td>", out);
     else if (runs < report->run_count)
-        (void)fprintf(out, "<td class=\"n\">%s (%" PRIu32 " of %" PRIu32 " runs)</td>",
-                      report_rounded(mean, 5).text, runs, report->run_count);
+        html_put(out, "<td class=\"n\">%.5g (%u of %u runs)</td>", mean, runs, report->run_count);
     else
-        (void)fprintf(out, "<td class=\"n\">%s</td>", report_rounded(mean, 5).text);
+        html_put(out, "<td class=\"n\">%.5g</td>", mean);
 }
 
 /* A series without a value in any run is of something that these runs do not do. */
@@ -172,16 +169,9 @@ static void put_heads(const struct tacit_report *report, const struct tacit_prof
         if (is_empty(report, &profiles[i], first + i * rows))
             continue;
         (void)fputs("<th scope=\"col\" class=\"n\"", out);
-        if (profiles[i].note != NULL) {
-            (void)fputs(" title=\"", out);
-            report_put(out, profiles[i].note, REPORT_HTML);
-            (void)fputs("\"", out);
-        }
-        (void)fputs(">", out);
-        report_put(out, profiles[i].label, REPORT_HTML);
-        (void)fputs(", ", out);
-        report_put(out, profiles[i].unit, REPORT_HTML);
-        (void)fputs("</th>", out);
+        if (profiles[i].note != NULL)
+            html_put(out, " title=\"%s\"", profiles[i].note);
+        html_put(out, ">%s, %s</th>", profiles[i].label, profiles[i].unit);
     }
     (void)fputs("</tr></thead><tbody>\n", out);
 }

@@ -9,6 +9,7 @@
 #define SITES_SHOWN 20u
 #define SITES_ON_PAGE 200u
 #define NAME_WIDTH 18u
+#define TOO_FEW "too few pulls"
 
 /* ---- What a site saw ------------------------------------------------------------------------- */
 
@@ -110,85 +111,34 @@ void report_sites_free(struct report_sites *sites)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-struct name {
-    char own[32];
-    const char *text;
-};
-
-static void name_arm(const struct tacit_report *report, uint32_t arm, struct name *name)
-{
-    (void)snprintf(name->own, sizeof name->own, "arm %" PRIu32, arm);
-    name->text = arm == report->arm_count         ? "too few pulls"
-                 : report->arms[arm].name != NULL ? report->arms[arm].name
-                                                  : name->own;
-}
-
-static void name_agent(const struct tacit_report *report, uint32_t agent, struct name *name)
-{
-    (void)snprintf(name->own, sizeof name->own, "agent %" PRIu32, agent);
-    name->text = report->agent_names != NULL ? report->agent_names[agent] : name->own;
-}
+/* Its own best arm, if it has one. */
+#define best_name(report, site, none)                                                              \
+    ((site)->best_arm == (report)->arm_count ? (none) : report_arm_name(report, (site)->best_arm))
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
-
-static void put_string(const char *text, FILE *out)
-{
-    (void)fputc('"', out);
-    report_put(out, text, REPORT_JSON);
-    (void)fputc('"', out);
-}
-
-static void put_site(const struct tacit_report *report, uint32_t agent,
-                     const struct report_site *site, FILE *out)
-{
-    struct name name;
-    name_agent(report, agent, &name);
-    (void)fputs(agent == 0 ? "\n  {\"name\": " : ",\n  {\"name\": ", out);
-    put_string(name.text, out);
-    (void)fputs(", \"best_arm\": ", out);
-    name_arm(report, site->best_arm, &name);
-    if (site->best_arm == report->arm_count)
-        (void)fputs("null", out);
-    else
-        put_string(name.text, out);
-    (void)fprintf(out, ", \"share\": %s", report_exact(site->share).text);
-    (void)fprintf(out, ", \"cost_of_common\": {\"mean\": %s", report_exact(site->cost).text);
-    (void)fprintf(out, ", \"ci95\": %s}", report_exact(site->ci95).text);
-    (void)fprintf(out, ", \"pulls_seen\": %s", report_exact(site->pulls).text);
-    (void)fputs(", \"truth\": {\"best_arm\": ", out);
-    name_arm(report, site->true_best_arm, &name);
-    put_string(name.text, out);
-    (void)fprintf(out, ", \"cost_of_common\": %s}}", report_exact(site->true_cost).text);
-}
 
 enum tacit_status report_sites_json(const struct tacit_report *report, FILE *out)
 {
     struct report_sites sites;
     enum tacit_status const status = report_sites_new(report, &sites);
-    if (sites.count > 0)
-        (void)fputs(",\n \"sites\": [", out);
-    for (uint32_t agent = 0; agent < sites.count; agent++)
-        put_site(report, agent, &sites.items[agent], out);
-    if (sites.count > 0)
-        (void)fputc(']', out);
+    for (uint32_t agent = 0; agent < sites.count; agent++) {
+        const struct report_site *const site = &sites.items[agent];
+        json_put(out,
+                 "%-s\n  {\"name\": %s, \"best_arm\": %s, \"share\": %g, \"cost_of_common\": "
+                 "{\"mean\": %g, \"ci95\": %g}, \"pulls_seen\": %g, \"truth\": "
+                 "{\"best_arm\": %s, \"cost_of_common\": %g}}%-s",
+                 agent == 0 ? ",\n \"sites\": [" : ",", report_agent_name(report, agent),
+                 best_name(report, site, NULL), site->share, site->cost, site->ci95, site->pulls,
+                 report_arm_name(report, site->true_best_arm), site->true_cost,
+                 agent + 1 == sites.count ? "]" : "");
+    }
     report_sites_free(&sites);
     return status;
 }
 
-static void put_quoted(const char *text, FILE *out)
+enum tacit_status report_sites_csv(const void *subject, FILE *out)
 {
-    (void)fputc('"', out);
-    report_put(out, text, REPORT_CSV);
-    (void)fputs("\",", out);
-}
-
-static void put_value(double value, const char *after, FILE *out)
-{
-    (void)fprintf(out, "%s%s", isfinite(value) ? report_exact(value).text : "", after);
-}
-
-enum tacit_status report_sites_csv(const struct tacit_report *report, FILE *out)
-{
+    const struct tacit_report *const report = subject;
     struct report_sites sites;
     enum tacit_status const status = report_sites_new(report, &sites);
     (void)fputs("site,best_arm,share,cost_of_common,cost_of_common_ci95,pulls_seen,"
@@ -196,18 +146,9 @@ enum tacit_status report_sites_csv(const struct tacit_report *report, FILE *out)
                 out);
     for (uint32_t agent = 0; agent < sites.count; agent++) {
         const struct report_site *const site = &sites.items[agent];
-        struct name name;
-        name_agent(report, agent, &name);
-        put_quoted(name.text, out);
-        name_arm(report, site->best_arm, &name);
-        put_quoted(site->best_arm == report->arm_count ? "" : name.text, out);
-        put_value(site->share, ",", out);
-        put_value(site->cost, ",", out);
-        put_value(site->ci95, ",", out);
-        put_value(site->pulls, ",", out);
-        name_arm(report, site->true_best_arm, &name);
-        put_quoted(name.text, out);
-        put_value(site->true_cost, "\n", out);
+        csv_put(out, "%s,%s,%g,%g,%g,%g,%s,%g\n", report_agent_name(report, agent),
+                best_name(report, site, ""), site->share, site->cost, site->ci95, site->pulls,
+                report_arm_name(report, site->true_best_arm), site->true_cost);
     }
     report_sites_free(&sites);
     return status == TACIT_OK ? report_finish(out) : status;
@@ -215,44 +156,24 @@ enum tacit_status report_sites_csv(const struct tacit_report *report, FILE *out)
 
 /* ---- The terminal ---------------------------------------------------------------------------- */
 
-static void put_column(const char *text, FILE *out)
-{
-    uint32_t const own = report_width(text);
-    (void)fputs("  ", out);
-    report_put_start(out, text, REPORT_TERMINAL, own > NAME_WIDTH ? NAME_WIDTH - 3 : NAME_WIDTH);
-    (void)fprintf(out, "%*s", own < NAME_WIDTH ? (int)(NAME_WIDTH - own) : 0, "");
-}
-
-static const char *number(double value, int digits, struct report_number *memory)
-{
-    *memory = report_rounded(value, digits);
-    return isfinite(value) ? memory->text : "-";
-}
-
 static void put_line(const struct tacit_report *report, uint32_t agent,
                      const struct report_site *site, FILE *out)
 {
-    struct name name;
-    struct report_number memory;
-    name_agent(report, agent, &name);
-    put_column(name.text, out);
-    name_arm(report, site->best_arm, &name);
-    put_column(name.text, out);
-    (void)fprintf(out, " %12s", number(site->cost, 3, &memory));
-    (void)fprintf(out, " %9s", number(site->ci95, 2, &memory));
-    (void)fprintf(out, " %9s\n", number(site->true_cost, 3, &memory));
+    (void)fputs("  ", out);
+    report_put_column(out, report_agent_name(report, agent), NAME_WIDTH);
+    (void)fputs("  ", out);
+    report_put_column(out, best_name(report, site, TOO_FEW), NAME_WIDTH);
+    (void)fprintf(out, " %12s %9s %9s\n", report_cell(site->cost, 3).text,
+                  report_cell(site->ci95, 2).text, report_cell(site->true_cost, 3).text);
 }
 
 enum tacit_status report_sites_table(const struct tacit_report *report, FILE *out)
 {
     struct report_sites sites;
     enum tacit_status const status = report_sites_new(report, &sites);
-    if (sites.count > 0) {
-        (void)fputc('\n', out);
-        put_column("site", out);
-        put_column("sees as best", out);
-        (void)fprintf(out, " %12s %9s %9s\n", "common costs", "+/- 95 %", "in truth");
-    }
+    if (sites.count > 0)
+        (void)fprintf(out, "\n  %-*s  %-*s %12s %9s %9s\n", (int)NAME_WIDTH, "site",
+                      (int)NAME_WIDTH, "sees as best", "common costs", "+/- 95 %", "in truth");
     for (uint32_t agent = 0; agent < sites.count && agent < SITES_SHOWN; agent++)
         put_line(report, agent, &sites.items[agent], out);
     if (sites.count > SITES_SHOWN)
@@ -263,29 +184,17 @@ enum tacit_status report_sites_table(const struct tacit_report *report, FILE *ou
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
-static void put_cell(const char *text, FILE *out)
-{
-    (void)fputs("<td><bdi>", out);
-    report_put(out, text, REPORT_HTML);
-    (void)fputs("</bdi></td>", out);
-}
-
 static void put_row(const struct tacit_report *report, uint32_t agent,
                     const struct report_site *site, FILE *out)
 {
     struct tacit_report_summary const cost = {
         .mean = site->cost, .sd = isfinite(site->ci95) ? 1 : 0, .ci95 = site->ci95};
-    struct name name;
-    name_agent(report, agent, &name);
-    report_html_row(name.text, out);
-    name_arm(report, site->best_arm, &name);
-    put_cell(name.text, out);
-    (void)fprintf(out, "<td class=\"n\">%s %%</td>", report_short(100 * site->share, 3).text);
+    report_html_row(report_agent_name(report, agent), out);
+    html_put(out, "<td><bdi>%s</bdi></td><td class=\"n\">%-s %%</td>",
+             best_name(report, site, TOO_FEW), report_short(100 * site->share, 3).text);
     report_html_summary(&cost, out);
-    name_arm(report, site->true_best_arm, &name);
-    put_cell(name.text, out);
-    report_html_number(report_rounded(site->true_cost, 3).text, out);
-    (void)fputs("</tr>\n", out);
+    html_put(out, "<td><bdi>%s</bdi></td><td class=\"n\">%.3g</td></tr>\n",
+             report_arm_name(report, site->true_best_arm), site->true_cost);
 }
 
 enum tacit_status report_sites_html(const struct tacit_report *report, FILE *out)
@@ -294,27 +203,25 @@ enum tacit_status report_sites_html(const struct tacit_report *report, FILE *out
                                         "#in runs",      "#the common one costs",
                                         "best in truth", "#costs in truth"};
     struct report_sites sites;
-    struct name name;
     char lead[600];
     enum tacit_status const status = report_sites_new(report, &sites);
     if (sites.count == 0)
         return status;
-    name_arm(report, sites.common_arm, &name);
     (void)snprintf(
         lead, sizeof lead,
         "Each site's own best arm, by the rewards that it saw itself (of arms that it "
         "pulled 30 times or more), and in how many of the runs; and what the common one, "
         "%.100s, costs it a pull, by the same rewards. The best of several means is a "
         "little too good. In truth: by the means that only the simulator knows.",
-        name.text);
+        report_arm_name(report, sites.common_arm));
     report_html_section("sites", "Sites", lead, out);
     report_html_table("Sites", "", heads, sizeof heads / sizeof heads[0], out);
     for (uint32_t agent = 0; agent < sites.count && agent < SITES_ON_PAGE; agent++)
         put_row(report, agent, &sites.items[agent], out);
     report_html_table_end(out);
     if (sites.count > SITES_ON_PAGE)
-        (void)fprintf(out, "<p class=\"lead\">And %s more, in summary.json.</p>\n",
-                      report_grouped(sites.count - SITES_ON_PAGE).text);
+        html_put(out, "<p class=\"lead\">And %-u more, in summary.json.</p>\n",
+                 sites.count - SITES_ON_PAGE);
     report_html_section_end(out);
     report_sites_free(&sites);
     return status;

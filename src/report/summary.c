@@ -1,5 +1,6 @@
 /* What the numbers of a report say: summaries, how the arms fared, what metrics are called. */
 #include "internal.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,21 @@ const struct tacit_words *report_words(const struct tacit_report *report)
         .no_answer = "no single arm: this protocol decides anew each time",
         .profiles = "When and where"};
     return report->words == NULL ? &plain : report->words;
+}
+
+const char *report_name_arm(const struct tacit_report *report, uint32_t arm,
+                            char own[REPORT_OWN_BYTES])
+{
+    TACIT_ASSERT(arm < report->arm_count);
+    (void)snprintf(own, REPORT_OWN_BYTES, "arm %" PRIu32, arm);
+    return report->arms[arm].name != NULL ? report->arms[arm].name : own;
+}
+
+const char *report_name_agent(const struct tacit_report *report, uint32_t agent,
+                              char own[REPORT_OWN_BYTES])
+{
+    (void)snprintf(own, REPORT_OWN_BYTES, "agent %" PRIu32, agent);
+    return report->agent_names != NULL ? report->agent_names[agent] : own;
 }
 
 const char *report_epsilon_of(const struct tacit_report *report)

@@ -2,6 +2,7 @@
  */
 #include "internal.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define TERMINAL_WIDTH 78u
@@ -43,49 +44,38 @@ void report_put_text(FILE *out, const char *text, size_t column, const char *ind
     (void)fputc('\n', out);
 }
 
-static const char *plain(const struct report_number *number)
-{
-    return number->text[0] == '\xe2' ? "-" : number->text;
-}
-
 /* A star needs no words. */
 static void put_network(const struct tacit_report_network *network, FILE *out)
 {
     if (network == NULL || network->component_count == 0)
         return;
-    (void)fputs("network: ", out);
-    report_put(out, network->kind, REPORT_TERMINAL);
+    term_put(out, "network: %s", network->kind);
     if (network->component_count > 1)
-        (void)fprintf(out, ", %s components", report_grouped(network->component_count).text);
-    (void)fprintf(out, ", %s %s, diameter %" PRIu32 ", delay %" PRIu32 " %s\n",
-                  report_grouped(network->edge_count).text,
-                  network->edge_count == 1 ? "edge" : "edges", network->diameter, network->delay,
-                  network->delay == 1 ? "slot" : "slots");
+        term_put(out, ", %-u components", network->component_count);
+    term_put(out, ", %-" PRIu64 " %-s, diameter %u, delay %u %-s\n", network->edge_count,
+             network->edge_count == 1 ? "edge" : "edges", network->diameter, network->delay,
+             network->delay == 1 ? "slot" : "slots");
 }
 
 static void put_head(const struct tacit_report *report, FILE *out)
 {
-    report_put(out, report->name, REPORT_TERMINAL);
     struct tacit_words const *const words = report_words(report);
-    (void)fprintf(out, ": %" PRIu32 " %s, %" PRIu32 " %s, %s, seed %" PRIu64 "\n",
-                  report->run_count, report->run_count == 1 ? "run" : "runs", report->agent_count,
-                  report->agent_count == 1 ? words->agent : words->agents,
-                  report_horizon(report).text, report->seed);
+    term_put(out, "%s: %u %-s, %u %-s, %-s, seed %" PRIu64 "\n", report->name, report->run_count,
+             report->run_count == 1 ? "run" : "runs", report->agent_count,
+             report->agent_count == 1 ? words->agent : words->agents, report_horizon(report).text,
+             report->seed);
     if (report_interrupted(report))
-        (void)fprintf(out, "STOPPED: %" PRIu32 " of %" PRIu32 " runs finished\n", report->run_count,
-                      report->runs_asked);
+        term_put(out, "STOPPED: %u of %u runs finished\n", report->run_count, report->runs_asked);
     put_network(report->network, out);
-    (void)fputs("privacy: ", out);
-    report_put(out, report->privacy_mode, REPORT_TERMINAL);
-    (void)fprintf(out, ", %s", report_loss(report, report_exact(report->epsilon_per_reward)).text);
+    term_put(out, "privacy: %s, %-s", report->privacy_mode,
+             report_loss(report, report_exact(report->epsilon_per_reward)).text);
     report_put_wrapped(out, report->statement, "  ");
 }
 
 static void put_padded(FILE *out, const char *name, size_t width)
 {
     size_t const own = report_width(name);
-    (void)fputs("  ", out);
-    report_put(out, name, REPORT_TERMINAL);
+    term_put(out, "  %s", name);
     (void)fprintf(out, "%*s", own < width ? (int)(width - own) : 0, "");
 }
 
@@ -95,13 +85,10 @@ static void put_metric(const struct tacit_report *report, const struct tacit_rep
     struct tacit_report_summary const summary = report_metric_summary(report, metric);
     if (report_is_absent(report, metric))
         return;
-    struct report_number const numbers[] = {
-        report_rounded(summary.mean, 5), report_interval(report, summary.ci95),
-        report_rounded(summary.min, 5), report_rounded(summary.max, 5)};
     put_padded(out, metric->metric->name, name_width);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)fprintf(out, " %12s", plain(&numbers[i]));
-    (void)fputc('\n', out);
+    (void)fprintf(out, " %12s %12s %12s %12s\n", report_cell(summary.mean, 5).text,
+                  report_cell(report->run_count > 1 ? summary.ci95 : NAN, 3).text,
+                  report_cell(summary.min, 5).text, report_cell(summary.max, 5).text);
 }
 
 static void put_metrics(const struct tacit_report *report, FILE *out)
@@ -125,13 +112,10 @@ static enum tacit_status put_answer(const struct tacit_report *report, FILE *out
     enum tacit_status const status = tacit_report_answer_new(report, &answer);
     if (status != TACIT_OK)
         return status;
-    if (answer.sentence != NULL) {
-        (void)fputs("answer: ", out);
-        report_put(out, answer.sentence, REPORT_TERMINAL);
-        (void)fputc('\n', out);
-    }
+    if (answer.sentence != NULL)
+        term_put(out, "answer: %s\n", answer.sentence);
     if (report_note(report) != NULL)
-        (void)fprintf(out, "note: %s\n", report_note(report));
+        term_put(out, "note: %-s\n", report_note(report));
     report_put_remark(report->remark, out);
     tacit_report_answer_free(&answer);
     return TACIT_OK;
@@ -145,11 +129,10 @@ static void put_baselines(const struct tacit_report *report, FILE *out)
             continue;
         struct tacit_report_summary const summary =
             tacit_report_summarise(baseline->regret, report->run_count, 1);
-        struct report_number const mean = report_rounded(summary.mean, 5);
-        struct report_number const ci95 = report_interval(report, summary.ci95);
         (void)fputs(i == 0 ? "\n  baseline regret\n" : "", out);
         put_padded(out, baseline->name, NAME_WIDTH_MIN);
-        (void)fprintf(out, " %12s %12s\n", plain(&mean), plain(&ci95));
+        (void)fprintf(out, " %12s %12s\n", report_cell(summary.mean, 5).text,
+                      report_cell(report->run_count > 1 ? summary.ci95 : NAN, 3).text);
     }
 }
 
@@ -160,8 +143,8 @@ static void put_eliminated(const struct tacit_report *report, FILE *out)
     for (uint32_t i = 0; i < report->arm_count; i++)
         eliminated += report_arm_fate(report, i).eliminated > 0 ? 1 : 0;
     if (eliminated > 0)
-        (void)fprintf(out, "\n  %" PRIu32 " of %" PRIu32 " arms were eliminated in some run\n",
-                      eliminated, report->arm_count);
+        term_put(out, "\n  %u of %u arms were eliminated in some run\n", eliminated,
+                 report->arm_count);
 }
 
 enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *out)

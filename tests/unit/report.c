@@ -1,5 +1,6 @@
 /* The report room: summaries, JSON, CSV, SVG, the page, and files that appear whole or not at all.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,6 +106,11 @@ static struct tacit_report hostile_report(struct tacit_report_metric *metric,
 }
 
 typedef enum tacit_status (*printer)(const struct tacit_report *report, FILE *out);
+
+static enum tacit_status put_page(const struct tacit_report *report, FILE *out)
+{
+    return report_html(report, out);
+}
 
 /* Ensures: the printed text, which the caller frees. */
 static char *printed(printer print, const struct tacit_report *report)
@@ -1293,7 +1299,7 @@ static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
     (void)state;
     struct tacit_report report = small_report();
     struct tacit_report_network network = ring;
-    char *const without = printed(report_html, &report);
+    char *const without = printed(put_page, &report);
     char *const json_without = printed(tacit_report_json, &report);
     expect_lacks(without, "they");
     expect_lacks(json_without, "\"band\"");
@@ -1301,7 +1307,7 @@ static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
     report.network = &network;
     report.band = &estimates;
     report.band_values = values;
-    char *const page = printed(report_html, &report);
+    char *const page = printed(put_page, &report);
     char *const json = printed(tacit_report_json, &report);
     expect_has(page, "<h2>What &lt;they&gt; think</h2>");
     expect_has(page, "<p>lambda_2 &lt; 1.</p>");
@@ -1547,12 +1553,12 @@ static void page_has_every_setting(void **state)
                                                         {"privacy.<epsilon>", "\"", true}};
     (void)state;
     struct tacit_report report = small_report();
-    char *page = printed(report_html, &report);
+    char *page = printed(put_page, &report);
     expect_lacks(page, "id=\"settings\"");
     free(page);
     report.settings = given;
     report.setting_count = 2;
-    page = printed(report_html, &report);
+    page = printed(put_page, &report);
     expect_has(page, "<code>horizon</code></dt> <dd>5000</dd>");
     expect_has(page, "<code>privacy.&lt;epsilon&gt;</code></dt> <dd>&quot; <span class=\"tag\">set "
                      "for this run</span></dd>");
@@ -1571,22 +1577,47 @@ static void page_holds_copies_of_small_files_only(void **state)
     }
     struct tacit_report_curve const curve[] = {{"regret", many}};
     struct tacit_report report = small_report();
-    char *page = printed(report_html, &report);
+    char *page = printed(put_page, &report);
     expect_has(page, "download=\"curve.csv\"");
     free(page);
     report.points = times;
     report.point_count = 60000;
     report.curves = curve;
-    page = printed(report_html, &report);
+    page = printed(put_page, &report);
     expect_lacks(page, "download=\"curve.csv\"");
     expect_has(page, "<a href=\"curve.csv\">");
     expect_has(page, "download=\"runs.csv\"");
     free(page);
 }
 
+/* A value is written as its place needs it: quoted, escaped, left out, grouped, rounded. */
+static void values_are_written_as_their_place_needs_them(void **state)
+{
+    static const char *const expected[] = {
+        [REPORT_JSON] = "\"a<\\\"b\"|null|a<\"b|0.1|null|1.235|12345|12,345|0.5%",
+        [REPORT_HTML] = "a&lt;&quot;b||a<\"b|0.1|null|1.235|12345|12,345|0.5%",
+        [REPORT_CSV] = "\"a<\"\"b\"|\"\"|a<\"b|0.1||1.235|12345|12,345|0.5%",
+        [REPORT_TERMINAL] = "a<\"b||a<\"b|0.1|null|1.235|12345|12,345|0.5%"};
+    static const char text[] = "a<\"b";
+    char const *volatile const none = NULL;
+    (void)state;
+    for (int syntax = REPORT_JSON; syntax <= REPORT_TERMINAL; syntax++) {
+        char *told = NULL;
+        size_t size = 0;
+        FILE *const out = open_memstream(&told, &size);
+        assert_non_null(out);
+        report_print(out, (enum report_syntax)syntax, "%s|%s|%-s|%g|%g|%.4g|%u|%-" PRIu64 "|%.1f%%",
+                     text, none, text, 0.1, (double)NAN, 1.2346, 12345u, (uint64_t)12345, 0.5);
+        assert_int_equal(fclose(out), 0);
+        assert_string_equal(told, expected[syntax]);
+        free(told);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_written_as_their_place_needs_them),
         cmocka_unit_test(every_metric_of_every_family_has_words),
         cmocka_unit_test(share_is_within_the_interval_of_wilson),
         cmocka_unit_test(percent_is_not_rounded_to_all_or_none),
