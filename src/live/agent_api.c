@@ -11,8 +11,9 @@
 #include "agent_step.h"
 #include "agent_times.h"
 #include "agent_units.h"
-#include "api/metrics.h"
+#include "api/numbers.h"
 #include "daemon/entropy.h"
+#include "show.h"
 #include "tacit/privacy.h"
 #include <inttypes.h>
 #include <math.h>
@@ -177,6 +178,89 @@ static struct live_site_view look(const struct agent *agent)
     return view;
 }
 
+#define NUMBERS_MAX 32u
+
+/* What is told of this site as numbers. */
+static size_t numbers_of(const struct agent *agent, const struct live_site_view *view,
+                         struct live_number numbers[NUMBERS_MAX])
+{
+    struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
+    struct agent_waiting const waiting = agent_waiting(agent);
+    struct live_decisions_view const *const decisions = &waiting.decisions;
+    uint64_t const remembered =
+        live_store_remembered_count(agent->daemon.store) + live_decisions_closed(agent->decisions);
+    struct live_number const all[] = {
+        {"connected", "tacit_agent_connected", "Is there a connection to the broker?", LIVE_FLAG,
+         live_bus_is_connected(agent->daemon.bus)},
+        {"epoch", "tacit_agent_epoch", "Epoch of the last order; 0: none yet.", LIVE_WHOLE,
+         view->epoch},
+        {"hub_epoch", "tacit_agent_hub_epoch", "Epoch that the coordinator spoke of last.",
+         LIVE_WHOLE, agent->hub_epoch},
+        {NULL, "tacit_agent_active_arms", "Arms that are in.", LIVE_WHOLE, view->active_count},
+        {"pulls", "tacit_agent_pulls_total", "Pulls that were played in this run.", LIVE_WHOLE,
+         (double)view->pull_count},
+        {"unserved", "tacit_agent_unserved", "Places of the plan that are not given out.",
+         LIVE_WHOLE, (double)decisions->unserved},
+        {"open", "tacit_agent_open_decisions", "Decisions without a reward.", LIVE_WHOLE,
+         (double)decisions->open_planned + (double)decisions->open_other},
+        {NULL, "tacit_agent_open_places", "Places of the plan that are given out and not filled.",
+         LIVE_WHOLE, decisions->open_planned},
+        {"given_out_again", "tacit_agent_given_out_again_total",
+         "Places that were given out again because no reward came.", LIVE_WHOLE,
+         (double)decisions->missed_count},
+        {"wait_s", "tacit_agent_wait_seconds", "How long a decision waits for its reward.",
+         LIVE_REAL, (double)decisions->wait.wait_ms / 1e3},
+        {NULL, "tacit_agent_spent_nano_epsilon",
+         "Loss of a reward so far, in billionths of epsilon.", LIVE_WHOLE,
+         (double)agent->spent_nano},
+        {"release_epoch", NULL, NULL, LIVE_WHOLE, (double)view->release_number},
+        {"missed_share", NULL, NULL, LIVE_REAL, waiting.missed_share},
+        {"radius", NULL, NULL, LIVE_REAL, waiting.radius},
+        {"confidence", NULL, NULL, view->confidence > 0 ? LIVE_REAL : LIVE_ABSENT,
+         view->confidence},
+        {"estimate_spread", "tacit_agent_estimate_spread",
+         "How far an estimate was from a neighbour's at most when they last met.",
+         view->estimates != NULL ? LIVE_REAL : LIVE_ABSENT, view->estimate_spread},
+        {"early_decisions", "tacit_agent_early_decisions_total",
+         "Decisions before the site had joined: they count nowhere.", LIVE_WHOLE,
+         (double)agent->early_count},
+        {"early_rewards", "tacit_agent_early_rewards_total", "Rewards of these.", LIVE_WHOLE,
+         (double)agent->early_rewards},
+        {NULL, "tacit_agent_remembered", "Closed decisions that are remembered.", LIVE_WHOLE,
+         (double)remembered},
+        {"sent_bytes", "tacit_agent_sent_bytes_total", "Bytes said to the broker.", LIVE_WHOLE,
+         (double)bus.sent_bytes},
+        {"sent_messages", NULL, NULL, LIVE_WHOLE, (double)bus.sent},
+        {"refused_messages", "tacit_agent_refused_messages_total", "Messages that were refused.",
+         LIVE_WHOLE, (double)agent->refused_count},
+        {"unsigned_messages", "tacit_agent_unsigned_messages_total",
+         "Messages that whose name they came under did not sign.", LIVE_WHOLE,
+         (double)agent->unsigned_count}};
+    _Static_assert(sizeof all / sizeof all[0] <= NUMBERS_MAX, "room for all");
+    memcpy(numbers, all, sizeof all);
+    return sizeof all / sizeof all[0];
+}
+
+#define ARM_COLUMNS 3u
+
+/* Of a site that judges for itself, where the means are, whoever looks when; and of one that has
+ * estimates. */
+static void arm_columns(const struct live_site_view *view, struct live_column columns[ARM_COLUMNS])
+{
+    bool const judges = view->confidence > 0;
+    TACIT_IMPLIES(judges, (view->lowers != NULL && view->uppers != NULL));
+    struct live_column const all[ARM_COLUMNS] = {
+        {"lower", "tacit_agent_arm_lower",
+         "Lower end of the interval of an arm's mean, as a part of the range.", LIVE_REALS,
+         judges ? view->lowers : NULL},
+        {"upper", "tacit_agent_arm_upper",
+         "Upper end of the interval of an arm's mean, as a part of the range.", LIVE_REALS,
+         judges ? view->uppers : NULL},
+        {NULL, "tacit_agent_estimate", "What the site takes an arm's mean reward to be.",
+         LIVE_REALS, view->estimates}};
+    memcpy(columns, all, sizeof all);
+}
+
 static json_t *active_names(const struct agent *agent, const struct live_site_view *view)
 {
     json_t *const names = json_array();
@@ -212,29 +296,17 @@ static void add_peers(const struct agent *agent, const struct live_site_view *vi
     (void)json_object_set_new(status, "two_states", flagged);
 }
 
-static void add_offender(json_t *list, const char *name, const struct live_sender *sender)
-{
-    if (live_sender_offends(sender))
-        (void)json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:s}", "name", name,
-                                                    "refused", (json_int_t)sender->refused_count,
-                                                    "unsigned", (json_int_t)sender->unsigned_count,
-                                                    "unread", (json_int_t)sender->dropped_count,
-                                                    "why", sender->why));
-}
-
 /* Under whose name words came that were refused, or were too many to be read. */
 static void add_offenders(const struct agent *agent, json_t *status)
 {
     struct live_site_place place = {0};
     json_t *const list = json_array();
-    add_offender(list, TACIT_WIRE_COORDINATOR, &agent->hub_sender);
+    live_show_offender(TACIT_WIRE_COORDINATOR, &agent->hub_sender, list);
     if (agent->neighbour_count > 0)
         live_site_place(agent->site, &place);
     for (uint32_t i = 0; i < place.neighbour_count; i++)
-        add_offender(list, place.neighbours[i].site, &agent->neighbours[i]);
-    add_offender(list, "others", &agent->strangers);
-    (void)json_object_set_new(status, "unsigned_messages",
-                              json_integer((json_int_t)agent->unsigned_count));
+        live_show_offender(place.neighbours[i].site, &agent->neighbours[i], list);
+    live_show_offender("others", &agent->strangers, list);
     (void)json_object_set_new(status, "offenders", list);
 }
 
@@ -274,22 +346,22 @@ static void add_estimates(struct agent *agent, const struct live_site_view *view
                                                     view->estimates[arm]));
     }
     (void)json_object_set_new(status, "estimates", list);
-    (void)json_object_set_new(status, "estimate_spread", json_real(view->estimate_spread));
 }
 
 /* Of a site that judges for itself: where the means are, whoever looks when. */
 static void add_intervals(const struct agent *agent, const struct live_site_view *view,
                           json_t *status)
 {
-    TACIT_IMPLIES(view->confidence > 0, (view->lowers != NULL && view->uppers != NULL));
+    struct live_column columns[ARM_COLUMNS];
     if (view->confidence <= 0)
         return;
     json_t *const list = json_array();
-    for (uint32_t arm = 0; list != NULL && arm < agent->config->site.arm_count; arm++)
-        (void)json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name",
-                                                    agent->config->site.arm_names[arm], "lower",
-                                                    view->lowers[arm], "upper", view->uppers[arm]));
-    (void)json_object_set_new(status, "confidence", json_real(view->confidence));
+    arm_columns(view, columns);
+    for (uint32_t arm = 0; list != NULL && arm < agent->config->site.arm_count; arm++) {
+        json_t *const made = json_pack("{s:s}", "name", agent->config->site.arm_names[arm]);
+        live_columns_show(columns, ARM_COLUMNS, arm, made);
+        (void)json_array_append_new(list, made);
+    }
     (void)json_object_set_new(status, "intervals", list);
 }
 
@@ -323,81 +395,44 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     (void)json_object_set_new(status, "trouble",
                               trouble == NULL ? json_null() : json_string(trouble));
     (void)json_object_set_new(status, "waits_for", made);
-    (void)json_object_set_new(status, "wait_s", seconds(decisions->wait.wait_ms));
-    (void)json_object_set_new(status, "given_out_again",
-                              json_integer((json_int_t)decisions->missed_count));
-    (void)json_object_set_new(status, "early_decisions",
-                              json_integer((json_int_t)agent->early_count));
-    (void)json_object_set_new(status, "early_rewards",
-                              json_integer((json_int_t)agent->early_rewards));
-    (void)json_object_set_new(status, "missed_share", json_real(waiting.missed_share));
-    (void)json_object_set_new(status, "radius", json_real(waiting.radius));
-}
-
-/* Two sites that compare what they hold of one number prove that the coordinator has two states. */
-static json_t *digest_text(const struct live_entry *entry)
-{
-    char text[2 * TACIT_WIRE_DIGEST_BYTES + 1];
-    for (size_t i = 0; i < TACIT_WIRE_DIGEST_BYTES; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", entry->digest[i]);
-    return entry->number == 0 ? json_null() : json_string(text);
 }
 
 /* All of it, with what no file says: an operator who has lost the coordinator's state needs it. */
 static void add_run(const struct agent *agent, json_t *status)
 {
-    char text[2 * TACIT_WIRE_RUN_BYTES + 1];
     struct tacit_wire_agreement const *const agreement = live_site_agreement(agent->site);
-    for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", agreement->run[i]);
-    (void)json_object_set_new(status, "run", json_string(text));
-    uint64_t const term = agent->letters.term; /* JSON's whole numbers are signed */
-    (void)json_object_set_new(status, "term",
-                              term <= INT64_MAX ? json_integer((json_int_t)term)
-                                                : json_real((double)term));
-    (void)json_object_set_new(status, "entry", json_integer((json_int_t)agent->chain.head.number));
-    (void)json_object_set_new(status, "entry_digest", digest_text(&agent->chain.head));
+    (void)json_object_set_new(status, "run",
+                              live_show_bytes(agreement->run, sizeof agreement->run));
+    live_show_entry(agent->letters.term, &agent->chain.head, status);
 }
 
 static json_t *status(void *context)
 {
     struct agent *const agent = context;
+    struct live_site_config const *const site = &agent->config->site;
     struct live_site_view const view = look(agent);
-    struct live_decisions_view decisions;
-    struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
+    struct live_number numbers[NUMBERS_MAX];
     agent_see_standstill(agent);
-    live_decisions_look(agent->decisions, &decisions);
-    json_t *const made = json_pack(
-        "{s:s, s:s, s:s, s:s?, s:b, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "federation",
-        agent->config->site.federation, "site", agent->config->site.site, "phase",
-        phase(agent, &view), "refusal", agent->refusal, "connected",
-        live_bus_is_connected(agent->daemon.bus), "epoch", (json_int_t)view.epoch, "active_arms",
-        active_names(agent, &view), "pulls", (json_int_t)view.pull_count, "unserved",
-        (json_int_t)decisions.unserved, "open",
-        (json_int_t)decisions.open_planned + (json_int_t)decisions.open_other, "release_epoch",
-        (json_int_t)view.release_number, "sent_bytes", (json_int_t)bus.sent_bytes, "sent_messages",
-        (json_int_t)bus.sent, "refused_messages", (json_int_t)agent->refused_count);
-    if (made != NULL && agent->site != NULL)
+    json_t *const made =
+        json_pack("{s:s, s:s, s:s, s:s?}", "federation", site->federation, "site", site->site,
+                  "phase", phase(agent, &view), "refusal", agent->refusal);
+    if (made == NULL)
+        return NULL;
+    live_numbers_show(numbers, numbers_of(agent, &view, numbers), made);
+    (void)json_object_set_new(made, "active_arms", active_names(agent, &view));
+    if (agent->site != NULL)
         add_run(agent, made);
-    if (made != NULL)
-        add_waiting(agent, &view, made);
-    if (made != NULL && view.model != NULL)
-        agent_add_model(view.model, made);
-    if (made != NULL)
-        add_peers(agent, &view, made);
-    if (made != NULL)
-        add_offenders(agent, made);
-    if (made != NULL)
-        add_callers(agent, made);
-    if (made != NULL)
-        add_estimates(agent, &view, made);
+    add_waiting(agent, &view, made);
+    if (view.model != NULL)
+        (void)json_object_set_new(made, "model", live_show_model(view.model));
+    add_peers(agent, &view, made);
+    add_offenders(agent, made);
+    add_callers(agent, made);
+    add_estimates(agent, &view, made);
     add_intervals(agent, &view, made);
-    if (made != NULL)
-        agent_add_changes(agent, &view, made);
-    if (made != NULL)
-        agent_runs_add(agent, made);
-    if (made != NULL)
-        agent_add_causes(agent, &view, made);
+    agent_add_changes(agent, &view, made);
+    agent_runs_add(agent, made);
+    agent_add_causes(agent, &view, made);
     return made;
 }
 
@@ -422,92 +457,21 @@ static void statement(void *context, struct live_buffer *text)
     agent_statement(context, text);
 }
 
-/* Of a site that judges for itself, and of one that has estimates. */
-static void arm_metrics(const struct agent *agent, const struct live_site_view *view,
-                        struct live_buffer *text)
-{
-    uint32_t const arms = agent->config->site.arm_count;
-    if (view->confidence > 0)
-        live_metric(text, "tacit_agent_arm_lower", "gauge",
-                    "Lower end of the interval of an arm's mean, as a part of the range.");
-    for (uint32_t arm = 0; view->confidence > 0 && arm < arms; arm++)
-        live_buffer_format(text, "tacit_agent_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n", arm,
-                           view->lowers[arm]);
-    if (view->confidence > 0)
-        live_metric(text, "tacit_agent_arm_upper", "gauge",
-                    "Upper end of the interval of an arm's mean, as a part of the range.");
-    for (uint32_t arm = 0; view->confidence > 0 && arm < arms; arm++)
-        live_buffer_format(text, "tacit_agent_arm_upper{arm=\"%" PRIu32 "\"} %.6g\n", arm,
-                           view->uppers[arm]);
-    if (view->estimates == NULL)
-        return;
-    live_metric(text, "tacit_agent_estimate", "gauge",
-                "What the site takes an arm's mean reward to be.");
-    for (uint32_t arm = 0; arm < arms; arm++)
-        live_buffer_format(text, "tacit_agent_estimate{arm=\"%" PRIu32 "\"} %.9g\n", arm,
-                           view->estimates[arm]);
-    live_metric_gauge(text, "tacit_agent_estimate_spread",
-                      "How far an estimate was from a neighbour's at most when they last met.",
-                      view->estimate_spread);
-}
-
-static void plan_metrics(const struct agent *agent, const struct live_site_view *view,
-                         struct live_buffer *text)
-{
-    struct live_decisions_view decisions;
-    live_decisions_look(agent->decisions, &decisions);
-    live_metric_gauge(text, "tacit_agent_epoch", "Epoch of the last order; 0: none yet.",
-                      view->epoch);
-    live_metric_gauge(text, "tacit_agent_hub_epoch", "Epoch that the coordinator spoke of last.",
-                      agent->hub_epoch);
-    live_metric_gauge(text, "tacit_agent_active_arms", "Arms that are in.", view->active_count);
-    live_metric_count(text, "tacit_agent_pulls_total", "Pulls that were played in this run.",
-                      view->pull_count);
-    live_metric_gauge(text, "tacit_agent_unserved", "Places of the plan that are not given out.",
-                      (double)decisions.unserved);
-    live_metric_gauge(text, "tacit_agent_open_decisions", "Decisions without a reward.",
-                      decisions.open_planned + decisions.open_other);
-    live_metric_gauge(text, "tacit_agent_open_places",
-                      "Places of the plan that are given out and not filled.",
-                      decisions.open_planned);
-    live_metric_count(text, "tacit_agent_given_out_again_total",
-                      "Places that were given out again because no reward came.",
-                      decisions.missed_count);
-    live_metric_gauge(text, "tacit_agent_wait_seconds", "How long a decision waits for its reward.",
-                      (double)decisions.wait.wait_ms / 1e3);
-    live_metric_gauge(text, "tacit_agent_spent_nano_epsilon",
-                      "Loss of a reward so far, in billionths of epsilon.",
-                      (double)agent->spent_nano);
-}
-
 static void metrics(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
     struct live_site_view const view = look(agent);
-    struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
     struct live_causes const causes = agent_causes(agent, &view);
+    struct live_number const state = {NULL, "tacit_agent_state",
+                                      "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
+                                      (double)causes.state};
+    struct live_number numbers[NUMBERS_MAX];
+    struct live_column columns[ARM_COLUMNS];
     json_decref(causes.list);
-    live_metric_gauge(text, "tacit_agent_state", "0: ok, 1: waiting, 2: needs attention.",
-                      (double)causes.state);
-    live_metric_gauge(text, "tacit_agent_connected", "Is there a connection to the broker?",
-                      live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
-    plan_metrics(agent, &view, text);
-    live_metric_count(text, "tacit_agent_early_decisions_total",
-                      "Decisions before the site had joined: they count nowhere.",
-                      agent->early_count);
-    live_metric_count(text, "tacit_agent_early_rewards_total", "Rewards of these.",
-                      agent->early_rewards);
-    live_metric_gauge(text, "tacit_agent_remembered", "Closed decisions that are remembered.",
-                      (double)(live_store_remembered_count(agent->daemon.store) +
-                               live_decisions_closed(agent->decisions)));
-    live_metric_count(text, "tacit_agent_sent_bytes_total", "Bytes said to the broker.",
-                      bus.sent_bytes);
-    live_metric_count(text, "tacit_agent_refused_messages_total", "Messages that were refused.",
-                      agent->refused_count);
-    live_metric_count(text, "tacit_agent_unsigned_messages_total",
-                      "Messages that whose name they came under did not sign.",
-                      agent->unsigned_count);
-    arm_metrics(agent, &view, text);
+    arm_columns(&view, columns);
+    live_numbers_write(&state, 1, text);
+    live_numbers_write(numbers, numbers_of(agent, &view, numbers), text);
+    live_columns_write(columns, ARM_COLUMNS, "arm", NULL, agent->config->site.arm_count, text);
 }
 
 static json_t *health(void *context, bool *is_healthy)

@@ -1,4 +1,5 @@
 #include "agent_causes.h"
+#include "show.h"
 #include "agent_chain.h"
 #include "agent_decisions.h"
 #include "agent_runs.h"
@@ -236,29 +237,16 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     return causes;
 }
 
-/* What the coordinator announced last, whether this site takes part or not. */
-static json_t *announced(const struct agent *agent)
-{
-    char text[2 * TACIT_WIRE_RUN_BYTES + 1];
-    if (!agent->has_announced)
-        return json_null();
-    for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", agent->announced[i]);
-    return json_string(text);
-}
-
 void agent_add_causes(const struct agent *agent, const struct live_site_view *view, json_t *status)
 {
     struct live_bus_trouble const broker = live_bus_why(agent->daemon.bus);
     struct live_causes const causes = agent_causes(agent, view);
     uint64_t const heard_us = agent->hub_heard_us;
-    bool const is_lost = !broker.is_connected && broker.reason[0] != '\0';
-    (void)json_object_set_new(status, "state", json_string(live_state_word(causes.state)));
-    (void)json_object_set_new(status, "causes", causes.list);
-    (void)json_object_set_new(status, "disconnected",
-                              is_lost ? json_string(broker.reason) : json_null());
-    (void)json_object_set_new(status, "announced", announced(agent));
-    (void)json_object_set_new(status, "hub_epoch", json_integer((json_int_t)agent->hub_epoch));
+    live_show_causes(&causes, &broker, status);
+    /* What the coordinator announced last, whether this site takes part or not. */
+    (void)json_object_set_new(
+        status, "announced",
+        live_show_bytes(agent->has_announced ? agent->announced : NULL, sizeof agent->announced));
     (void)json_object_set_new(
         status, "hub_heard_s",
         heard_us == 0 ? json_null()

@@ -2,6 +2,7 @@
 #include "agent_chain.h"
 #include "agent_rows.h"
 #include "agent_step.h"
+#include "show.h"
 #include "daemon/log.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,19 +112,13 @@ static const char *objection_to(enum tacit_status status)
 static void answer_refused(struct agent *agent, struct live_request *request, uint32_t arm,
                            enum basis basis, bool is_new)
 {
-    struct live_buffer text = {0};
-    live_buffer_format(&text,
-                       "{\"number\": 0, \"is_new\": %s, \"change\": ", is_new ? "true" : "false");
-    live_buffer_add(&text, "\"refuse\", \"arm\": ");
-    live_buffer_add_quoted(&text, agent->config->site.arm_names[arm]);
-    live_buffer_add(&text, ", \"privacy\": ");
-    live_buffer_add_quoted(&text, basis_text(basis));
-    live_buffer_add(&text, ", \"guarantee\": ");
-    live_buffer_add_quoted(&text, "this site's reports are not counted while the arm is in; the "
-                                  "coordinator shows it, and its operator may retire the arm for "
-                                  "all");
-    live_buffer_add(&text, "}\n");
-    live_control_answer(agent->control, request, 200, &text);
+    struct live_control_done const done = {
+        .change = "refuse",
+        .privacy = basis_text(basis),
+        .guarantee = "this site's reports are not counted while the arm is in; the coordinator "
+                     "shows it, and its operator may retire the arm for all",
+        .arm = agent->config->site.arm_names[arm]};
+    live_control_done(agent->control, request, 0, is_new, &done);
 }
 
 static bool is_refused(const struct agent *agent, uint32_t arm)
@@ -158,13 +153,11 @@ static void answer_log(struct agent *agent, struct live_request *request)
 {
     struct live_control_names const names = names_of(agent);
     struct live_site_view view = {0};
-    struct live_buffer text = {0};
     if (agent->site != NULL)
         agent->config->protocol->look(agent->site, &view);
-    live_buffer_add(&text, "{");
-    live_control_list(view.changes, view.change_count, &names, &text);
-    live_buffer_add(&text, "}\n");
-    live_control_answer(agent->control, request, 200, &text);
+    live_control_answer(
+        agent->control, request, 200,
+        json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
 }
 
 /* The next run, by its owner's word; twice is once. */
@@ -172,25 +165,24 @@ static void obey_join(struct agent *agent, struct live_request *request, const j
 {
     json_int_t const asked = json_integer_value(json_object_get(body, "run"));
     uint64_t const run = asked > 0 ? (uint64_t)asked : 0;
-    struct live_buffer text = {0};
+    char change[64];
     const char *objection;
     bool const was_waiting = agent->runs.waiting != NULL;
     if (!agent->runs.consent(agent, run, &objection)) {
         live_control_refuse(agent->control, request, 409, objection);
         return;
     }
-    live_buffer_format(&text,
-                       "{\"number\": 0, \"is_new\": %s, \"change\": \"join run %" PRIu64 "\"",
-                       was_waiting && agent->runs.waiting == NULL ? "true" : "false", run);
-    live_buffer_add(&text, ", \"privacy\": ");
-    live_buffer_add_quoted(&text, "each reward is released in one run only, so the loss per reward "
-                                  "is that of one run; that of a person adds up over runs, unless "
-                                  "policy.rewards_per_unit_max bounds it");
-    live_buffer_add(&text, ", \"guarantee\": ");
-    live_buffer_add_quoted(&text, "the run before has its result; decisions that were open in it "
-                                  "enter nothing any more");
-    live_buffer_add(&text, "}\n");
-    live_control_answer(agent->control, request, 200, &text);
+    (void)snprintf(change, sizeof change, "join run %" PRIu64, run);
+    struct live_control_done const done = {
+        .change = change,
+        .privacy = "each reward is released in one run only, so the loss per reward is that of one "
+                   "run; that of a person adds up over runs, unless policy.rewards_per_unit_max "
+                   "bounds it",
+        .guarantee = "the run before has its result; decisions that were open in it enter nothing "
+                     "any more",
+        .arm = NULL};
+    live_control_done(agent->control, request, 0, was_waiting && agent->runs.waiting == NULL,
+                      &done);
 }
 
 /* The way out of a term that nobody else is in. What no grant covers goes when the next begins. */
@@ -198,7 +190,7 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
 {
     json_int_t const said = json_integer_value(json_object_get(body, "term"));
     uint64_t const term = (uint64_t)said;
-    struct live_buffer text = {0};
+    char change[64];
     if (said < 1 || term > TACIT_HORIZON_MAX) {
         live_control_refuse(agent->control, request, 400, "term: allowed: from 1 to 2^40");
         return;
@@ -218,16 +210,15 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
                  ": it says nothing, and hears nothing, until a later one begins",
                  term);
     }
-    live_buffer_format(
-        &text, "{\"number\": 0, \"is_new\": %s, \"change\": \"term %" PRIu64 "\", \"privacy\": ",
-        is_new ? "true" : "false", term);
-    live_buffer_add_quoted(&text, "as at every term that begins: what was released stands in the "
-                                  "ledger, and rewards that no grant covers are dropped");
-    live_buffer_add(&text, ", \"guarantee\": ");
-    live_buffer_add_quoted(&text, "the site waits for a later term, at most 65536 above, which the "
-                                  "coordinator's operator begins: tacit coordinator --new-term");
-    live_buffer_add(&text, "}\n");
-    live_control_answer(agent->control, request, 200, &text);
+    (void)snprintf(change, sizeof change, "term %" PRIu64, term);
+    struct live_control_done const done = {
+        .change = change,
+        .privacy = "as at every term that begins: what was released stands in the ledger, and "
+                   "rewards that no grant covers are dropped",
+        .guarantee = "the site waits for a later term, at most 65536 above, which the "
+                     "coordinator's operator begins: tacit coordinator --new-term",
+        .arm = NULL};
+    live_control_done(agent->control, request, 0, is_new, &done);
 }
 
 static bool is_command(const json_t *body, const char *name)
@@ -268,24 +259,13 @@ void agent_on_word(void *context, struct live_request *request)
 void agent_add_changes(const struct agent *agent, const struct live_site_view *view, json_t *status)
 {
     struct live_control_names const names = names_of(agent);
-    struct live_buffer text = {0};
     if (view->refused == NULL)
         return;
-    json_t *const refused = json_array();
-    for (uint32_t arm = 0; arm < names.arm_count; arm++)
-        if (tacit_bits_has(view->refused, arm))
-            (void)json_array_append_new(refused, json_string(names.arms[arm]));
-    live_buffer_add(&text, "{");
-    live_control_list(view->changes, view->change_count, &names, &text);
-    live_buffer_add(&text, "}");
-    json_t *const changes = text.failed ? NULL : json_loadb(text.bytes, text.size, 0, NULL);
-    (void)json_object_set_new(status, "refused_arms", refused);
-    (void)json_object_set_new(status, "dropped", json_boolean(view->is_dropped));
-    (void)json_object_set_new(status, "horizon", json_integer((json_int_t)view->horizon));
-    if (changes != NULL)
-        (void)json_object_update(status, changes);
-    json_decref(changes);
-    live_buffer_free(&text);
+    (void)json_object_update_new(
+        status, json_pack("{s:o, s:b, s:I, s:o}", "refused_arms",
+                          live_show_names(names.arms, names.arm_count, view->refused), "dropped",
+                          view->is_dropped, "horizon", (json_int_t)view->horizon, "changes",
+                          live_control_list(view->changes, view->change_count, &names)));
 }
 
 void agent_state_refusals(struct agent *agent, struct live_buffer *text)

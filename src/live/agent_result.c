@@ -2,7 +2,7 @@
 #include "agent_result.h"
 #include "agent_control.h"
 #include "agent_step.h"
-#include "model_json.h"
+#include "show.h"
 #include <time.h>
 
 /* "2026-11-22T06:40:00Z"; null: there is no such time yet. */
@@ -50,15 +50,6 @@ static json_t *arm_results(struct agent *agent, const struct live_site_view *vie
     return list;
 }
 
-void agent_add_model(const struct live_model *model, json_t *status)
-{
-    struct live_buffer text = {0};
-    live_model_write(model, &text);
-    if (!text.failed)
-        (void)json_object_set_new(status, "model", json_loadb(text.bytes, text.size, 0, NULL));
-    live_buffer_free(&text);
-}
-
 json_t *agent_result(struct agent *agent)
 {
     struct live_site_view view = {0};
@@ -82,6 +73,6 @@ json_t *agent_result(struct agent *agent)
     if (made != NULL)
         agent_add_changes(agent, &view, made);
     if (made != NULL && view.model != NULL)
-        agent_add_model(view.model, made);
+        (void)json_object_set_new(made, "model", live_show_model(view.model));
     return made;
 }

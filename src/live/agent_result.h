@@ -8,7 +8,4 @@
 /* A new reference; NULL: memory. Means are in units of a reward. Everything in it comes from what
  * was released here or said by others. */
 json_t *agent_result(struct agent *agent);
-
-/* The model that was learnt, into status or result. */
-void agent_add_model(const struct live_model *model, json_t *status);
 #endif

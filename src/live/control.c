@@ -1,4 +1,5 @@
 #include "control.h"
+#include "api/numbers.h"
 #include "daemon/log.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,14 +99,8 @@ const char *live_control_guarantee(enum live_change change)
     return "";
 }
 
-static void add_member(struct live_buffer *out, const char *name, const char *text)
-{
-    live_buffer_format(out, ", \"%s\": ", name);
-    live_buffer_add_quoted(out, text);
-}
-
-static void add_entry(const struct live_control_entry *entry,
-                      const struct live_control_names *names, struct live_buffer *out)
+static json_t *entry_tree(const struct live_control_entry *entry,
+                          const struct live_control_names *names)
 {
     struct live_buffer words = {0};
     struct tm parts;
@@ -114,27 +109,22 @@ static void add_entry(const struct live_control_entry *entry,
     if (gmtime_r(&at, &parts) != NULL)
         (void)strftime(time_text, sizeof time_text, "%Y-%m-%dT%H:%M:%SZ", &parts);
     live_control_say(entry, names, &words);
-    live_buffer_add_bytes(&words, "", 1);
-    live_buffer_format(out, "{\"number\": %" PRIu32 ", \"epoch\": %" PRIu32, entry->number,
-                       entry->epoch);
-    add_member(out, "time", time_text);
-    add_member(out, "change", words.failed ? "" : words.bytes);
-    add_member(out, "privacy", live_control_privacy(entry->change));
-    add_member(out, "guarantee", live_control_guarantee(entry->change));
-    live_buffer_add(out, "}");
-    out->failed = out->failed || words.failed;
+    json_t *const made = json_pack(
+        "{s:I, s:I, s:s, s:s%, s:s, s:s}", "number", (json_int_t)entry->number, "epoch",
+        (json_int_t)entry->epoch, "time", time_text, "change", words.failed ? "" : words.bytes,
+        words.failed ? (size_t)0 : words.size, "privacy", live_control_privacy(entry->change),
+        "guarantee", live_control_guarantee(entry->change));
     live_buffer_free(&words);
+    return made;
 }
 
-void live_control_list(const struct live_control_entry *entries, uint32_t count,
-                       const struct live_control_names *names, struct live_buffer *out)
+json_t *live_control_list(const struct live_control_entry *entries, uint32_t count,
+                          const struct live_control_names *names)
 {
-    live_buffer_add(out, "\"changes\": [");
-    for (uint32_t i = 0; i < count; i++) {
-        live_buffer_add(out, i == 0 ? "" : ", ");
-        add_entry(&entries[i], names, out);
-    }
-    live_buffer_add(out, "]");
+    json_t *const list = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        (void)json_array_append_new(list, entry_tree(&entries[i], names));
+    return list;
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -294,30 +284,38 @@ void live_control_close(struct live_control *control)
 }
 
 void live_control_answer(struct live_control *control, struct live_request *request, unsigned code,
-                         struct live_buffer *text)
+                         json_t *tree)
 {
     struct pending *const pending = calloc(1, sizeof *pending);
     static const char trouble[] = "{\"error\": \"out of memory; say it again\"}\n";
-    if (pending == NULL || text->failed) {
+    struct live_buffer text = {0};
+    live_buffer_add_tree(&text, tree);
+    if (pending == NULL || text.failed) {
         free(pending);
-        live_buffer_free(text);
+        live_buffer_free(&text);
         live_http_answer(request, 503, "application/json", trouble, sizeof trouble - 1);
         return;
     }
-    *pending = (struct pending){.request = request, .code = code, .text = *text};
-    *text = (struct live_buffer){0};
+    *pending = (struct pending){.request = request, .code = code, .text = text};
     *control->end = pending;
     control->end = &pending->next;
+}
+
+void live_control_done(struct live_control *control, struct live_request *request, uint32_t number,
+                       bool is_new, const struct live_control_done *done)
+{
+    json_t *const tree =
+        json_pack("{s:I, s:b, s:s, s:s, s:s}", "number", (json_int_t)number, "is_new", is_new,
+                  "change", done->change, "privacy", done->privacy, "guarantee", done->guarantee);
+    if (tree != NULL && done->arm != NULL)
+        (void)json_object_set_new(tree, "arm", json_string(done->arm));
+    live_control_answer(control, request, 200, tree);
 }
 
 void live_control_refuse(struct live_control *control, struct live_request *request, unsigned code,
                          const char *why)
 {
-    struct live_buffer text = {0};
-    live_buffer_add(&text, "{\"error\": ");
-    live_buffer_add_quoted(&text, why);
-    live_buffer_add(&text, "}\n");
-    live_control_answer(control, request, code, &text);
+    live_control_answer(control, request, code, json_pack("{s:s}", "error", why));
 }
 
 void live_control_release(struct live_control *control, bool durable)

@@ -27,9 +27,9 @@ void live_control_say(const struct live_control_entry *entry,
 const char *live_control_privacy(enum live_change change);
 const char *live_control_guarantee(enum live_change change);
 
-/* "changes": [..] as a member of a JSON object. */
-void live_control_list(const struct live_control_entry *entries, uint32_t count,
-                       const struct live_control_names *names, struct live_buffer *out);
+/* As a status has them. */
+json_t *live_control_list(const struct live_control_entry *entries, uint32_t count,
+                          const struct live_control_names *names);
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
@@ -51,10 +51,21 @@ enum tacit_status live_control_open(struct live_control **control, struct live_d
 void live_control_close(
     struct live_control *control); /* NULL is allowed; before the daemon's loop */
 
-/* The answer leaves at the end of this round of the loop, if the round is durable. Takes the text
+/* The answer leaves at the end of this round of the loop, if the round is durable. Takes the tree
  * over. */
 void live_control_answer(struct live_control *control, struct live_request *request, unsigned code,
-                         struct live_buffer *text);
+                         json_t *tree);
+
+/* What a word did, in words. */
+struct live_control_done {
+    const char *change;
+    const char *privacy;
+    const char *guarantee;
+    const char *arm; /* of which it was said; NULL: of none */
+};
+/* number: of the change; 0: it is none of the run. */
+void live_control_done(struct live_control *control, struct live_request *request, uint32_t number,
+                       bool is_new, const struct live_control_done *done);
 /* {"error": ..} */
 void live_control_refuse(struct live_control *control, struct live_request *request, unsigned code,
                          const char *why);

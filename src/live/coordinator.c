@@ -580,13 +580,11 @@ static struct live_control_names names_of(const struct coordinator *coordinator)
 static void answer_log(struct coordinator *coordinator, struct live_request *request)
 {
     struct live_control_names const names = names_of(coordinator);
-    struct live_buffer text = {0};
     struct live_hub_view view;
     coordinator->config->protocol->look(coordinator->hub, &view);
-    live_buffer_add(&text, "{");
-    live_control_list(view.changes, view.change_count, &names, &text);
-    live_buffer_add(&text, "}\n");
-    live_control_answer(coordinator->control, request, 200, &text);
+    live_control_answer(
+        coordinator->control, request, 200,
+        json_pack("{s:o}", "changes", live_control_list(view.changes, view.change_count, &names)));
 }
 
 static void answer_change(struct coordinator *coordinator, struct live_request *request,
@@ -594,21 +592,16 @@ static void answer_change(struct coordinator *coordinator, struct live_request *
 {
     struct live_control_names const names = names_of(coordinator);
     struct live_buffer words = {0};
-    struct live_buffer text = {0};
     live_control_say(wanted, &names, &words);
     live_buffer_add_bytes(&words, "", 1);
-    live_buffer_format(&text, "{\"number\": %u, \"is_new\": %s, \"change\": ", number,
-                       is_new ? "true" : "false");
-    live_buffer_add_quoted(&text, words.failed ? "" : words.bytes);
-    live_buffer_add(&text, ", \"privacy\": ");
-    live_buffer_add_quoted(&text, live_control_privacy(wanted->change));
-    live_buffer_add(&text, ", \"guarantee\": ");
-    live_buffer_add_quoted(&text, live_control_guarantee(wanted->change));
-    live_buffer_add(&text, "}\n");
+    struct live_control_done const done = {.change = words.failed ? "" : words.bytes,
+                                           .privacy = live_control_privacy(wanted->change),
+                                           .guarantee = live_control_guarantee(wanted->change),
+                                           .arm = NULL};
     if (is_new)
-        live_log(LIVE_LOG_WARNING, "change", "%u: %s", number, words.failed ? "" : words.bytes);
+        live_log(LIVE_LOG_WARNING, "change", "%u: %s", number, done.change);
+    live_control_done(coordinator->control, request, number, is_new, &done);
     live_buffer_free(&words);
-    live_control_answer(coordinator->control, request, 200, &text);
 }
 
 /* One word, one change, in the batch of this round; its order goes to everybody behind it. */

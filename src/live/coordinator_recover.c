@@ -1,7 +1,8 @@
 #include "coordinator_recover.h"
-#include "api/api_json.h"
+#include "api/numbers.h"
 #include "bus/letter.h"
 #include "bus/topics.h"
+#include "causes.h"
 #include "daemon.h"
 #include "daemon/log.h"
 #include "daemon/names.h"
@@ -464,33 +465,27 @@ static void on_disconnected(void *context, const char *reason)
 
 /* ---- While it waits -------------------------------------------------------------------------- */
 
-static void add_missing(const struct recovery *recovery, struct live_buffer *out, bool as_json)
+static json_t *missing_of(const struct recovery *recovery)
 {
-    bool is_first = true;
-    for (uint32_t site = 0; site < recovery->run.site_count; site++) {
-        if (recovery->sites[site].entry.number > 0)
-            continue;
-        live_buffer_add(out, is_first ? "" : ", ");
-        if (as_json)
-            live_buffer_add_quoted(out, recovery->run.sites[site]);
-        else
-            live_buffer_add(out, recovery->run.sites[site]);
-        is_first = false;
-    }
+    json_t *const names = json_array();
+    for (uint32_t site = 0; site < recovery->run.site_count; site++)
+        if (recovery->sites[site].entry.number == 0)
+            (void)json_array_append_new(names, json_string(recovery->run.sites[site]));
+    return names;
 }
 
 static void on_timer(void *context)
 {
     struct recovery *const recovery = context;
-    struct live_buffer names = {0};
-    add_missing(recovery, &names, false);
+    char names[256];
+    json_t *const missing = missing_of(recovery);
+    live_causes_name(missing, (uint32_t)json_array_size(missing), names, sizeof names);
+    json_decref(missing);
     live_log(LIVE_LOG_WARNING, "waiting",
-             "%u of %u sites have shown what they hold, %u are needed; not yet: %.*s%s",
-             recovery->shown_count, recovery->run.site_count, wanted_count(recovery),
-             (int)(names.size < 200 ? names.size : 200), names.failed ? "" : names.bytes,
+             "%u of %u sites have shown what they hold, %u are needed; not yet: %s%s",
+             recovery->shown_count, recovery->run.site_count, wanted_count(recovery), names,
              recovery->config->begins_term ? "; they are waited for ten seconds at most"
                                            : " (--sites N: so many suffice)");
-    live_buffer_free(&names);
     if (live_bus_is_connected(recovery->daemon.bus))
         ask(recovery); /* the broker says again what it keeps */
     live_timer_set(recovery->timer, live_now_us() + SAY_US);
@@ -524,18 +519,15 @@ static void on_request(void *context, struct live_request *request)
     struct live_buffer text = {0};
     uint64_t unread;
     uint64_t const refused = count_refused(recovery, &unread);
-    live_buffer_add(&text, "{\"federation\": ");
-    live_buffer_add_quoted(&text, recovery->run.federation);
-    live_buffer_format(&text,
-                       ", \"phase\": \"recovering\", \"connected\": %s, \"shown\": %u, \"needed\": "
-                       "%u, \"entry\": %llu, \"epoch\": %u, \"unsigned\": %llu, \"unread\": %llu, "
-                       "\"waits_for\": [",
-                       live_bus_is_connected(recovery->daemon.bus) ? "true" : "false",
-                       recovery->shown_count, wanted_count(recovery),
-                       (unsigned long long)recovery->best.number, recovery->best.epoch,
-                       (unsigned long long)refused, (unsigned long long)unread);
-    add_missing(recovery, &text, true);
-    live_buffer_add(&text, "]}\n");
+    live_buffer_add_tree(
+        &text,
+        json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "federation",
+                  recovery->run.federation, "phase", "recovering", "connected",
+                  live_bus_is_connected(recovery->daemon.bus), "shown",
+                  (json_int_t)recovery->shown_count, "needed", (json_int_t)wanted_count(recovery),
+                  "entry", (json_int_t)recovery->best.number, "epoch",
+                  (json_int_t)recovery->best.epoch, "unsigned", (json_int_t)refused, "unread",
+                  (json_int_t)unread, "waits_for", missing_of(recovery)));
     bool const is_health = strcmp(request->path, "/health") == 0;
     live_http_answer(request, text.failed || is_health ? 503 : 200, "application/json", text.bytes,
                      text.size);

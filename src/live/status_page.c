@@ -1,10 +1,10 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway. */
 #include "status_page.h"
 #include "api/api_json.h"
-#include "api/metrics.h"
+#include "api/numbers.h"
 #include "control.h"
 #include "hub_causes.h"
-#include "model_json.h"
+#include "show.h"
 #include "tacit/linalg.h"
 #include <inttypes.h>
 #include <math.h>
@@ -93,25 +93,86 @@ static bool say_answer(const struct live_status *status, struct live_buffer *out
     return !out->failed;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- What is known of it, as numbers --------------------------------------------------------- */
 
-/* Is it left out by the operator, and which arms does it not play? */
-static void add_refusals(const struct live_status *status, uint32_t site, struct live_buffer *out)
+#define NUMBERS_MAX 24u
+
+static size_t numbers_of(const struct live_status *status, struct live_number numbers[NUMBERS_MAX])
 {
     struct live_hub_view const *const hub = status->hub;
-    uint32_t const arms = status->config->arm_count;
-    uint64_t const *const refused = hub->refused + (size_t)site * TACIT_BITS_WORDS(arms);
-    bool is_first = true;
-    live_buffer_format(out, ", \"dropped\": %s, \"refuses\": [",
-                       tacit_bits_has(hub->dropped, site) ? "true" : "false");
-    for (uint32_t arm = tacit_bits_next(refused, arms, 0); arm < arms;
-         arm = tacit_bits_next(refused, arms, arm + 1)) {
-        live_buffer_add(out, is_first ? "" : ", ");
-        live_buffer_add_quoted(out, status->config->arm_names[arm]);
-        is_first = false;
-    }
-    live_buffer_add(out, "]");
+    enum live_number_kind const judged = hub->judges ? LIVE_WHOLE : LIVE_ABSENT;
+    enum live_number_kind const changed = hub->takes_changes ? LIVE_WHOLE : LIVE_ABSENT;
+    uint32_t const flagged =
+        hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count);
+    struct live_number const all[] = {
+        {"connected", "tacit_hub_connected", "Is there a connection to the broker?", LIVE_FLAG,
+         status->broker.is_connected},
+        {"epoch", "tacit_hub_epoch", "Epoch of the last order; 0: none yet.", LIVE_WHOLE,
+         hub->epoch},
+        {"rounds", "tacit_hub_rounds", "Rounds that were closed.", judged, hub->round_count},
+        {"pulls", NULL, NULL, judged, (double)hub->pulls},
+        {"active_arms", "tacit_hub_active_arms", "Arms that are in.", judged, hub->active_count},
+        {"reports", NULL, NULL, judged, hub->is_finished ? 0 : hub->report_count},
+        {"missing", "tacit_hub_reports_missing", "Reports that this round waits for.", judged,
+         hub->missing_count},
+        {"covered", NULL, NULL, judged, hub->covered_count},
+        {"quorum", NULL, NULL, judged, hub->takes_changes ? hub->quorum : status->config->quorum},
+        {"radius", NULL, NULL, hub->judges ? LIVE_REAL : LIVE_ABSENT, hub->radius},
+        {"votes_needed", NULL, NULL, hub->votes != NULL ? LIVE_WHOLE : LIVE_ABSENT,
+         hub->votes_needed},
+        {"deadline_s", NULL, NULL, changed, hub->deadline_s},
+        {"horizon", NULL, NULL, changed, (double)hub->horizon},
+        {NULL, "tacit_hub_sites_in_two_states", "Sites that showed two states.", LIVE_WHOLE,
+         flagged},
+        {"accepted", "tacit_hub_messages_accepted_total", "Messages that were accepted.",
+         LIVE_WHOLE, (double)status->accepted_count},
+        {"refused", "tacit_hub_messages_refused_total", "Messages that were refused.", LIVE_WHOLE,
+         (double)status->refused_count},
+        {"unsigned", "tacit_hub_messages_unsigned_total",
+         "Messages that whose name they came under did not sign.", LIVE_WHOLE,
+         (double)status->unsigned_count}};
+    _Static_assert(sizeof all / sizeof all[0] <= NUMBERS_MAX, "room for all");
+    memcpy(numbers, all, sizeof all);
+    return sizeof all / sizeof all[0];
 }
+
+#define SITE_COLUMNS 2u
+
+static void site_columns(const struct live_hub_view *hub, struct live_column columns[SITE_COLUMNS])
+{
+    columns[0] =
+        (struct live_column){"last_report_epoch", "tacit_hub_site_report_epoch",
+                             "Epoch that was heard of last from a site.", LIVE_U32S, hub->seen};
+    columns[1] = (struct live_column){"pulls", "tacit_hub_site_pulls",
+                                      "Pulls that a site has told.", LIVE_U64S, hub->pulls_told};
+}
+
+#define ARM_COLUMNS 8u
+
+/* Nothing where the sites judge for themselves. */
+static void arm_columns(const struct live_hub_view *hub, struct live_column columns[ARM_COLUMNS])
+{
+    struct live_hub_intervals const *const known = hub->intervals;
+    struct live_column const all[ARM_COLUMNS] = {
+        {"mean", hub->spreads != NULL ? "tacit_hub_mean" : NULL, "Mean of the sites' estimates.",
+         LIVE_REALS, hub->means},
+        {"lower", "tacit_hub_arm_lower",
+         "Lower end of the interval of an arm's mean, as a part of the range.", LIVE_REALS,
+         known == NULL ? NULL : known->lowers},
+        {"upper", "tacit_hub_arm_upper",
+         "Upper end of the interval of an arm's mean, as a part of the range.", LIVE_REALS,
+         known == NULL ? NULL : known->uppers},
+        {"spread", "tacit_hub_spread", "Widest difference between two sites' means.", LIVE_REALS,
+         hub->spreads},
+        {"eliminated_epoch", NULL, NULL, LIVE_U32S, hub->eliminated},
+        {"retired", NULL, NULL, LIVE_BITS, hub->takes_changes ? hub->retired : NULL},
+        {"votes", "tacit_hub_arm_votes", "Sites that have voted the arm out.", LIVE_U32S,
+         hub->votes},
+        {"in", NULL, NULL, LIVE_BITS, hub->votes != NULL ? hub->active : NULL}};
+    memcpy(columns, all, sizeof all);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static struct live_control_names names_of(const struct live_status *status)
 {
@@ -119,111 +180,62 @@ static struct live_control_names names_of(const struct live_status *status)
     return (struct live_control_names){run->sites, run->site_count, run->arm_names, run->arm_count};
 }
 
-/* What the operator changed, and what stands after it. */
-static void add_changes(const struct live_status *status, struct live_buffer *out)
+static json_t *site_tree(const struct live_status *status, uint32_t site)
 {
-    struct live_control_names const names = names_of(status);
     struct live_hub_view const *const hub = status->hub;
+    struct live_hub_config const *const run = status->config;
+    bool const is_asked = is_still_asked(hub, site);
+    uint64_t const heard_us = status->heard_us[site]; /* 0: not since the start */
+    struct live_column columns[SITE_COLUMNS];
+    json_t *const made = json_pack(
+        "{s:s, s:b, s:b, s:b, s:o}", "name", run->sites[site], "asked", is_asked, "reported",
+        is_asked && tacit_bits_has(hub->received, site), "two_states", has_two_states(hub, site),
+        "heard_s",
+        heard_us == 0 ? json_null()
+                      : json_integer((json_int_t)((status->now_us - heard_us) / US_PER_S)));
+    site_columns(hub, columns);
+    live_columns_show(columns, SITE_COLUMNS, site, made);
     if (!hub->takes_changes)
-        return;
-    live_buffer_format(out, ", \"deadline_s\": %" PRIu32 ", \"horizon\": %" PRIu64 ", ",
-                       hub->deadline_s, hub->horizon);
-    live_control_list(hub->changes, hub->change_count, &names, out);
-}
-
-/* Seconds since its last word; null: none since the start. */
-static void add_heard(const struct live_status *status, uint32_t site, struct live_buffer *out)
-{
-    uint64_t const heard_us = status->heard_us[site];
-    if (heard_us == 0)
-        live_buffer_add(out, ", \"heard_s\": null");
-    else
-        live_buffer_format(out, ", \"heard_s\": %" PRIu64, (status->now_us - heard_us) / US_PER_S);
-}
-
-static void add_sites(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_hub_view const *const hub = status->hub;
-    live_buffer_add(out, "\"sites\": [");
-    for (uint32_t site = 0; site < status->config->site_count; site++) {
-        bool const is_asked = is_still_asked(hub, site);
-        live_buffer_add(out, site == 0 ? "{\"name\": " : ", {\"name\": ");
-        live_buffer_add_quoted(out, status->config->sites[site]);
-        live_buffer_format(out,
-                           ", \"asked\": %s, \"reported\": %s, \"last_report_epoch\": %" PRIu32
-                           ", \"two_states\": %s",
-                           is_asked ? "true" : "false",
-                           is_asked && tacit_bits_has(hub->received, site) ? "true" : "false",
-                           hub->seen[site], has_two_states(hub, site) ? "true" : "false");
-        add_heard(status, site, out);
-        if (hub->takes_changes)
-            add_refusals(status, site, out);
-        if (hub->pulls_told != NULL)
-            live_buffer_format(out, ", \"pulls\": %" PRIu64, hub->pulls_told[site]);
-        live_buffer_add(out, "}");
-    }
-    live_buffer_add(out, "]");
-}
-
-static void add_offender(const char *name, const struct live_sender *sender, bool *is_first,
-                         struct live_buffer *out)
-{
-    if (!live_sender_offends(sender))
-        return;
-    live_buffer_add(out, *is_first ? "{\"name\": " : ", {\"name\": ");
-    live_buffer_add_quoted(out, name);
-    live_buffer_format(out,
-                       ", \"refused\": %" PRIu64 ", \"unsigned\": %" PRIu64 ", \"unread\": %" PRIu64
-                       ", \"why\": ",
-                       sender->refused_count, sender->unsigned_count, sender->dropped_count);
-    live_buffer_add_quoted(out, sender->why);
-    live_buffer_add(out, "}");
-    *is_first = false;
+        return made;
+    (void)json_object_set_new(made, "dropped", json_boolean(tacit_bits_has(hub->dropped, site)));
+    (void)json_object_set_new(
+        made, "refuses",
+        live_show_names(run->arm_names, run->arm_count,
+                        hub->refused + (size_t)site * TACIT_BITS_WORDS(run->arm_count)));
+    return made;
 }
 
 /* Under whose name words came that were refused, or were too many to be read. */
-static void add_offenders(const struct live_status *status, struct live_buffer *out)
+static json_t *offenders(const struct live_status *status)
 {
-    bool is_first = true;
-    live_buffer_add(out, "\"offenders\": [");
+    json_t *const list = json_array();
     for (uint32_t site = 0; site < status->config->site_count; site++)
-        add_offender(status->config->sites[site], &status->senders[site], &is_first, out);
-    add_offender("others", status->strangers, &is_first, out);
-    live_buffer_add(out, "], ");
+        live_show_offender(status->config->sites[site], &status->senders[site], list);
+    live_show_offender("others", status->strangers, list);
+    return list;
 }
 
-/* What is known of an arm; nothing where the sites judge for themselves. */
-static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_buffer *out)
+static json_t *sites(const struct live_status *status)
 {
-    if (hub->means != NULL)
-        live_buffer_format(out, ", \"mean\": %.6g", hub->means[arm]);
-    if (hub->intervals != NULL)
-        live_buffer_format(out, ", \"lower\": %.6g, \"upper\": %.6g", hub->intervals->lowers[arm],
-                           hub->intervals->uppers[arm]);
-    if (hub->absent != NULL)
-        live_buffer_format(out, ", \"present\": %s", is_absent(hub, arm) ? "false" : "true");
-    if (hub->spreads != NULL)
-        live_buffer_format(out, ", \"spread\": %.6g", hub->spreads[arm]);
-    if (hub->eliminated != NULL)
-        live_buffer_format(out, ", \"eliminated_epoch\": %" PRIu32, hub->eliminated[arm]);
-    if (hub->takes_changes)
-        live_buffer_format(out, ", \"retired\": %s",
-                           tacit_bits_has(hub->retired, arm) ? "true" : "false");
-    if (hub->votes != NULL)
-        live_buffer_format(out, ", \"votes\": %" PRIu32 ", \"in\": %s", hub->votes[arm],
-                           tacit_bits_has(hub->active, arm) ? "true" : "false");
-    live_buffer_add(out, "}");
+    json_t *const list = json_array();
+    for (uint32_t site = 0; site < status->config->site_count; site++)
+        (void)json_array_append_new(list, site_tree(status, site));
+    return list;
 }
 
-static void add_arms(const struct live_status *status, struct live_buffer *out)
+static json_t *arms(const struct live_status *status)
 {
-    live_buffer_add(out, "\"arms\": [");
+    struct live_column columns[ARM_COLUMNS];
+    json_t *const list = json_array();
+    arm_columns(status->hub, columns);
     for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
-        live_buffer_add(out, arm == 0 ? "{\"name\": " : ", {\"name\": ");
-        live_buffer_add_quoted(out, status->config->arm_names[arm]);
-        add_arm(status->hub, arm, out);
+        json_t *const made = json_pack("{s:s}", "name", status->config->arm_names[arm]);
+        live_columns_show(columns, ARM_COLUMNS, arm, made);
+        if (status->hub->absent != NULL)
+            (void)json_object_set_new(made, "present", json_boolean(!is_absent(status->hub, arm)));
+        (void)json_array_append_new(list, made);
     }
-    live_buffer_add(out, "]");
+    return list;
 }
 
 /* By name; NULL: none. */
@@ -242,100 +254,42 @@ static const char *phase(const struct live_status *status)
                                      : "collecting";
 }
 
-static void add_round(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_hub_view const *const hub = status->hub;
-    live_buffer_format(out,
-                       "\"rounds\": %" PRIu32 ", \"pulls\": %" PRIu64 ", \"active_arms\": %" PRIu32
-                       ", \"reports\": %" PRIu32 ", \"missing\": %" PRIu32 ", \"covered\": %" PRIu32
-                       ", \"quorum\": %" PRIu32 ", \"radius\": %.6g, ",
-                       hub->round_count, hub->pulls, hub->active_count,
-                       hub->is_finished ? 0 : hub->report_count, hub->missing_count,
-                       hub->covered_count,
-                       hub->takes_changes ? hub->quorum : status->config->quorum, hub->radius);
-}
-
-static void add_answer(const struct live_status *status, struct live_buffer *out)
+static void add_answer(const struct live_status *status, json_t *made)
 {
     struct live_buffer answer = {0};
-    if (say_answer(status, &answer)) {
-        live_buffer_format(
-            out, "\"confidence\": %.12g, \"answer\": ", status->hub->intervals->confidence);
-        live_buffer_add_quoted(out, answer.bytes);
-        live_buffer_add(out, ", \"leader\": ");
-        live_buffer_add_quoted(out, status->config->arm_names[status->hub->intervals->leader]);
-        live_buffer_add(out, ", ");
-    }
+    struct live_hub_intervals const *const known = status->hub->intervals;
+    if (say_answer(status, &answer))
+        (void)json_object_update_new(
+            made, json_pack("{s:f, s:s, s:s}", "confidence", known->confidence, "answer",
+                            answer.bytes, "leader", status->config->arm_names[known->leader]));
     live_buffer_free(&answer);
-}
-
-/* How it is, why, and what to do; and the run that is announced. */
-static void add_state(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_causes const causes = live_hub_causes(status);
-    char *const text = causes.list == NULL ? NULL : json_dumps(causes.list, 0);
-    uint8_t run[TACIT_WIRE_RUN_BYTES];
-    live_hub_run(status->config, run);
-    live_buffer_format(out, ", \"state\": \"%s\", \"causes\": ", live_state_word(causes.state));
-    live_buffer_add(out, text == NULL ? "[]" : text);
-    live_buffer_add(out, ", \"disconnected\": ");
-    if (status->broker.is_connected || status->broker.reason[0] == '\0')
-        live_buffer_add(out, "null");
-    else
-        live_buffer_add_quoted(out, status->broker.reason);
-    live_buffer_add(out, ", \"run\": \"");
-    for (size_t i = 0; i < sizeof run; i++)
-        live_buffer_format(out, "%02x", run[i]);
-    live_buffer_format(out, "\", \"run_id\": %" PRIu64, status->config->run_id);
-    free(text);
-    json_decref(causes.list);
-}
-
-/* Of the chain that the sites keep. */
-static void add_entry(const struct live_entry *entry, struct live_buffer *out)
-{
-    live_buffer_format(out, ", \"entry\": %" PRIu64 ", \"entry_digest\": ", entry->number);
-    live_buffer_add(out, entry->number == 0 ? "null" : "\"");
-    for (size_t i = 0; entry->number > 0 && i < TACIT_WIRE_DIGEST_BYTES; i++)
-        live_buffer_format(out, "%02x", entry->digest[i]);
-    live_buffer_add(out, entry->number == 0 ? "" : "\"");
 }
 
 static void write_json(const struct live_status *status, struct live_buffer *out)
 {
-    live_buffer_add(out, "{\"federation\": ");
-    live_buffer_add_quoted(out, status->config->federation);
-    add_state(status, out);
-    live_buffer_format(out, ", \"term\": %" PRIu64, status->term);
-    add_entry(status->entry, out);
-    live_buffer_format(out, ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", ", phase(status),
-                       status->hub->epoch);
-    if (status->hub->judges)
-        add_round(status, out);
-    if (status->hub->votes != NULL)
-        live_buffer_format(out, "\"votes_needed\": %" PRIu32 ", ", status->hub->votes_needed);
-    live_buffer_format(out,
-                       "\"connected\": %s, \"accepted\": %" PRIu64 ", \"refused\": %" PRIu64
-                       ", \"unsigned\": %" PRIu64 ", ",
-                       status->broker.is_connected ? "true" : "false", status->accepted_count,
-                       status->refused_count, status->unsigned_count);
-    add_offenders(status, out);
-    live_buffer_add(out, "\"winner\": ");
-    if (winner(status) == NULL)
-        live_buffer_add(out, "null");
-    else
-        live_buffer_add_quoted(out, winner(status));
-    live_buffer_add(out, ", ");
-    add_answer(status, out);
-    add_sites(status, out);
-    live_buffer_add(out, ", ");
-    add_arms(status, out);
-    add_changes(status, out);
-    if (status->hub->model != NULL) {
-        live_buffer_add(out, ", \"model\": ");
-        live_model_write(status->hub->model, out);
-    }
-    live_buffer_add(out, "}\n");
+    struct live_control_names const names = names_of(status);
+    struct live_hub_view const *const hub = status->hub;
+    struct live_causes const causes = live_hub_causes(status);
+    struct live_number numbers[NUMBERS_MAX];
+    uint8_t run[TACIT_WIRE_RUN_BYTES];
+    live_hub_run(status->config, run);
+    json_t *const made =
+        json_pack("{s:s, s:o, s:I, s:s, s:s?}", "federation", status->config->federation, "run",
+                  live_show_bytes(run, sizeof run), "run_id", (json_int_t)status->config->run_id,
+                  "phase", phase(status), "winner", winner(status));
+    live_show_causes(&causes, &status->broker, made);
+    live_show_entry(status->term, status->entry, made);
+    live_numbers_show(numbers, numbers_of(status, numbers), made);
+    add_answer(status, made);
+    (void)json_object_set_new(made, "offenders", offenders(status));
+    (void)json_object_set_new(made, "sites", sites(status));
+    (void)json_object_set_new(made, "arms", arms(status));
+    if (hub->takes_changes)
+        (void)json_object_set_new(made, "changes",
+                                  live_control_list(hub->changes, hub->change_count, &names));
+    if (hub->model != NULL)
+        (void)json_object_set_new(made, "model", live_show_model(hub->model));
+    live_buffer_add_tree(out, made);
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -521,88 +475,23 @@ static void write_page(const struct live_status *status, struct live_buffer *out
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
 
-/* Of each arm, what `value` says. */
-static void write_arm_metric(const struct live_status *status, const char *name, const char *help,
-                             const double *values, struct live_buffer *out)
-{
-    if (values == NULL)
-        return;
-    live_metric(out, name, "gauge", help);
-    for (uint32_t arm = 0; arm < status->config->arm_count; arm++)
-        live_buffer_format(out, "%s{arm=\"%" PRIu32 "\"} %.6g\n", name, arm, values[arm]);
-}
-
-static void write_known_metrics(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_hub_view const *const hub = status->hub;
-    struct live_hub_intervals const *const known = hub->intervals;
-    write_arm_metric(status, "tacit_hub_arm_lower",
-                     "Lower end of the interval of an arm's mean, as a part of the range.",
-                     known == NULL ? NULL : known->lowers, out);
-    write_arm_metric(status, "tacit_hub_arm_upper",
-                     "Upper end of the interval of an arm's mean, as a part of the range.",
-                     known == NULL ? NULL : known->uppers, out);
-    write_arm_metric(status, "tacit_hub_spread", "Widest difference between two sites' means.",
-                     hub->spreads, out);
-    if (hub->spreads != NULL)
-        write_arm_metric(status, "tacit_hub_mean", "Mean of the sites' estimates.", hub->means,
-                         out);
-    if (hub->votes != NULL)
-        live_metric(out, "tacit_hub_arm_votes", "gauge", "Sites that have voted the arm out.");
-    for (uint32_t arm = 0; hub->votes != NULL && arm < status->config->arm_count; arm++)
-        live_buffer_format(out, "tacit_hub_arm_votes{arm=\"%" PRIu32 "\"} %" PRIu32 "\n", arm,
-                           hub->votes[arm]);
-}
-
-static void write_site_metrics(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_hub_view const *const hub = status->hub;
-    if (hub->pulls_told != NULL)
-        live_metric(out, "tacit_hub_site_pulls", "gauge", "Pulls that a site has told.");
-    for (uint32_t site = 0; hub->pulls_told != NULL && site < status->config->site_count; site++)
-        live_buffer_format(out, "tacit_hub_site_pulls{site=\"%s\"} %" PRIu64 "\n",
-                           status->config->sites[site], hub->pulls_told[site]);
-    live_metric(out, "tacit_hub_site_report_epoch", "gauge",
-                "Epoch that was heard of last from a site.");
-    for (uint32_t site = 0; site < status->config->site_count; site++)
-        live_buffer_format(out, "tacit_hub_site_report_epoch{site=\"%s\"} %" PRIu32 "\n",
-                           status->config->sites[site], hub->seen[site]);
-}
-
-static void write_round_metrics(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_hub_view const *const hub = status->hub;
-    if (!hub->judges)
-        return;
-    live_metric_gauge(out, "tacit_hub_rounds", "Rounds that were closed.", hub->round_count);
-    live_metric_gauge(out, "tacit_hub_active_arms", "Arms that are in.", hub->active_count);
-    live_metric_gauge(out, "tacit_hub_reports_missing", "Reports that this round waits for.",
-                      hub->missing_count);
-}
-
 static void write_metrics(const struct live_status *status, struct live_buffer *out)
 {
-    struct live_hub_view const *const hub = status->hub;
+    struct live_hub_config const *const run = status->config;
     struct live_causes const causes = live_hub_causes(status);
+    struct live_number const state = {NULL, "tacit_hub_state",
+                                      "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
+                                      (double)causes.state};
+    struct live_number numbers[NUMBERS_MAX];
+    struct live_column of_sites[SITE_COLUMNS];
+    struct live_column of_arms[ARM_COLUMNS];
     json_decref(causes.list);
-    live_metric_gauge(out, "tacit_hub_state", "0: ok, 1: waiting, 2: needs attention.",
-                      (double)causes.state);
-    live_metric_gauge(out, "tacit_hub_connected", "Is there a connection to the broker?",
-                      status->broker.is_connected ? 1 : 0);
-    live_metric_gauge(out, "tacit_hub_epoch", "Epoch of the last order; 0: none yet.", hub->epoch);
-    write_round_metrics(status, out);
-    live_metric_gauge(
-        out, "tacit_hub_sites_in_two_states", "Sites that showed two states.",
-        hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count));
-    live_metric_count(out, "tacit_hub_messages_accepted_total", "Messages that were accepted.",
-                      status->accepted_count);
-    live_metric_count(out, "tacit_hub_messages_refused_total", "Messages that were refused.",
-                      status->refused_count);
-    live_metric_count(out, "tacit_hub_messages_unsigned_total",
-                      "Messages that whose name they came under did not sign.",
-                      status->unsigned_count);
-    write_site_metrics(status, out);
-    write_known_metrics(status, out);
+    site_columns(status->hub, of_sites);
+    arm_columns(status->hub, of_arms);
+    live_numbers_write(&state, 1, out);
+    live_numbers_write(numbers, numbers_of(status, numbers), out);
+    live_columns_write(of_sites, SITE_COLUMNS, "site", run->sites, run->site_count, out);
+    live_columns_write(of_arms, ARM_COLUMNS, "arm", NULL, run->arm_count, out);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */

@@ -385,30 +385,6 @@ static void site_cannot_speak_for_another_and_is_told_so(void **state)
     assert_int_equal(south->disconnected, 0);
 }
 
-static void goodbye_publishes_the_will_unless_it_stands_in_for_another(void **state)
-{
-    (void)state;
-    struct papers papers;
-    require_broker();
-    world.stations[1].topics[0] = UP "#";
-    struct station *const coordinator = connect_as(1, "coordinator");
-    struct live_bus_config config = config_make(&papers, "north");
-    config.will_topic = UP "north/chain";
-    struct station *const north = open_with(0, &config);
-    wait_for(&north->connected, 1);
-    pass_ms(50);
-    close_station(north);
-    wait_for(&coordinator->received, 1);
-    assert_string_equal(coordinator->topic, UP "north/chain");
-    assert_int_equal(coordinator->size, 4);
-    config.will_topic = UP "south/chain";
-    struct station *const again = open_with(0, &config);
-    wait_for(&again->connected, 1);
-    close_station(again);
-    pass_ms(100);
-    assert_int_equal(coordinator->received, 1);
-}
-
 /* ---- Who gets in ----------------------------------------------------------------------------- */
 
 static void expect_no_entry(const struct live_bus_config *config, const char *words)
@@ -614,15 +590,14 @@ static void bad_configurations_are_refused_at_once(void **state)
     (void)state;
     struct papers papers;
     require_broker();
-    for (uint32_t i = 0; i < 9; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         struct live_bus_config config = config_make(&papers, "north");
         config.host = i == 0 ? "" : config.host;
         config.port = i == 1 ? 0 : config.port;
         config.client_id = i == 2 ? "a/b" : config.client_id;
         config.keepalive_s = i == 3 ? 4 : i == 4 ? 65536 : config.keepalive_s;
         config.reconnect_us_min = i == 5 ? 0 : i == 6 ? RECONNECT_US_MAX + 1 : RECONNECT_US_MIN;
-        config.will_topic = i == 7 ? "a/#" : NULL;
-        if (i == 8) {
+        if (i == 7) {
             config.ca_file = NULL;
             config.host = "192.0.2.1";
         }
@@ -1001,7 +976,6 @@ int main(void)
         ON_THE_BUS(burst_is_bounded_and_arrives),
         ON_THE_BUS(site_cannot_hear_what_is_meant_for_another),
         ON_THE_BUS(site_cannot_speak_for_another_and_is_told_so),
-        ON_THE_BUS(goodbye_publishes_the_will_unless_it_stands_in_for_another),
         ON_THE_BUS(another_ca_is_not_trusted_by_either_side),
         ON_THE_BUS(broker_under_another_host_name_is_not_trusted),
         ON_THE_BUS(expired_certificate_is_refused_and_a_renewed_one_is_taken_up),

@@ -1,6 +1,6 @@
 /* Endpoints of the decision API, and the answers that are held for a round. */
 #include "api.h"
-#include "metrics.h"
+#include "numbers.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -388,16 +388,18 @@ static void on_metrics(struct live_api *api, const uint8_t *body, size_t size,
     (void)size;
     reply->content_type = type_metrics;
     api->agent.metrics(api->agent.context, &reply->text);
-    live_metric_count(&reply->text, "tacit_api_requests_total", "Requests to the decision API.",
-                      api->counts.requests);
-    live_metric_count(&reply->text, "tacit_api_refusals_total", "Requests answered with 4xx.",
-                      api->counts.refusals);
-    live_metric_count(&reply->text, "tacit_api_failures_total", "Requests answered with 5xx.",
-                      api->counts.failures);
-    live_metric_count(&reply->text, "tacit_api_decisions_total", "Decisions handed out.",
-                      api->counts.decisions);
-    live_metric_count(&reply->text, "tacit_api_rewards_total", "Rewards accepted.",
-                      api->counts.rewards);
+    struct live_number const counts[] = {
+        {NULL, "tacit_api_requests_total", "Requests to the decision API.", LIVE_WHOLE,
+         (double)api->counts.requests},
+        {NULL, "tacit_api_refusals_total", "Requests answered with 4xx.", LIVE_WHOLE,
+         (double)api->counts.refusals},
+        {NULL, "tacit_api_failures_total", "Requests answered with 5xx.", LIVE_WHOLE,
+         (double)api->counts.failures},
+        {NULL, "tacit_api_decisions_total", "Decisions handed out.", LIVE_WHOLE,
+         (double)api->counts.decisions},
+        {NULL, "tacit_api_rewards_total", "Rewards accepted.", LIVE_WHOLE,
+         (double)api->counts.rewards}};
+    live_numbers_write(counts, sizeof counts / sizeof counts[0], &reply->text);
 }
 
 /* Depends on rewards, as nothing else that is shown does. So it has a page of its own, for the

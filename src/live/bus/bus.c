@@ -620,8 +620,6 @@ static int set_options(struct live_bus *bus)
         code = mosquitto_int_option(client, MOSQ_OPT_SEND_MAXIMUM, INFLIGHT_MAX);
     if (code == MOSQ_ERR_SUCCESS)
         code = mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1);
-    if (code == MOSQ_ERR_SUCCESS && bus->config.will_topic != NULL)
-        code = mosquitto_will_set_v5(client, bus->config.will_topic, 4, "gone", QOS, false, NULL);
     return code == MOSQ_ERR_SUCCESS ? set_tls(bus) : code;
 }
 
@@ -709,8 +707,6 @@ static enum tacit_status check(const struct live_bus_config *config, struct taci
         return refuse(error, "the broker needs a host name and a port from 1 to 65535");
     if (config->client_id == NULL || !live_name_is_allowed(config->client_id))
         return refuse(error, "the client id must be a name: 1 to 64 of A-Z a-z 0-9 _ -");
-    if (config->will_topic != NULL && !is_topic(config->will_topic))
-        return refuse(error, "the topic of the last will is not allowed");
     if (config->keepalive_s < KEEPALIVE_S_MIN || config->keepalive_s > KEEPALIVE_S_MAX)
         return refuse(error, "the keep-alive time must be 5 to 65535 seconds");
     if (config->reconnect_us_min == 0 || config->reconnect_us_min > config->reconnect_us_max)
@@ -745,8 +741,8 @@ static bool own(const char **text)
 
 static bool own_texts(struct live_bus_config *config)
 {
-    const char **const texts[] = {&config->host,     &config->ca_file,   &config->certificate_file,
-                                  &config->key_file, &config->client_id, &config->will_topic};
+    const char **const texts[] = {&config->host, &config->ca_file, &config->certificate_file,
+                                  &config->key_file, &config->client_id};
     bool is_good = true;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         is_good &= own(texts[i]);
@@ -755,8 +751,8 @@ static bool own_texts(struct live_bus_config *config)
 
 static void free_texts(struct live_bus_config *config)
 {
-    const char *const texts[] = {config->host,     config->ca_file,   config->certificate_file,
-                                 config->key_file, config->client_id, config->will_topic};
+    const char *const texts[] = {config->host, config->ca_file, config->certificate_file,
+                                 config->key_file, config->client_id};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free((void *)(uintptr_t)texts[i]);
 }
@@ -806,13 +802,10 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     return TACIT_OK;
 }
 
-/* The broker sends our will to those who wait for a sign: a planned end looks like any other. */
 static void say_goodbye(struct live_bus *bus)
 {
-    int const words = bus->config.will_topic == NULL ? MQTT_RC_NORMAL_DISCONNECTION
-                                                     : MQTT_RC_DISCONNECT_WITH_WILL_MSG;
     uint64_t const deadline_us = live_now_us() + GOODBYE_MS_MAX * UINT64_C(1000);
-    int code = mosquitto_disconnect_v5(bus->client, words, NULL);
+    int code = mosquitto_disconnect_v5(bus->client, MQTT_RC_NORMAL_DISCONNECTION, NULL);
     while (code == MOSQ_ERR_SUCCESS && !bus->has_ended && mosquitto_socket(bus->client) >= 0 &&
            mosquitto_want_write(bus->client) && live_now_us() < deadline_us) {
         struct pollfd ready = {.fd = mosquitto_socket(bus->client), .events = POLLOUT};

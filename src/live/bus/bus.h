@@ -22,7 +22,6 @@ struct live_bus_config {
     const char *certificate_file;
     const char *key_file;      /* ours alone: 0600 */
     const char *client_id;     /* the certificate's name; checked here, and by the broker */
-    const char *will_topic;    /* NULL: none. A hint only: "gone" is published there */
     uint32_t keepalive_s;      /* 5 .. 65535 */
     uint32_t reconnect_us_min; /* back-off with jitter between these, and up to 32 times the */
     uint32_t reconnect_us_max; /* greater one while somebody else takes our session over */
@@ -44,8 +43,7 @@ struct live_bus_events {
 enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
                                 const struct live_bus_config *config,
                                 const struct live_bus_events *events, struct tacit_error *error);
-/* Says goodbye if connected (the broker then publishes "gone" for us), then closes; waits for at
- * most 0.2 s. Not inside a handler. */
+/* Says goodbye if connected, then closes; waits for at most 0.2 s. Not inside a handler. */
 void live_bus_close(struct live_bus *bus);
 
 /* Reads CA, certificate and key anew, for the next handshake; each attempt to connect does so, too.

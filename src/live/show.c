@@ -1,0 +1,80 @@
+#include "show.h"
+#include "tacit/linalg.h"
+#include <math.h>
+#include <stdio.h>
+
+#define SHOWN_BYTES_MAX 32u
+
+json_t *live_show_bytes(const uint8_t *bytes, size_t size)
+{
+    char text[2 * SHOWN_BYTES_MAX + 1];
+    TACIT_ASSERT(size > 0 && size <= SHOWN_BYTES_MAX);
+    for (size_t i = 0; bytes != NULL && i < size; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return bytes == NULL ? json_null() : json_string(text);
+}
+
+/* Two sites that compare what they hold of one number prove that the coordinator has two states. */
+void live_show_entry(uint64_t term, const struct live_entry *entry, json_t *status)
+{
+    uint8_t const *const digest = entry->number == 0 ? NULL : entry->digest;
+    (void)json_object_set_new(status, "term",
+                              term <= INT64_MAX /* JSON's whole numbers are signed */
+                                  ? json_integer((json_int_t)term)
+                                  : json_real((double)term));
+    (void)json_object_set_new(status, "entry", json_integer((json_int_t)entry->number));
+    (void)json_object_set_new(status, "entry_digest",
+                              live_show_bytes(digest, sizeof entry->digest));
+}
+
+void live_show_offender(const char *name, const struct live_sender *sender, json_t *list)
+{
+    if (live_sender_offends(sender))
+        (void)json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:s}", "name", name,
+                                                    "refused", (json_int_t)sender->refused_count,
+                                                    "unsigned", (json_int_t)sender->unsigned_count,
+                                                    "unread", (json_int_t)sender->dropped_count,
+                                                    "why", sender->why));
+}
+
+void live_show_causes(const struct live_causes *causes, const struct live_bus_trouble *broker,
+                      json_t *status)
+{
+    bool const is_lost = !broker->is_connected && broker->reason[0] != '\0';
+    (void)json_object_set_new(status, "state", json_string(live_state_word(causes->state)));
+    (void)json_object_set_new(status, "causes", causes->list);
+    (void)json_object_set_new(status, "disconnected",
+                              is_lost ? json_string(broker->reason) : json_null());
+}
+
+json_t *live_show_names(const char *const *names, uint32_t count, const uint64_t *set)
+{
+    json_t *const list = json_array();
+    for (uint32_t i = 0; set != NULL && i < count; i++)
+        if (tacit_bits_has(set, i))
+            (void)json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
+json_t *live_show_model(const struct live_model *model)
+{
+    if (model == NULL)
+        return json_null();
+    size_t const stride = TACIT_LINALG_STRIDE(model->dimension);
+    json_t *const coefficients = json_array();
+    json_t *const inverse = json_array();
+    for (uint32_t i = 0; i < model->dimension; i++) {
+        double const value = model->coefficients[i];
+        double const half = model->radius * sqrt(model->inverse[i * stride + i]);
+        json_t *const row = json_array();
+        for (uint32_t j = 0; j < model->dimension; j++)
+            (void)json_array_append_new(row, json_real(model->inverse[i * stride + j]));
+        (void)json_array_append_new(inverse, row);
+        (void)json_array_append_new(
+            coefficients, json_pack("{s:s, s:f, s:f, s:f}", "name", model->names[i], "value", value,
+                                    "lower", value - half, "upper", value + half));
+    }
+    return json_pack("{s:I, s:I, s:f, s:o, s:o}", "number", (json_int_t)model->number,
+                     "observations", (json_int_t)model->observation_count, "radius", model->radius,
+                     "coefficients", coefficients, "inverse", inverse);
+}
