@@ -1,31 +1,56 @@
-/* Messages of generalised linear bandits as protobuf (glm.proto). Our own values are asserted when
- * they are encoded; a peer's bytes are refused when they do not fit this run to the letter. */
-#include <math.h>
+/* Messages of generalised linear bandits, and what they add to an announcement: the model, and the
+ * names of features, all of which the digest of the agreement covers (glm.proto). */
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_glm.h"
-#include "glm.pb-c.h"
+#include "walk.h"
 
-#define HEAD_BYTES (6 * WIRE_FIXED32 + 6 * WIRE_FIXED64)
-#define LONG_TAG 1u /* tags from 16 on take a second byte */
+/* Sizes of a run of so many clients, with contexts of so many numbers. */
+#define SIZES(dimension, client_count)                                                             \
+    (uint32_t[WIRE_SIZES])                                                                         \
+    {                                                                                              \
+        [WIRE_ONE] = 1, [WIRE_AGENTS] = (client_count), [WIRE_NUMBERS] = (dimension),              \
+        [WIRE_TRIANGLE] = (uint32_t)TACIT_LINALG_PACKED(dimension),                                \
+        [WIRE_PRIVATE_SUMS] = (uint32_t)TACIT_GLM_PRIVATE_SUMS(dimension)                          \
+    }
+#define MATRIX(n, name)                                                                            \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_MATRIX, .via = WIRE_AT(name), IF(name)                         \
+    }
 
-/* ---- Lengths ---- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
-static size_t packed_bytes(const double *numbers, size_t count)
-{
-    return numbers == NULL ? 0 : wire_field_bytes(count * sizeof(double));
-}
+#define MESSAGE struct tacit_glm_message
+
+static const struct wire_field fields[] = {
+    VERSION(1, TACIT_WIRE_GLM_VERSION),
+    {.number = 2,
+     .kind = WIRE_KIND,
+     .width = 4,
+     .member = WIRE_PLACE(kind),
+     UP_TO(TACIT_GLM_COMMIT)},
+    NUMBER(3, from, BELOW(WIRE_AGENTS), OR_NONE),
+    NUMBER(4, run_id, ANY),
+    NUMBER(5, sync, ANY),
+    NUMBER(6, attempt, ANY),
+    NUMBER(7, round, ANY),
+    NUMBER(8, digest, ANY),
+    NUMBER(9, slot, ANY),
+    NUMBER(10, count, ANY),
+    NUMBER(11, squares, ANY),
+    NUMBER(12, regret, ANY),
+    ROW(13, vector, PER(WIRE_NUMBERS), IF(vector)),
+    MATRIX(14, matrix),
+    ROW(15, target, PER(WIRE_NUMBERS), IF(target)),
+    MATRIX(16, steps),
+    SET(17, participants, PER(WIRE_AGENTS), IF(participants)),
+};
+static const struct wire_table messages = TABLE(FIELDS(fields));
 
 size_t tacit_wire_glm_bytes(const struct tacit_glm_message *message, uint32_t dimension,
                             uint32_t client_count)
 {
-    size_t const triangle = TACIT_LINALG_PACKED(dimension);
-    size_t const steps = packed_bytes(message->steps, triangle);
-    size_t const set =
-        message->participants == NULL ? 0 : wire_field_bytes(wire_set_bytes(client_count));
-    return HEAD_BYTES + packed_bytes(message->vector, dimension) +
-           packed_bytes(message->matrix, triangle) + packed_bytes(message->target, dimension) +
-           (steps > 0 ? steps + LONG_TAG : 0) + (set > 0 ? set + LONG_TAG : 0);
+    return wire_length(&messages, message, SIZES(dimension, client_count));
 }
 
 size_t tacit_wire_glm_bytes_max(uint32_t dimension, uint32_t client_count)
@@ -40,203 +65,14 @@ size_t tacit_wire_glm_bytes_max(uint32_t dimension, uint32_t client_count)
     return tacit_wire_glm_bytes(&largest, dimension, client_count);
 }
 
-/* ---- Encoding ---- */
-
-/* Room for what a message's arrays become: two triangles, and a set. */
-struct room {
-    double *matrix;
-    double *steps;
-    uint8_t *set;
-};
-
-static struct room *new_room(uint32_t dimension, uint32_t client_count,
-                             const struct tacit_wire_allocator *allocator)
-{
-    size_t const triangle = TACIT_LINALG_PACKED(dimension);
-    struct room *const room = wire_take_zeros(
-        allocator, sizeof *room + 2 * triangle * sizeof(double) + wire_set_bytes(client_count));
-    if (room == NULL)
-        return NULL;
-    room->matrix = (double *)(void *)(room + 1);
-    room->steps = room->matrix + triangle;
-    room->set = (uint8_t *)(room->steps + triangle);
-    return room;
-}
-
-static void set_head(const struct tacit_glm_message *message, Tacit__V2__GlmMessage *encoded)
-{
-    encoded->version = TACIT_WIRE_GLM_VERSION;
-    encoded->kind = tacit_wire_glm_kind(message->kind);
-    encoded->from = message->from;
-    encoded->run_id = message->run_id;
-    encoded->sync = message->sync;
-    encoded->attempt = message->attempt;
-    encoded->round = message->round;
-    encoded->digest = message->digest;
-    encoded->slot = message->slot;
-    encoded->count = message->count;
-    encoded->squares = message->squares;
-    encoded->regret = message->regret;
-}
-
-static void set_vector(const double *numbers, uint32_t dimension, size_t *count, double **field)
-{
-    *count = numbers == NULL ? 0 : dimension;
-    *field = (double *)(uintptr_t)numbers;
-}
-
-static void set_matrix(const double *matrix, uint32_t dimension, double *room, size_t *count,
-                       double **field)
-{
-    *count = matrix == NULL ? 0 : TACIT_LINALG_PACKED(dimension);
-    *field = room;
-    if (matrix != NULL)
-        tacit_linalg_pack(dimension, matrix, room);
-}
-
 enum tacit_status tacit_wire_glm_encode_with(const struct tacit_glm_message *message,
                                              uint32_t dimension, uint32_t client_count,
                                              uint8_t *bytes,
                                              const struct tacit_wire_allocator *allocator)
 {
-    Tacit__V2__GlmMessage encoded = TACIT__V2__GLM_MESSAGE__INIT;
-    struct room *const room = new_room(dimension, client_count, allocator);
-    if (room == NULL)
-        return TACIT_MEMORY;
-    set_head(message, &encoded);
-    set_vector(message->vector, dimension, &encoded.n_vector, &encoded.vector);
-    set_vector(message->target, dimension, &encoded.n_target, &encoded.target);
-    set_matrix(message->matrix, dimension, room->matrix, &encoded.n_matrix, &encoded.matrix);
-    set_matrix(message->steps, dimension, room->steps, &encoded.n_steps, &encoded.steps);
-    if (message->participants != NULL) {
-        size_t const size = wire_set_bytes(client_count);
-        encoded.has_participants = 1;
-        encoded.participants = (ProtobufCBinaryData){size, room->set};
-        for (size_t i = 0; i < size; i++)
-            room->set[i] = (uint8_t)(message->participants[i / 8] >> (8 * (i % 8)));
-    }
-    size_t const written = tacit__v2__glm_message__pack(&encoded, bytes);
-    TACIT_ASSERT(written == tacit_wire_glm_bytes(message, dimension, client_count));
-    wire_give(allocator, room);
+    (void)allocator;
+    wire_write(&messages, message, SIZES(dimension, client_count), bytes);
     return TACIT_OK;
-}
-
-/* ---- Decoding ---- */
-
-/* A message and its arrays: one block. */
-struct decoded {
-    struct tacit_glm_message message; /* first */
-    double values[];
-};
-
-static bool is_finite(const double *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(numbers[i]))
-            return false;
-    return true;
-}
-
-static bool fits(const Tacit__V2__GlmMessage *encoded, uint32_t dimension, uint32_t client_count)
-{
-    size_t const triangle = TACIT_LINALG_PACKED(dimension);
-    bool const is_long_enough =
-        (encoded->n_vector == 0 || encoded->n_vector == dimension) &&
-        (encoded->n_target == 0 || encoded->n_target == dimension) &&
-        (encoded->n_matrix == 0 || encoded->n_matrix == triangle) &&
-        (encoded->n_steps == 0 || encoded->n_steps == triangle) &&
-        (!encoded->has_participants || encoded->participants.len == wire_set_bytes(client_count));
-    return is_long_enough && encoded->version == TACIT_WIRE_GLM_VERSION && encoded->kind >= 1 &&
-           encoded->kind <= TACIT_GLM_COMMIT + 1 &&
-           (encoded->from < client_count || encoded->from == TACIT_HUB) &&
-           isfinite(encoded->squares) && isfinite(encoded->regret) &&
-           is_finite(encoded->vector, encoded->n_vector) &&
-           is_finite(encoded->target, encoded->n_target) &&
-           is_finite(encoded->matrix, encoded->n_matrix) &&
-           is_finite(encoded->steps, encoded->n_steps);
-}
-
-static void take_head(const Tacit__V2__GlmMessage *encoded, uint32_t to,
-                      struct tacit_glm_message *message)
-{
-    *message = (struct tacit_glm_message){.kind = (enum tacit_glm_message_kind)(encoded->kind - 1),
-                                          .from = encoded->from,
-                                          .to = to,
-                                          .sync = encoded->sync,
-                                          .run_id = encoded->run_id,
-                                          .attempt = encoded->attempt,
-                                          .round = encoded->round,
-                                          .digest = encoded->digest,
-                                          .slot = encoded->slot,
-                                          .count = encoded->count,
-                                          .squares = encoded->squares,
-                                          .regret = encoded->regret};
-}
-
-static double *take_vector(const double *from, size_t count, double *room, const double **field)
-{
-    if (count == 0)
-        return room;
-    memcpy(room, from, count * sizeof(double));
-    *field = room;
-    return room + TACIT_LINALG_STRIDE(count);
-}
-
-static double *take_matrix(const double *from, size_t count, uint32_t dimension, double *room,
-                           const double **field)
-{
-    if (count == 0)
-        return room;
-    tacit_linalg_unpack(dimension, from, room);
-    *field = room;
-    return room + TACIT_LINALG_MATRIX(dimension);
-}
-
-static struct tacit_glm_message *copy_message(const Tacit__V2__GlmMessage *encoded,
-                                              uint32_t dimension, uint32_t client_count,
-                                              uint32_t to,
-                                              const struct tacit_wire_allocator *allocator)
-{
-    size_t const room = 2 * TACIT_LINALG_STRIDE(dimension) + 2 * TACIT_LINALG_MATRIX(dimension) +
-                        TACIT_BITS_WORDS(client_count);
-    struct decoded *const decoded =
-        wire_take_zeros(allocator, sizeof *decoded + room * sizeof(double));
-    if (decoded == NULL)
-        return NULL;
-    struct tacit_glm_message *const message = &decoded->message;
-    double *next = decoded->values;
-    take_head(encoded, to, message);
-    next = take_vector(encoded->vector, encoded->n_vector, next, &message->vector);
-    next = take_vector(encoded->target, encoded->n_target, next, &message->target);
-    next = take_matrix(encoded->matrix, encoded->n_matrix, dimension, next, &message->matrix);
-    next = take_matrix(encoded->steps, encoded->n_steps, dimension, next, &message->steps);
-    if (encoded->has_participants) {
-        uint64_t *const set = (uint64_t *)(void *)next;
-        for (size_t i = 0; i < encoded->participants.len; i++)
-            set[i / 8] |= (uint64_t)encoded->participants.data[i] << (8 * (i % 8));
-        message->participants = set;
-    }
-    return message;
-}
-
-/* The right length may still hold fields in another order, or more than once. */
-static enum tacit_status check_form(const struct tacit_glm_message *message, uint32_t dimension,
-                                    uint32_t client_count, const uint8_t *bytes, size_t size,
-                                    const struct tacit_wire_allocator *allocator)
-{
-    if (tacit_wire_glm_bytes(message, dimension, client_count) != size ||
-        (message->participants != NULL &&
-         !tacit_bits_within(message->participants, message->participants, client_count)))
-        return TACIT_MALFORMED;
-    uint8_t *const ours = wire_take(allocator, size);
-    if (ours == NULL)
-        return TACIT_MEMORY;
-    enum tacit_status status =
-        tacit_wire_glm_encode_with(message, dimension, client_count, ours, allocator);
-    if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
-        status = TACIT_MALFORMED;
-    wire_give(allocator, ours);
-    return status;
 }
 
 enum tacit_status tacit_wire_glm_decode_with(const uint8_t *bytes, size_t size, uint32_t dimension,
@@ -244,31 +80,157 @@ enum tacit_status tacit_wire_glm_decode_with(const uint8_t *bytes, size_t size, 
                                              struct tacit_glm_message **message,
                                              const struct tacit_wire_allocator *allocator)
 {
-    ProtobufCAllocator protobuf = wire_protobuf(allocator);
-    if (size < HEAD_BYTES || size > tacit_wire_glm_bytes_max(dimension, client_count))
+    void *made;
+    if (size > tacit_wire_glm_bytes_max(dimension, client_count))
         return TACIT_MALFORMED;
-    Tacit__V2__GlmMessage *const encoded = tacit__v2__glm_message__unpack(&protobuf, size, bytes);
-    if (encoded == NULL)
-        return TACIT_MALFORMED;
-    enum tacit_status status = TACIT_MALFORMED;
-    struct tacit_glm_message *made = NULL;
-    if (fits(encoded, dimension, client_count)) {
-        made = copy_message(encoded, dimension, client_count, to, allocator);
-        status = made == NULL ? TACIT_MEMORY
-                              : check_form(made, dimension, client_count, bytes, size, allocator);
-    }
-    tacit__v2__glm_message__free_unpacked(encoded, &protobuf);
-    if (status == TACIT_OK)
+    enum tacit_status const status =
+        wire_make(&messages, SIZES(dimension, client_count), bytes, size, allocator, &made);
+    if (status == TACIT_OK) {
         *message = made;
-    else
-        wire_give(allocator, made);
+        (*message)->to = to;
+    }
     return status;
 }
-
-/* ---- Envelopes ---- */
 
 uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind)
 {
     TACIT_ASSERT(kind <= TACIT_GLM_COMMIT);
     return (uint32_t)kind + 1;
+}
+
+/* ---- Messages of the sound mode -------------------------------------------------------------- */
+
+#undef MESSAGE
+#define MESSAGE struct tacit_glm_private_message
+
+/* A release has sums and nothing else, a model the other two. */
+static bool check_private(void *message, const uint32_t *sizes)
+{
+    const struct tacit_glm_private_message *const found = message;
+    bool const is_model = found->kind == TACIT_GLM_PRIVATE_MODEL;
+    (void)sizes;
+    return (found->sums == NULL) == is_model && (found->theta != NULL) == is_model &&
+           (found->matrix != NULL) == is_model;
+}
+
+static const struct wire_field private_fields[] = {
+    VERSION(1, TACIT_WIRE_GLM_VERSION),
+    NUMBER(2, kind, FROM(TACIT_GLM_PRIVATE_RELEASE), UP_TO(TACIT_GLM_PRIVATE_MODEL)),
+    NUMBER(3, from, ANY),
+    NUMBER(4, run_id, ANY),
+    NUMBER(5, batch, ANY),
+    ROW(6, sums, PER(WIRE_PRIVATE_SUMS), IF(sums)),
+    ROW(7, theta, PER(WIRE_NUMBERS), IF(theta)),
+    MATRIX(8, matrix),
+};
+static const struct wire_table private_messages =
+    TABLE(FIELDS(private_fields), .check = check_private);
+
+size_t tacit_wire_glm_private_bytes(const struct tacit_glm_private_message *message,
+                                    uint32_t dimension)
+{
+    return wire_length(&private_messages, message, SIZES(dimension, 0));
+}
+
+enum tacit_status tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
+                                                uint32_t dimension, uint8_t *bytes)
+{
+    wire_write(&private_messages, message, SIZES(dimension, 0), bytes);
+    return TACIT_OK;
+}
+
+enum tacit_status tacit_wire_glm_private_decode_with(const uint8_t *bytes, size_t size,
+                                                     uint32_t dimension, uint32_t to,
+                                                     struct tacit_glm_private_message **message,
+                                                     const struct tacit_wire_allocator *allocator)
+{
+    void *made;
+    enum tacit_status const status =
+        wire_make(&private_messages, SIZES(dimension, 0), bytes, size, allocator, &made);
+    if (status == TACIT_OK) {
+        *message = made;
+        (*message)->to = to;
+    }
+    return status;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+#undef MESSAGE
+#define MESSAGE struct tacit_wire_glm_run
+
+static const struct wire_field numbers[] = {
+    NUMBER(1, model.variant, ANY),
+    NUMBER(2, model.exploration, ANY),
+    NUMBER(3, model.clock, ANY),
+    NUMBER(4, model.link, ANY),
+    NUMBER(5, model.period, ANY),
+    NUMBER(6, model.threshold, ANY),
+    NUMBER(7, model.lambda, ANY),
+    NUMBER(8, model.delta, ANY),
+    NUMBER(9, model.norm_bound, ANY),
+    NUMBER(10, model.context_bound, ANY),
+    NUMBER(11, model.noise_bound, ANY),
+    NUMBER(12, model.lipschitz, ANY),
+    NUMBER(13, model.curvature, ANY),
+    NUMBER(14, model.alpha, ANY),
+    NUMBER(15, model.suboptimality, ANY),
+    NUMBER(16, model.explore, ANY),
+    TEXTS(17, features, COUNT(model.dimension)),
+};
+static const struct wire_table parameters = TABLE(FIELDS(numbers));
+
+size_t tacit_wire_glm_parameters_bytes(const struct tacit_glm_model *model,
+                                       const char *const *features)
+{
+    struct tacit_wire_glm_run const run = {.model = *model, .features = features};
+    return wire_length(&parameters, &run, wire_no_sizes);
+}
+
+void tacit_wire_glm_parameters_encode(const struct tacit_glm_model *model,
+                                      const char *const *features, uint8_t *bytes)
+{
+    struct tacit_wire_glm_run const run = {.model = *model, .features = features};
+    TACIT_ASSERT(tacit_glm_model_is_valid(model));
+    TACIT_ASSERT(model->descent == TACIT_GLM_PRINTED && model->start == TACIT_GLM_START_LAST);
+    TACIT_ASSERT(model->rounds == 0); /* these are the simulator's alone */
+    wire_write(&parameters, &run, wire_no_sizes, bytes);
+}
+
+/* With what the announcement says: can it be run? */
+static bool complete(const struct tacit_wire_announcement *announcement,
+                     struct tacit_wire_glm_run *run)
+{
+    run->model.run_id = tacit_wire_run_id(announcement->agreement.run);
+    run->model.client_count = announcement->agreement.agent_count;
+    run->model.horizon = announcement->agreement.horizon;
+    run->client_id = announcement->agent;
+    if (run->model.dimension == 0 || run->model.dimension > TACIT_LINALG_DIMENSION_MAX)
+        return false;
+    for (uint32_t i = 0; i < run->model.dimension; i++)
+        if (!tacit_wire_is_arm_name(run->features[i]))
+            return false;
+    return tacit_glm_model_is_valid(&run->model);
+}
+
+enum tacit_status tacit_wire_glm_run_decode_with(const struct tacit_wire_announcement *announcement,
+                                                 struct tacit_wire_glm_run **run,
+                                                 const struct tacit_wire_allocator *allocator)
+{
+    struct tacit_wire_agreement const *const agreement = &announcement->agreement;
+    void *made;
+    if (!wire_is_of(agreement, TACIT_WIRE_GLM_WORD, TACIT_WIRE_GLM_FAMILY,
+                    TACIT_WIRE_GLM_VERSION) ||
+        agreement->epsilon_nano != 0 || announcement->place_size != 0)
+        return TACIT_MALFORMED;
+    enum tacit_status const status = wire_make(&parameters, wire_no_sizes, agreement->parameters,
+                                               agreement->parameters_size, allocator, &made);
+    if (status != TACIT_OK)
+        return status;
+    if (!complete(announcement, made)) {
+        wire_give(allocator, made);
+        return TACIT_MALFORMED;
+    }
+    *run = made;
+    return TACIT_OK;
 }

@@ -231,8 +231,9 @@ static void put_field(struct sink *sink, const struct wire_field *field, const u
         put_number(sink, field->most, 4);
         return;
     case WIRE_NUMBER:
+    case WIRE_KIND:
     case WIRE_REAL:
-        put_number(sink, member_of(from, field->member), field->width);
+        put_number(sink, member_of(from, field->member) + (field->kind == WIRE_KIND), field->width);
         return;
     case WIRE_EMPTY:
         put_varint(sink, 0);
@@ -575,7 +576,7 @@ static bool take_number(struct source *source, const struct wire_field *field, u
     uint8_t *elements;
     if ((size_t)(source->end - source->at) < width)
         return false;
-    uint64_t const value = number_at(source->at, width);
+    uint64_t const value = number_at(source->at, width) - (field->kind == WIRE_KIND);
     source->at += width;
     if (field->kind == WIRE_VERSION)
         return value == field->most;
@@ -595,6 +596,7 @@ static bool take_content(struct source *source, const struct wire_field *field, 
     switch ((enum wire_kind)field->kind) {
     case WIRE_VERSION:
     case WIRE_NUMBER:
+    case WIRE_KIND:
     case WIRE_REAL:
         return take_number(source, field, message);
     case WIRE_EMPTY:

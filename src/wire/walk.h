@@ -8,11 +8,20 @@
 #include "tacit/wire.h"
 
 /* What fields of a run's messages are as many as. Whoever walks a table that names one says it. */
-enum wire_size { WIRE_ONE, WIRE_ARMS, WIRE_AGENTS, WIRE_NUMBERS, WIRE_TRIANGLE, WIRE_SIZES };
+enum wire_size {
+    WIRE_ONE,
+    WIRE_ARMS,
+    WIRE_AGENTS,
+    WIRE_NUMBERS,      /* of a context */
+    WIRE_TRIANGLE,     /* of a matrix over these */
+    WIRE_PRIVATE_SUMS, /* TACIT_GLM_PRIVATE_SUMS */
+    WIRE_SIZES
+};
 
 enum wire_kind {
     WIRE_VERSION, /* fixed32: always `most`; the struct does not have it */
     WIRE_NUMBER,  /* fixed32 or fixed64; of a bool 0 or 1 */
+    WIRE_KIND,    /* fixed32: one more than the member */
     WIRE_REAL,    /* double: finite */
     WIRE_EMPTY,   /* bytes: of none, and the struct does not have it */
     WIRE_BYTES,   /* bytes: elements of `width` */
@@ -140,6 +149,11 @@ struct wire_table {
     {                                                                                              \
         .number = (n), .kind = WIRE_PARTS, .via = WIRE_AT(pointer),                                \
         .stride = sizeof *WIRE_OF(pointer), .inner = &(table), __VA_ARGS__                         \
+    }
+#define TEXTS(n, pointer, ...)                                                                     \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_TEXT, .via = WIRE_AT(pointer),                                 \
+        .stride = sizeof *WIRE_OF(pointer), __VA_ARGS__                                            \
     }
 #define TABLE(...)                                                                                 \
     {                                                                                              \

@@ -12,7 +12,6 @@
 #include "announcement.pb-c.h"
 #include "elim.pb-c.h"
 #include "envelope.pb-c.h"
-#include "glm.pb-c.h"
 #include "wire/runtime.h"
 
 #define CASES 4000u /* of each description */
@@ -21,8 +20,7 @@
 static const ProtobufCMessageDescriptor *const descriptions[] = {
     &tacit__v2__announcement__descriptor,    &tacit__v2__envelope__descriptor,
     &tacit__v2__elim_message__descriptor,    &tacit__v2__elim_place__descriptor,
-    &tacit__v2__elim_parameters__descriptor, &tacit__v2__glm_message__descriptor,
-    &tacit__v2__glm_parameters__descriptor,  &tacit__v2__glm_private_message__descriptor,
+    &tacit__v2__elim_parameters__descriptor,
 };
 
 /* ---- Bytes along a description --------------------------------------------------------------- */
