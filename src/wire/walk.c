@@ -536,7 +536,8 @@ static bool take_each(struct source *source, const struct wire_field *field, uin
     do {
         if (!take_part(&look, &text, &size))
             return false;
-        ++*count;
+        if (++*count > field->most && field->most > 0)
+            return false;
     } while (field->via != 0 && take_tag(&look, tag_of(field)));
     if (!claim(source, field, *count, *count * field->stride, message, &elements))
         return false;

@@ -150,6 +150,15 @@ struct wire_table {
         .number = (n), .kind = WIRE_PARTS, .via = WIRE_AT(pointer),                                \
         .stride = sizeof *WIRE_OF(pointer), .inner = &(table), __VA_ARGS__                         \
     }
+/* A message within, and bytes of any number. */
+#define PART(n, name, table)                                                                       \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_PARTS, .member = {WIRE_AT(name), 0}, .inner = &(table)         \
+    }
+#define BLOB(n, name, count)                                                                       \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_BLOB, .via = WIRE_AT(name), COUNT(count)                       \
+    }
 #define TEXTS(n, pointer, ...)                                                                     \
     {                                                                                              \
         .number = (n), .kind = WIRE_TEXT, .via = WIRE_AT(pointer),                                 \

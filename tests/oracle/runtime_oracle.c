@@ -9,17 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "announcement.pb-c.h"
 #include "elim.pb-c.h"
-#include "envelope.pb-c.h"
 #include "wire/runtime.h"
 
 #define CASES 4000u /* of each description */
 #define BYTES_MAX 8192u
 
 static const ProtobufCMessageDescriptor *const descriptions[] = {
-    &tacit__v2__announcement__descriptor,    &tacit__v2__envelope__descriptor,
-    &tacit__v2__elim_message__descriptor,    &tacit__v2__elim_place__descriptor,
+    &tacit__v2__elim_message__descriptor,
+    &tacit__v2__elim_place__descriptor,
     &tacit__v2__elim_parameters__descriptor,
 };
 
