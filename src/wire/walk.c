@@ -68,7 +68,7 @@ static size_t count_of(const struct wire_field *field, const uint8_t *message,
         return field->rule(message, sizes);
     if (field->when.size > 0 && member_of(message, field->when) == 0)
         return WIRE_ABSENT;
-    if (field->kind == WIRE_BLOB || field->kind == WIRE_SPAN)
+    if (field->kind == WIRE_BLOB || is_single(field))
         return 1;
     if (field->counted.size > 0)
         count = (size_t)member_of(message, field->counted);
@@ -234,6 +234,9 @@ static void put_field(struct sink *sink, const struct wire_field *field, const u
     case WIRE_KIND:
     case WIRE_REAL:
         put_number(sink, member_of(from, field->member) + (field->kind == WIRE_KIND), field->width);
+        return;
+    case WIRE_TWICE:
+        put_number(sink, 2 * member_of(from, field->member) + member_of(from, field->counted), 4);
         return;
     case WIRE_EMPTY:
         put_varint(sink, 0);
@@ -584,8 +587,12 @@ static bool take_number(struct source *source, const struct wire_field *field, u
     if (!is_allowed(field, value, source->sizes) ||
         !claim(source, field, 1, field->stride, message, &elements))
         return false;
-    if (elements != NULL)
+    if (field->kind == WIRE_TWICE) {
+        store(message + field->member.at, field->member.size, value / 2);
+        store(message + field->counted.at, field->counted.size, value % 2);
+    } else if (elements != NULL) {
         store(elements + field->member.at, field->member.size, value);
+    }
     return true;
 }
 
@@ -598,6 +605,7 @@ static bool take_content(struct source *source, const struct wire_field *field, 
     case WIRE_VERSION:
     case WIRE_NUMBER:
     case WIRE_KIND:
+    case WIRE_TWICE:
     case WIRE_REAL:
         return take_number(source, field, message);
     case WIRE_EMPTY:
@@ -622,16 +630,24 @@ static bool take_content(struct source *source, const struct wire_field *field, 
     return false;
 }
 
+static bool is_required(const struct wire_field *field)
+{
+    bool const is_repeated = field->kind == WIRE_ROW || field->kind == WIRE_REALS ||
+                             field->kind == WIRE_TEXT || field->kind == WIRE_PARTS;
+    return field->when.size == 0 && field->rule == NULL &&
+           (field->counted.size == 0 || !is_repeated);
+}
+
 /* found: elements, or WIRE_ABSENT. */
 static bool take_field(struct source *source, const struct wire_field *field, uint8_t *message,
                        size_t *found)
 {
     *found = WIRE_ABSENT;
     if (!take_tag(source, tag_of(field)))
-        return true;
+        return !is_required(field);
     if (!take_content(source, field, message, found))
         return false;
-    if (field->counted.size > 0 && field->kind != WIRE_BLOB)
+    if (field->counted.size > 0 && field->kind != WIRE_BLOB && !is_single(field))
         store(message + field->counted.at, field->counted.size, *found);
     if (field->when.size == 1 && *found > 0)
         message[field->when.at] = 1;

@@ -22,6 +22,7 @@ enum wire_kind {
     WIRE_VERSION, /* fixed32: always `most`; the struct does not have it */
     WIRE_NUMBER,  /* fixed32 or fixed64; of a bool 0 or 1 */
     WIRE_KIND,    /* fixed32: one more than the member */
+    WIRE_TWICE,   /* fixed32: twice the member, and 1 if the flag is set that `counted` names */
     WIRE_REAL,    /* double: finite */
     WIRE_EMPTY,   /* bytes: of none, and the struct does not have it */
     WIRE_BYTES,   /* bytes: elements of `width` */
@@ -137,6 +138,10 @@ struct wire_table {
     {                                                                                              \
         .number = (n), .kind = WIRE_SET, .via = WIRE_AT(pointer), .width = 8, .stride = 8,         \
         __VA_ARGS__                                                                                \
+    }
+#define SPAN(n, pointer, ...)                                                                      \
+    {                                                                                              \
+        .number = (n), .kind = WIRE_SPAN, .via = WIRE_AT(pointer), .width = 4, __VA_ARGS__         \
     }
 /* .. and a member of each. */
 #define EACH(n, what, pointer, type, name, ...)                                                    \

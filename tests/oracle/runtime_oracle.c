@@ -16,7 +16,6 @@
 #define BYTES_MAX 8192u
 
 static const ProtobufCMessageDescriptor *const descriptions[] = {
-    &tacit__v2__elim_message__descriptor,
     &tacit__v2__elim_place__descriptor,
     &tacit__v2__elim_parameters__descriptor,
 };
