@@ -7,23 +7,13 @@ set -eu
 cd "$(dirname "$0")/.."
 out=${1:-build-device}
 mkdir -p "$out/include"
-ln -sfn "$(pkg-config --variable=includedir libprotobuf-c)/protobuf-c" "$out/include/protobuf-c" # headers alone, for any machine
 ln -sfn "${RANDOM123:-/usr/include}/Random123" "$out/include/Random123"
-
-schemas='elim envelope announcement'
-for schema in $schemas; do
-    protoc-c --proto_path=src/wire --c_out="$out" "src/wire/$schema.proto"
-done
-renamed=-DNDEBUG
-for call in get_packed_size pack pack_to_buffer unpack free_unpacked; do
-    renamed="$renamed -Dprotobuf_c_message_$call=tacit_message_$call"
-done
 
 cores='base/bits base/status base/sum base/text random/entropy random/stream privacy/samplers privacy/mechanism privacy/ledger
 privacy/commit privacy/sha256 proto/elim/agent proto/elim/message proto/elim/holder'
-codecs='wire/announcement wire/elim wire/elim_run wire/envelope wire/form wire/runtime'
+codecs='wire/announcement wire/elim wire/elim_run wire/envelope wire/form wire/walk'
 flags="-mcpu=cortex-m4 -mthumb -mfloat-abi=soft -Os -std=c11 -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno
--DR123_USE_MULHILO64_C99=1 -Iinclude -Isrc/wire -I$out -isystem $out/include"
+-DR123_USE_MULHILO64_C99=1 -Iinclude -isystem $out/include"
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fstack-usage'
 
 objects=
@@ -38,10 +28,6 @@ compile() { # SOURCE FLAGS...
 for file in $cores $codecs; do
     # shellcheck disable=SC2086
     compile "src/$file.c" $strict
-done
-for schema in $schemas; do
-    # shellcheck disable=SC2086
-    compile "$out/$schema.pb-c.c" -w $renamed
 done
 # shellcheck disable=SC2086
 compile examples/device/device.c $strict

@@ -5,7 +5,7 @@
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
-librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev mosquitto-dev
+librandom123-dev libsqlite3-dev libmosquitto-dev mosquitto-dev
 libjansson-dev liblapacke-dev libdnnl-dev'
 live=mosquitto
 # curl: the pages that the tests follow call it. nodejs: runs the client that applications in JavaScript use. openssl: the tests ask it what
@@ -40,11 +40,11 @@ done
 
 # Without dpkg we can still tell whether the tools and libraries are there.
 missing_without_dpkg() {
-    for tool in cc meson ninja pkg-config python3 protoc-c; do
+    for tool in cc meson ninja pkg-config python3; do
         command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
     done
     command -v pkg-config >/dev/null 2>&1 || return 0
-    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c sqlite3 libmosquitto jansson lapacke; do
+    for library in yaml-0.1 liblzma zlib libcrypto sqlite3 libmosquitto jansson lapacke; do
         pkg-config --exists "$library" 2>/dev/null || printf ' %s' "$library"
     done
 }

@@ -18,20 +18,6 @@ size_t wire_field_bytes(size_t content)
     return 1 + wire_varint_bytes(content) + content;
 }
 
-size_t wire_set_bytes(uint32_t count)
-{
-    TACIT_ASSERT(count > 0);
-    return TACIT_BITS_WORDS(count) * sizeof(uint64_t);
-}
-
-bool wire_copy_exact(ProtobufCBinaryData data, uint8_t *bytes, size_t size)
-{
-    TACIT_ASSERT(size > 0);
-    if (data.len == size)
-        memcpy(bytes, data.data, size);
-    return data.len == size;
-}
-
 bool wire_is_name(const char *text)
 {
     TACIT_ASSERT(text != NULL);
@@ -50,6 +36,7 @@ const struct wire_table wire_neighbours = TABLE(FIELDS(neighbour));
 bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t count,
                          uint32_t agent, uint32_t agent_count)
 {
+    TACIT_IMPLIES(count > 0, neighbours != NULL);
     for (uint32_t i = 0; i < count; i++)
         if (neighbours[i].agent >= agent_count || neighbours[i].agent == agent ||
             (i > 0 && neighbours[i].agent <= neighbours[i - 1].agent) ||
@@ -66,24 +53,11 @@ void *wire_take(const struct tacit_wire_allocator *allocator, size_t size)
     return allocator->take(allocator->context, size);
 }
 
-void *wire_take_zeros(const struct tacit_wire_allocator *allocator, size_t size)
-{
-    void *const block = wire_take(allocator, size);
-    if (block != NULL)
-        memset(block, 0, size);
-    return block;
-}
-
 void wire_give(const struct tacit_wire_allocator *allocator, void *block)
 {
     TACIT_ASSERT(allocator != NULL && allocator->give != NULL);
     if (block != NULL)
         allocator->give(allocator->context, block);
-}
-
-ProtobufCAllocator wire_protobuf(const struct tacit_wire_allocator *allocator)
-{
-    return (ProtobufCAllocator){allocator->take, allocator->give, allocator->context};
 }
 
 /* Before each block stands where the one before it stands. */
@@ -119,10 +93,4 @@ void tacit_wire_arena_init(struct tacit_wire_arena *arena, void *block, size_t s
     TACIT_ASSERT((uintptr_t)block % 8 == 0);
     *arena = (struct tacit_wire_arena){
         .allocator = {arena_take, arena_give, arena}, .block = block, .size = size};
-}
-
-ProtobufCAllocator wire_on_stack(struct tacit_wire_arena *arena, uint64_t *room, size_t size)
-{
-    tacit_wire_arena_init(arena, room, size);
-    return wire_protobuf(&arena->allocator);
 }

@@ -15,7 +15,8 @@
     }
 #define MATRIX(n, name)                                                                            \
     {                                                                                              \
-        .number = (n), .kind = WIRE_MATRIX, .via = WIRE_AT(name), IF(name)                         \
+        .number = (n), .kind = WIRE_MATRIX, .via = WIRE_AT(name), .width = 8, .stride = 8,         \
+        IF(name)                                                                                   \
     }
 
 /* ---- Messages -------------------------------------------------------------------------------- */

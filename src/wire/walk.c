@@ -45,6 +45,7 @@ static void store(uint8_t *at, size_t size, uint64_t value)
 
 static uint64_t member_of(const uint8_t *message, struct wire_member member)
 {
+    TACIT_ASSERT(message != NULL);
     return load(message + member.at, member.size);
 }
 
@@ -55,6 +56,7 @@ static bool is_single(const struct wire_field *field)
 
 static uint32_t tag_of(const struct wire_field *field)
 {
+    TACIT_ASSERT(field->number > 0);
     unsigned const end = !is_single(field) ? LENGTH : field->width == 8 ? BITS64 : BITS32;
     return (uint32_t)field->number << 3 | end;
 }
@@ -64,6 +66,7 @@ static size_t count_of(const struct wire_field *field, const uint8_t *message,
                        const uint32_t *sizes)
 {
     size_t count = field->per == WIRE_ONE ? 1 : sizes[field->per];
+    TACIT_ASSERT(field->per < WIRE_SIZES);
     if (field->rule != NULL)
         return field->rule(message, sizes);
     if (field->when.size > 0 && member_of(message, field->when) == 0)
@@ -129,36 +132,31 @@ static void put_number(struct sink *sink, uint64_t value, size_t width)
     put(sink, bytes, width);
 }
 
-static void put_elements(struct sink *sink, const struct wire_field *field, const uint8_t *from,
-                         size_t count)
+static void put_numbers(struct sink *sink, const struct wire_field *field, const uint8_t *from,
+                        size_t count)
 {
     size_t const width = field->width;
     bool const is_raw = field->kind == WIRE_BYTES || is_little_endian();
-    put_varint(sink, count * width);
+    TACIT_ASSERT(width > 0);
     if (sink->bytes == NULL || (is_raw && (count <= 1 || field->stride == width))) {
-        put(sink, from + field->member.at, count * width);
+        put(sink, from, count * width);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *const element = from + i * field->stride + field->member.at;
         if (is_raw)
-            put(sink, element, width);
+            put(sink, from + i * field->stride, width);
         else
-            put_number(sink, load(element, width), width);
+            put_number(sink, load(from + i * field->stride, width), width);
     }
 }
 
-static void put_matrix(struct sink *sink, const double *matrix)
+/* The upper triangle, row by row. */
+static void put_matrix(struct sink *sink, const struct wire_field *field, const uint8_t *matrix)
 {
     uint32_t const d = sink->sizes[WIRE_NUMBERS];
     put_varint(sink, TACIT_LINALG_PACKED(d) * sizeof(double));
-    if (sink->bytes == NULL) {
-        sink->count += TACIT_LINALG_PACKED(d) * sizeof(double);
-        return;
-    }
     for (uint32_t i = 0; i < d; i++)
-        for (uint32_t j = i; j < d; j++)
-            put_number(sink, load((const uint8_t *)&matrix[i * TACIT_LINALG_STRIDE(d) + j], 8), 8);
+        put_numbers(sink, field, matrix + (i * TACIT_LINALG_STRIDE(d) + i) * sizeof(double), d - i);
 }
 
 /* From the byte of the lowest member to that of the highest. */
@@ -167,6 +165,7 @@ static void put_span(struct sink *sink, const struct wire_field *field, const ui
     uint32_t const count = sink->sizes[field->per];
     size_t words = TACIT_BITS_WORDS(count);
     uint32_t const lowest = tacit_bits_next(set, count, 0);
+    TACIT_ASSERT(count > 0 && tacit_bits_within(set, set, count));
     size_t const first = lowest == count ? 0 : lowest / 8;
     while (words > 0 && set[words - 1] == 0)
         words--;
@@ -183,6 +182,7 @@ static void put_span(struct sink *sink, const struct wire_field *field, const ui
 
 static void put_text(struct sink *sink, const char *text)
 {
+    TACIT_ASSERT(text != NULL);
     size_t const size = strlen(text);
     put_varint(sink, size);
     put(sink, text, size);
@@ -193,6 +193,7 @@ static void put_fields(struct sink *sink, const struct wire_table *table, const 
 static void put_part(struct sink *sink, const struct wire_table *table, const uint8_t *message)
 {
     size_t const size = wire_length(table, message, sink->sizes);
+    TACIT_ASSERT(table != NULL && message != NULL);
     put_varint(sink, size);
     if (sink->bytes != NULL)
         put_fields(sink, table, message);
@@ -245,10 +246,11 @@ static void put_field(struct sink *sink, const struct wire_field *field, const u
     case WIRE_ROW:
     case WIRE_REALS:
     case WIRE_SET:
-        put_elements(sink, field, from, count);
+        put_varint(sink, count * field->width);
+        put_numbers(sink, field, from + field->member.at, count);
         return;
     case WIRE_MATRIX:
-        put_matrix(sink, (const double *)(const void *)from);
+        put_matrix(sink, field, from);
         return;
     case WIRE_SPAN:
         put_span(sink, field, (const uint64_t *)(const void *)from);
@@ -312,6 +314,7 @@ struct source {
 static bool take_varint(struct source *source, uint32_t *value)
 {
     uint64_t found = 0;
+    TACIT_ASSERT(source->at <= source->end);
     for (unsigned shift = 0; shift < 35 && source->at < source->end; shift += 7) {
         uint8_t const byte = *source->at++;
         found |= (uint64_t)(byte & 127u) << shift;
@@ -349,6 +352,7 @@ static bool take_part(struct source *source, const uint8_t **part, size_t *size)
 static uint64_t number_at(const uint8_t *bytes, size_t width)
 {
     uint64_t value = 0;
+    TACIT_ASSERT(width <= sizeof value);
     for (size_t i = 0; i < width; i++)
         value |= (uint64_t)bytes[i] << (8 * i);
     return value;
@@ -367,6 +371,8 @@ static bool is_allowed(const struct wire_field *field, uint64_t value, const uin
         return is_finite(value);
     if (field->or_none && value == UINT32_MAX)
         return true;
+    if (field->member.size == 1 && value > UINT8_MAX) /* a short enumeration */
+        return false;
     return value >= field->least && (field->most == 0 || value <= field->most) &&
            (field->below == WIRE_ONE || value < sizes[field->below]);
 }
@@ -383,6 +389,7 @@ static bool claim(struct source *source, const struct wire_field *field, size_t 
         memcpy(elements, message + field->via, sizeof *elements);
         return count == 0 || count == source->claimed;
     }
+    TACIT_ASSERT(source->measures || source->room != NULL);
     source->via = field->via;
     source->claimed = count;
     *elements = source->measures ? NULL : source->room + source->used;
@@ -479,6 +486,14 @@ static bool take_span(struct source *source, const struct wire_field *field, uin
     return set == NULL || tacit_bits_within(set, set, count);
 }
 
+static bool has_zero(const uint8_t *bytes, size_t size)
+{
+    size_t i = 0;
+    while (i < size && bytes[i] != 0)
+        i++;
+    return i < size;
+}
+
 /* Room for bytes that end with a zero where they are a text: there is none within. */
 static bool take_text(struct source *source, bool is_text, const uint8_t **text, size_t *size)
 {
@@ -486,8 +501,9 @@ static bool take_text(struct source *source, bool is_text, const uint8_t **text,
     if (!take_part(source, &part, size))
         return false;
     *text = part;
-    if (is_text && memchr(part, 0, *size) != NULL)
+    if (is_text && has_zero(part, *size))
         return false;
+    TACIT_ASSERT(!source->measures || source->room == NULL);
     if (source->room != NULL || source->measures) {
         uint8_t *const copy = source->measures ? NULL : source->room + source->used;
         source->used += (*size + 8u) & ~(size_t)7u;
@@ -503,7 +519,7 @@ static bool take_name(struct source *source, uint8_t *name)
     const uint8_t *part;
     size_t size;
     if (!take_part(source, &part, &size) || size > TACIT_WIRE_NAME_BYTES_MAX ||
-        memchr(part, 0, size) != NULL)
+        has_zero(part, size))
         return false;
     memcpy(name, part, size);
     return true;
@@ -514,6 +530,7 @@ static bool take_fields(struct source *source, const struct wire_table *table, u
 static bool take_inner(struct source *source, const struct wire_table *table, uint8_t *message)
 {
     const uint8_t *const end = source->end;
+    TACIT_ASSERT(table != NULL);
     const uint8_t *part;
     size_t size;
     if (!take_part(source, &part, &size))
@@ -669,7 +686,7 @@ static bool take_body(struct source *source, const struct wire_table *table, uin
 static bool take_fields(struct source *source, const struct wire_table *table, uint8_t *message)
 {
     size_t found[FIELDS_MAX];
-    TACIT_ASSERT(table->field_count <= FIELDS_MAX);
+    TACIT_ASSERT(table->field_count <= FIELDS_MAX && source->at <= source->end);
     for (size_t i = 0; i < table->field_count; i++)
         if (!take_field(source, &table->fields[i], message, &found[i]))
             return false;

@@ -128,10 +128,12 @@ static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t s
 static bool order_fits(const struct live_hub_config *config)
 {
     static const uint64_t anybody;
+    static const struct tacit_elim_change changes[TACIT_ELIM_CHANGES_MAX];
     bool const is_star = elim_hub_settings(config)->network == NULL;
     struct tacit_elim_message const order = {
         .kind = TACIT_ELIM_ORDER,
         .leader = elim_hub_settings(config)->growth > 0 ? 1 : 0,
+        .changes = changes,
         .change_count = is_star ? TACIT_ELIM_CHANGES_MAX : 0, /* with them, who reports */
         .uploaders = is_star || elim_hub_settings(config)->report_count < config->site_count
                          ? &anybody
