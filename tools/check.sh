@@ -18,6 +18,9 @@ python3 tools/check_layers.py .
 gate "leaks: a family stays in its folders"
 python3 tools/check_leaks.py .
 
+gate "callers: no function that nobody calls"
+python3 tools/check_callers.py .
+
 gate "headers: every public function is documented"
 python3 tools/check_headers.py include/tacit/*.h
 python3 tools/make_reference.py --check include/tacit/*.h

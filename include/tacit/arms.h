@@ -64,9 +64,6 @@ uint32_t tacit_arms_best(const struct tacit_arms *arms);
 
 /* ---- Indices as functions -------------------------------------------------------------------- */
 
-/* mean + sqrt(2 ln t / n). Requires: t >= 1, n >= 1. */
-double tacit_arms_ucb1(double mean, uint64_t n, uint64_t t);
-
 /* Largest q in [mean, 1] with n kl(mean, q) <= ln t; mean is clipped to [0, 1] first. Requires: t
  * >= 1, n >= 1. Accuracy: 1e-12 for n < 1e9. Cost: about 6 Newton steps of two logarithms. */
 double tacit_arms_kl_ucb(double mean, uint64_t n, uint64_t t);

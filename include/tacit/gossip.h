@@ -113,10 +113,6 @@ const struct tacit_gossip_message *
 tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t arm_count,
                           void *memory);
 
-/* Numbers that a message carries as the paper's "scalars": K an n~, a theta or a shift. */
-uint64_t tacit_gossip_message_scalars(const struct tacit_gossip_message *message,
-                                      uint32_t arm_count);
-
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_gossip_event {

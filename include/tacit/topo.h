@@ -52,9 +52,6 @@ enum tacit_status tacit_graph_init(struct tacit_graph *graph, void *memory, uint
 /* Number of neighbours. Requires: agent < n. */
 uint32_t tacit_graph_degree(const struct tacit_graph *graph, uint32_t agent);
 
-/* Does an edge join a and b? Requires: a, b < n. Cost: O(log d). */
-bool tacit_graph_adjacent(const struct tacit_graph *graph, uint32_t a, uint32_t b);
-
 /* ---- Descriptions and generators ------------------------------------------------------------- */
 
 #define TACIT_GRAPH_KIND_LIST(X)                                                                   \
@@ -93,9 +90,6 @@ struct tacit_graph_need {
     uint64_t edge_count;  /* room for so many edges; G(n, p) does not use it all */
     size_t work_bytes;    /* aligned to 8, free again after tacit_graph_generate */
 };
-
-/* The word for a kind in experiment files. Ensures: never NULL, static storage. */
-const char *tacit_graph_kind_name(enum tacit_graph_kind kind);
 
 /* Can these graphs, side by side, be made, and what does it take?
  * Requires: spec_count > 0.

@@ -4,13 +4,6 @@
 
 #define NEWTON_STEPS_MAX 100u
 
-double tacit_arms_ucb1(double mean, uint64_t n, uint64_t t)
-{
-    TACIT_ASSERT(n > 0);
-    TACIT_ASSERT(t > 0);
-    return mean + sqrt(2 * log((double)t) / (double)n);
-}
-
 double tacit_arms_moss(double mean, uint64_t n, uint64_t horizon, uint32_t arm_count)
 {
     TACIT_ASSERT(n > 0);

@@ -172,7 +172,7 @@ static double index_of(struct tacit_arms *arms, uint32_t arm, double log_t)
     uint64_t const n = pulls_of(arms)[arm];
     double const mean = mean_of(arms, sums_of(arms)[arm], n);
     if (arms->config.kind == TACIT_ARMS_UCB1)
-        return mean + sqrt(2 * log_t / (double)n); /* tacit_arms_ucb1, to the bit */
+        return mean + sqrt(2 * log_t / (double)n);
     TACIT_ASSERT(arms->config.kind == TACIT_ARMS_KL_UCB);
     return tacit_arms_kl_ucb(mean, n, arms->t);
 }

@@ -34,6 +34,7 @@ void *tacit_sim_new(void *owner, size_t count, size_t size)
 
 bool tacit_sim_is_whole(void *owner)
 {
+    TACIT_ASSERT(owner != NULL);
     return !head_of(owner)->as.is_short;
 }
 

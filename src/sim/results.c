@@ -26,6 +26,7 @@ struct tacit_sim_row *tacit_sim_row_new(const struct tacit_sim *sim, uint32_t me
 void tacit_sim_row_clear(struct tacit_sim_row *row, const struct tacit_sim *sim,
                          uint32_t metric_count)
 {
+    TACIT_ASSERT(row->metrics != NULL);
     memset(row->metrics, 0, metric_count * sizeof(double));
     memset(row->regret, 0, sim->point_count * sizeof(double));
     memset(row->profiles, 0, sim->profile_values * sizeof(double));

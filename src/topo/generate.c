@@ -5,20 +5,9 @@
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-const char *tacit_graph_kind_name(enum tacit_graph_kind kind)
-{
-    switch (kind) {
-#define X(name, text)                                                                              \
-    case name:                                                                                     \
-        return text;
-        TACIT_GRAPH_KIND_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
-
 static void say_count(struct tacit_text *why, const char *before, uint64_t count, const char *after)
 {
+    TACIT_ASSERT(before != NULL && after != NULL);
     tacit_text_add(why, before);
     tacit_text_add_u64(why, count);
     tacit_text_add(why, after);

@@ -99,22 +99,6 @@ uint32_t tacit_graph_degree(const struct tacit_graph *graph, uint32_t agent)
     return (uint32_t)(graph->first[agent + 1] - graph->first[agent]);
 }
 
-bool tacit_graph_adjacent(const struct tacit_graph *graph, uint32_t a, uint32_t b)
-{
-    TACIT_ASSERT(a < graph->agent_count);
-    TACIT_ASSERT(b < graph->agent_count);
-    uint64_t low = graph->first[a];
-    uint64_t high = graph->first[a + 1];
-    while (low < high) {
-        uint64_t const middle = low + (high - low) / 2;
-        if (graph->neighbours[middle] < b)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < graph->first[a + 1] && graph->neighbours[low] == b;
-}
-
 /* ---- Components ------------------------------------------------------------------------------ */
 
 /* Labels everybody whom `from` reaches. */

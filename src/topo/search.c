@@ -232,6 +232,7 @@ struct tacit_reach topo_search_spread(const struct tacit_graph *graph, uint32_t 
                                       uint32_t *distance, uint32_t *queue)
 {
     uint32_t end = 0;
+    TACIT_ASSERT(distance[from] == TACIT_UNREACHED);
     distance[from] = 0;
     queue[end++] = from;
     for (uint32_t at = 0; at < end; at++) {

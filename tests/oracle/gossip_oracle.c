@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/graph.h"
 #include "../support/gossip_driver.h"
 #include "gossip_twin.h"
 
@@ -109,7 +110,7 @@ static void init_twin(struct gossip_twin *twin, struct twin_context *context,
     for (uint32_t i = 0; i < config->agent_count; i++)
         for (uint32_t j = 0; j < config->agent_count; j++)
             adjacent[i * config->agent_count + j] =
-                i != j && tacit_graph_adjacent(&setting->network->graph, i, j);
+                i != j && graph_adjacent(&setting->network->graph, i, j);
     struct gossip_twin_config const twin_config = {.agents = config->agent_count,
                                                    .arms = config->arm_count,
                                                    .horizon = config->horizon,

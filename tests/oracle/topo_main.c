@@ -4,12 +4,13 @@
  *     graph AGENTS COUNT A B A B ...            these edges
  *     make KIND AGENTS NUMBER PROBABILITY SEED  NUMBER: degree or rows */
 #include <inttypes.h>
+#include "../support/graph.h"
 #include "topo_net.h"
 
 static enum tacit_graph_kind kind_of(const char *word)
 {
     for (int kind = 0; kind <= TACIT_GRAPH_EDGES; kind++)
-        if (strcmp(word, tacit_graph_kind_name((enum tacit_graph_kind)kind)) == 0)
+        if (strcmp(word, graph_kind_name((enum tacit_graph_kind)kind)) == 0)
             return (enum tacit_graph_kind)kind;
     abort();
 }

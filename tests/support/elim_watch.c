@@ -2,6 +2,15 @@
 #include "elim_watch.h"
 #include "../../src/families/elim/state.h"
 
+/* The agent's core, be it in a peer or not. */
+static struct tacit_elim_agent *agent_of(const struct elim_run *run, uint32_t agent)
+{
+    void *const state = tacit_sim_nodes_state(run->nodes, agent);
+    if (run->experiment->network == NULL)
+        return state;
+    return (struct tacit_elim_agent *)(uintptr_t)tacit_elim_peer_agent(state);
+}
+
 static const struct elim_observer *observer_of(const struct elim_run *run)
 {
     return (const struct elim_observer *)(const void *)
@@ -19,7 +28,7 @@ static void persisted(void *family, uint32_t node)
     }
     uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
     if (observer->agent_persisted != NULL)
-        observer->agent_persisted(observer->context, agent, elim_run_agent(run, node));
+        observer->agent_persisted(observer->context, agent, agent_of(run, node));
     if (observer->peer_persisted != NULL && run->experiment->network != NULL)
         observer->peer_persisted(observer->context, agent, tacit_sim_nodes_state(run->nodes, node));
 }
@@ -59,13 +68,12 @@ static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_ev
     event->seals = observer->seals;
     elim_run_step(run, node, event, entropy);
     if (observer->meddle != NULL)
-        observer->meddle(observer->context, agent, elim_run_agent(run, node), &run->update);
+        observer->meddle(observer->context, agent, agent_of(run, node), &run->update);
     if (run->experiment->network != NULL && observer->meddle_peer != NULL)
         observer->meddle_peer(observer->context, agent, state, elim_run_table(run, node), event,
                               &run->update);
     if (observer->stepped != NULL)
-        observer->stepped(observer->context, node, agent, event, elim_run_agent(run, node),
-                          &run->update);
+        observer->stepped(observer->context, node, agent, event, agent_of(run, node), &run->update);
 }
 
 static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/graph.h"
 #include "../../src/proto/gossip/survey.h"
 #include "../../src/topo/spectrum.h"
 #include "../support/damage.h"
@@ -657,8 +658,8 @@ static void of_clones_one_life_is_heard_and_the_average_is_kept(void **state)
             for (uint32_t j = 0; j < schedule->site_count; j++)
                 lives += schedule->sites[j].config.agent_id == i && !schedule->sites[j].halted;
             for (uint32_t j = 0; j < schedule->agents; j++)
-                holders += tacit_graph_adjacent(&schedule->network->graph, i, j) &&
-                           life_of(schedule, j) != NULL;
+                holders +=
+                    graph_adjacent(&schedule->network->graph, i, j) && life_of(schedule, j) != NULL;
             assert_true(lives <= 1 || holders == 0);
             gone += lives == 0;
         }
@@ -1051,7 +1052,7 @@ static void distances_of(const struct tacit_graph *graph, uint32_t distance[][AG
     uint32_t const agents = graph->agent_count;
     for (uint32_t i = 0; i < agents; i++)
         for (uint32_t j = 0; j < agents; j++)
-            distance[i][j] = i == j ? 0 : tacit_graph_adjacent(graph, i, j) ? 1 : 1000;
+            distance[i][j] = i == j ? 0 : graph_adjacent(graph, i, j) ? 1 : 1000;
     for (uint32_t m = 0; m < agents; m++)
         for (uint32_t i = 0; i < agents; i++)
             for (uint32_t j = 0; j < agents; j++)

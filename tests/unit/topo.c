@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/graph.h"
 #include "tacit/topo.h"
 #include "../../src/topo/spectrum.h"
 #include "../oracle/topo_net.h"
@@ -123,7 +124,7 @@ static void adjacent_is_what_the_edges_say(void **state)
             for (size_t i = 0; i < COUNT(edges); i++)
                 expected = expected || (edges[i].a == a && edges[i].b == b) ||
                            (edges[i].a == b && edges[i].b == a);
-            assert_int_equal(tacit_graph_adjacent(&net.graph, a, b), expected);
+            assert_int_equal(graph_adjacent(&net.graph, a, b), expected);
         }
     net_close(&net);
 }
@@ -185,19 +186,9 @@ static void grid_without_rows_is_as_square_as_it_can_be(void **state)
         struct net net = net_of(SPEC(.kind = TACIT_GRAPH_GRID, .agent_count = shapes[i][0]));
         assert_int_equal(net.graph.edge_count, rows * (columns - 1) + columns * (rows - 1));
         if (rows > 1)
-            assert_true(tacit_graph_adjacent(&net.graph, columns - 1, 2 * columns - 1));
+            assert_true(graph_adjacent(&net.graph, columns - 1, 2 * columns - 1));
         net_close(&net);
     }
-}
-
-static void kind_names_are_those_of_experiment_files(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"star-graph", "complete", "ring",        "path", "grid",
-                                        "random",     "regular",  "small-world", "edges"};
-    for (size_t i = 0; i < COUNT(names); i++)
-        assert_string_equal(tacit_graph_kind_name((enum tacit_graph_kind)i), names[i]);
-    assert_string_equal(tacit_graph_kind_name((enum tacit_graph_kind)COUNT(names)), "unknown");
 }
 
 /* ---- Distances, diameters, sinks ------------------------------------------------------------- */
@@ -650,8 +641,8 @@ static void expect_simple(const struct net *net)
         struct tacit_edge const edge = net->edges[i];
         assert_true(edge.a < edge.b);
         assert_true(edge.b < net->graph.agent_count);
-        assert_true(tacit_graph_adjacent(&net->graph, edge.a, edge.b));
-        assert_true(tacit_graph_adjacent(&net->graph, edge.b, edge.a));
+        assert_true(graph_adjacent(&net->graph, edge.a, edge.b));
+        assert_true(graph_adjacent(&net->graph, edge.b, edge.a));
     }
     for (uint32_t agent = 0; agent < net->graph.agent_count; agent++)
         degrees += tacit_graph_degree(&net->graph, agent);
@@ -875,8 +866,8 @@ static void small_world_without_rewiring_is_the_lattice(void **state)
     struct net net =
         draw(SPEC(.kind = TACIT_GRAPH_SMALL_WORLD, .agent_count = 10, .degree = 4), &rng);
     for (uint32_t i = 0; i < 10; i++) {
-        assert_true(tacit_graph_adjacent(&net.graph, i, (i + 1) % 10));
-        assert_true(tacit_graph_adjacent(&net.graph, i, (i + 2) % 10));
+        assert_true(graph_adjacent(&net.graph, i, (i + 1) % 10));
+        assert_true(graph_adjacent(&net.graph, i, (i + 2) % 10));
     }
     assert_int_equal(net.edge_count, 20);
     net_close(&net);
@@ -1001,7 +992,6 @@ int main(void)
         cmocka_unit_test(fixed_kinds_have_the_edges_of_their_definition),
         cmocka_unit_test(small_fixed_kinds_are_simple),
         cmocka_unit_test(grid_without_rows_is_as_square_as_it_can_be),
-        cmocka_unit_test(kind_names_are_those_of_experiment_files),
         cmocka_unit_test(distances_on_a_ring_go_both_ways),
         cmocka_unit_test(distances_to_another_component_are_unreached),
         cmocka_unit_test(known_graphs_have_their_diameters_and_sinks),

@@ -35,14 +35,6 @@ void elim_run_look(const struct elim_run *run, uint32_t agent, struct tacit_elim
     *view = peer.agent;
 }
 
-struct tacit_elim_agent *elim_run_agent(const struct elim_run *run, uint32_t agent)
-{
-    void *const state = tacit_sim_nodes_state(run->nodes, agent);
-    if (run->experiment->network == NULL)
-        return state;
-    return (struct tacit_elim_agent *)(uintptr_t)tacit_elim_peer_agent(state);
-}
-
 /* ---- Configurations ---- */
 
 static uint64_t resend_after_us(const struct elim_sim *experiment)

@@ -61,9 +61,6 @@ struct tacit_elim_table *elim_run_table(const struct elim_run *run, uint32_t age
 /* The view of an agent, be it in a peer or not. */
 void elim_run_look(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view);
 
-/* The agent's core, be it in a peer or not. */
-struct tacit_elim_agent *elim_run_agent(const struct elim_run *run, uint32_t agent);
-
 struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *experiment,
                                                      uint64_t run_id, uint32_t agent);
 struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experiment, uint64_t run_id,

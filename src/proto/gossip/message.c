@@ -41,11 +41,3 @@ tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t a
                  tacit_gossip_message_size(message, arm_count));
     return copy;
 }
-
-/* The total of an edge is there for lost messages only: the paper has no such number. */
-uint64_t tacit_gossip_message_scalars(const struct tacit_gossip_message *message,
-                                      uint32_t arm_count)
-{
-    uint32_t const rows = row_count(message) - (uint32_t)(message->flow != NULL);
-    return (uint64_t)rows * arm_count;
-}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Dead functions: what is not static in src, include and programs is called by the product, or is offered to hosts.
+
+usage: check_callers.py ROOT
+A function counts as called where its name stands in product code outside of its own definition and of declarations. Names that macros
+paste together count as called where the macro's last part of them stands (PASTED). What only hosts call is in OFFERED, with the reason;
+an entry that the product calls, or that is not there, is an error, too. Tests do not count: what they alone need belongs to tests/support.
+"""
+import pathlib
+import re
+import sys
+
+# Name, or a beginning that ends with *: why nobody in the product calls it.
+OFFERED = {
+    "mosquitto_plugin_*": "the broker calls its module",
+    "tacit_message_pack*": "the generated codecs' runtime, complete as protobuf-c's",
+    "tacit_graph_distances": "topo: a search is what a host asks of a graph first; the oracle compares all else with it",
+    "tacit_ledger_next_scope": "privacy: a host that collects data anew over the same people",
+    "tacit_bernoulli_exp": "privacy: a sampler of its own right, as proved",
+    "tacit_rho_of_pure_nano": "privacy: adds a pure loss to a Gaussian ledger",
+    "tacit_glm_private_sensitivity_square": "glm: the number that a host's own proof starts from",
+    "tacit_glm_private_client_look": "a view of a core's state, as every core has",
+    "tacit_gossip_agent_flow": "a view of a core's state, as every core has",
+    "tacit_gossip_message_copy": "messages of a core, for hosts that queue them",
+    "tacit_gossip_radius": "gossip: the paper's (12), for who explains a choice",
+    "tacit_select_temperature": "select: one step of the annealing, for who checks it",
+    "tacit_select_neighbour": "select: one step of the annealing, for who checks it",
+    "tacit_learn_network_implementation": "learn: which kernels oneDNN chose, for who measures",
+    "learn_network_bare": "learn: passes without the rest, for who measures",
+    "tacit_env_ones": "env: rewards as counts, for who measures",
+    "gossip_doubling_*": "looks on at a run: to become a matter of tests/support",
+    "live_api_*": "what a server under test holds",
+    "live_http_port": "the port that the system chose",
+    "live_store_use_*": "faults of the disk under test",
+}
+PASTED = re.compile(r"##\s*(\w+)")
+DEFINED = re.compile(r"^(?!static\b|typedef\b|struct \w+\s*\{|enum\b\s*\w*\s*\{|#|extern\b)[A-Za-z_][\w\s\*]*?\b(\w+)\([^;{]*\)\s*\n\{", re.M)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.S)
+PROTOTYPE = re.compile(r"^(?:extern\s+)?(?:const\s+)?(?:struct\s+|enum\s+|union\s+|unsigned\s+)?\w+[\s\*]+(\w+)\([^;{}=]*\)\s*(?:__attribute__\(\(.*?\)\)\s*)?;", re.M | re.S)
+
+
+def product(root):
+    for room in ("src", "include", "programs", "python"):
+        yield from sorted(path for path in (root / room).rglob("*") if path.suffix in (".c", ".h", ".cpp", ".py", ".build"))
+
+
+def main(root):
+    defined, uses, pasted = {}, {}, set()
+    for path in product(root):
+        text = path.read_text()
+        if path.suffix in (".c", ".h", ".cpp"):
+            pasted.update(PASTED.findall(text))
+            text = COMMENT.sub(" ", text)
+            if path.suffix == ".c":
+                for found in DEFINED.finditer(text):
+                    defined[found[1]] = f"{path.relative_to(root)}:{text.count(chr(10), 0, found.start()) + 1}"
+            text = DEFINED.sub(lambda found: found[0].replace(found[1] + "(", "(", 1), text)
+            if path.suffix == ".h":
+                text = PROTOTYPE.sub(" ", text)
+        for word in re.findall(r"\b[A-Za-z_]\w+\b", text):
+            uses[word] = uses.get(word, 0) + 1
+    offered = lambda name: next((entry for entry in OFFERED if name == entry or entry.endswith("*") and name.startswith(entry[:-1])), None)
+    bad = []
+    for name, where in sorted(defined.items(), key=lambda item: item[1]):
+        is_called = uses.get(name, 0) > 0 or name == "main" or any(name.endswith(part) and part.startswith("_") for part in pasted)
+        if not is_called and offered(name) is None:
+            bad.append(f"{where}: {name}: nobody in the product calls it")
+        elif is_called and name in OFFERED:
+            bad.append(f"tools/check_callers.py: {name}: the product calls it")
+    for entry in OFFERED:
+        if not any(name == entry or entry.endswith("*") and name.startswith(entry[:-1]) for name in defined):
+            bad.append(f"tools/check_callers.py: {entry}: there is no such function")
+    print("\n".join(bad) if bad else f"{len(defined)} functions, each with a caller or offered")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))
