@@ -13,7 +13,7 @@ import sys
 # Name, or a beginning that ends with *: why nobody in the product calls it.
 OFFERED = {
     "mosquitto_plugin_*": "the broker calls its module",
-    "tacit_message_pack*": "the generated codecs' runtime, complete as protobuf-c's",
+    "tacit_linalg_unpack": "linalg: the other half of pack, which messages of a triangle need",
     "tacit_graph_distances": "topo: a search is what a host asks of a graph first; the oracle compares all else with it",
     "tacit_ledger_next_scope": "privacy: a host that collects data anew over the same people",
     "tacit_bernoulli_exp": "privacy: a sampler of its own right, as proved",
