@@ -14,249 +14,56 @@
 #include "tacit/gossip.h"
 #include "tacit/wire_gossip.h"
 #include "../../src/families/gossip/settings.h"
+#include "../support/live_world.h"
 #include "../support/network.h"
-#include "tacit/random.h"
 
-#define SITES 3u
-#define ARMS 3u
 #define HORIZON 120u
-#define LETTERS_MAX 4096u
 #define EXCHANGE_US 1000u
 
-static const char *const names[SITES] = {"north", "east", "south"};
-static const char *const arms[ARMS] = {"left", "right", "none"};
-static const double means[ARMS] = {0.5, 0.75, 0.125};
-static const struct tacit_mechanism_config mechanism = {TACIT_PRIVACY_SOUND, 2.0, 0, 1};
+static const double means[WORLD_ARMS] = {0.5, 0.75, 0.125};
 
-struct letter {
-    uint32_t from;
-    uint32_t to;
-    uint32_t kind;
-    uint8_t *bytes;
-    size_t size;
-};
+static struct network *network;
 
-struct site {
-    struct live_site_config config;
-    struct live_site *live;
-    struct tacit_rng noise;
-    uint8_t *disk;
-    size_t disk_size;
-    uint64_t release; /* in the outbox */
-    struct tacit_pull_block plan[ARMS];
-    uint32_t plan_count;
-    uint64_t deadline_us;
-};
-
-struct world {
-    struct gossip_hub_settings settings;
-    struct live_hub_config config;
-    struct live_hub *hub;
-    struct network *network;
-    struct tacit_rng chance;
-    struct site sites[SITES];
-    struct letter letters[LETTERS_MAX];
-    size_t count;
-    uint64_t now_us;
-};
-
-/* ---- Letters --------------------------------------------------------------------------------- */
-
-static void post(struct world *world, uint32_t from, const struct live_site_update *update)
+static struct world *gossip_world(uint64_t seed)
 {
-    for (size_t i = 0; i < update->message_count; i++) {
-        struct live_message const *const message = &update->messages[i];
-        uint8_t *const bytes = malloc(message->size);
-        assert_non_null(bytes);
-        assert_true(world->count < LETTERS_MAX);
-        assert_int_equal(message->epoch, 0);
-        memcpy(bytes, message->bytes, message->size);
-        world->letters[world->count++] =
-            (struct letter){from, message->to, message->kind, bytes, message->size};
-    }
+    static struct gossip_hub_settings settings;
+    settings = (struct gossip_hub_settings){&network->graph, EXCHANGE_US, 1, false};
+    struct world_family const family = {
+        .site_ops = &gossip_site_ops,
+        .hub_ops = &gossip_hub_ops,
+        .site = {.epsilon = 2, .budget = 2, .pulls_max = HORIZON + WORLD_ARMS},
+        .hub = {.horizon = HORIZON, .epsilon = 2, .settings = &settings},
+        .means = means,
+        .step_us = 1,
+        .release_bytes = TACIT_WIRE_GOSSIP_RELEASE_BYTES,
+        .is_drawn_anew = true,
+        .is_from_disk = true};
+    return world_new(&family, seed);
 }
 
-static struct letter take(struct world *world, size_t at)
+static int open_network(void **state)
 {
-    struct letter const letter = world->letters[at];
-    world->letters[at] = world->letters[--world->count];
-    return letter;
+    static const struct tacit_graph_spec ring = {.kind = TACIT_GRAPH_RING,
+                                                 .agent_count = WORLD_SITES};
+    (void)state;
+    network = network_new(&ring, 1, 1);
+    return 0;
 }
 
-/* ---- Sites ----------------------------------------------------------------------------------- */
-
-static void keep(struct site *site)
+static int close_network(void **state)
 {
-    size_t size;
-    void const *const bytes = live_site_bytes(site->live, &size);
-    if (size != site->disk_size) {
-        site->disk = realloc(site->disk, size);
-        site->disk_size = size;
-    }
-    assert_non_null(site->disk);
-    memcpy(site->disk, bytes, size);
+    (void)state;
+    network_free(network);
+    return 0;
 }
 
-static void set_plan(struct site *site, const struct live_site_update *update)
+static void deliver(struct world *world, const struct letter *letter)
 {
-    if (!update->has_plan)
-        return;
-    site->plan_count = update->plan_count;
-    for (uint32_t i = 0; i < update->plan_count; i++)
-        site->plan[i] = update->plan[i];
-}
-
-/* A step, and what comes of it if it becomes durable. */
-static enum tacit_status step(struct world *world, uint32_t index, struct live_site_event event,
-                              bool is_durable)
-{
-    struct site *const site = &world->sites[index];
-    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
-    struct live_site_update update;
-    event.now_us = ++world->now_us;
-    enum tacit_status const status = live_site_step(site->live, &event, &entropy, &update);
-    if (!is_durable)
-        return status;
-    if (update.has_release) { /* one row a number, each the next one */
-        assert_true(update.release.number == site->release + 1);
-        assert_int_equal(update.release.size, TACIT_WIRE_GOSSIP_RELEASE_BYTES);
-        assert_true(update.release.epsilon_nano > 0);
-        site->release = update.release.number;
-    }
-    if (update.persist)
-        keep(site);
-    set_plan(site, &update);
-    site->deadline_us = update.deadline_us;
-    post(world, index, &update);
-    return status;
-}
-
-/* From what was durable, in a new life. */
-static void revive(struct world *world, uint32_t index)
-{
-    struct site *const site = &world->sites[index];
-    live_site_free(site->live);
-    site->live = NULL;
-    assert_int_equal(live_site_restore(&gossip_site_ops, &site->live, &site->config, site->disk,
-                                       site->disk_size),
-                     TACIT_OK);
-    assert_int_equal(step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}, true),
-                     TACIT_OK);
-}
-
-static enum tacit_status hear(struct world *world, const struct letter *letter, bool is_durable)
-{
-    struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
-    event.as.message.from = letter->from;
-    event.as.message.kind = letter->kind;
-    event.as.message.bytes = letter->bytes;
-    event.as.message.size = letter->size;
-    return step(world, letter->to, event, is_durable);
-}
-
-static enum tacit_status tell_hub(struct world *world, const struct letter *letter)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&world->chance);
-    struct live_hub_update update;
-    struct live_hub_event const event = {.kind = LIVE_HUB_RECEIVE,
-                                         .now_us = world->now_us,
-                                         .from = letter->from,
-                                         .bytes = letter->bytes,
-                                         .size = letter->size,
-                                         .message_kind = letter->kind};
-    return live_hub_step(world->hub, &event, &entropy, &update);
-}
-
-static enum tacit_status deliver(struct world *world, const struct letter *letter, bool is_durable)
-{
-    return letter->to == TACIT_HUB ? tell_hub(world, letter) : hear(world, letter, is_durable);
-}
-
-/* One reward of the plan, if there is one. */
-static void play(struct world *world, uint32_t index, bool is_durable)
-{
-    struct site *const site = &world->sites[index];
-    struct live_site_event event = {.kind = LIVE_SITE_REWARD};
-    if (site->plan_count == 0)
-        return;
-    uint32_t const arm = site->plan[site->plan_count - 1].arm;
-    event.as.reward.arm = arm;
-    event.as.reward.value =
-        (double)tacit_rng_below(&world->chance, 1000) < 1000 * means[arm] ? 1 : 0;
-    if (is_durable)
-        site->plan_count--;
-    assert_int_equal(step(world, index, event, is_durable), TACIT_OK);
-}
-
-/* ---- The world ------------------------------------------------------------------------------- */
-
-static void join(struct world *world, uint32_t index)
-{
-    struct site *const site = &world->sites[index];
-    char const *objection = NULL;
-    size_t size;
-    uint8_t *const bytes = live_hub_announce(&gossip_hub_ops, &world->config, index, &size);
-    assert_non_null(bytes);
-    assert_int_equal(
-        live_site_join(&gossip_site_ops, &site->live, &site->config, bytes, size, &objection),
-        TACIT_OK);
-    assert_null(objection);
-    assert_true(live_site_is_of(site->live, bytes, size));
-    free(bytes);
-    keep(site);
-    (void)step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}, true);
-}
-
-static struct world *world_new(uint64_t seed)
-{
-    struct world *const world = calloc(1, sizeof *world);
-    assert_non_null(world);
-    static const struct tacit_graph_spec ring = {.kind = TACIT_GRAPH_RING, .agent_count = SITES};
-    world->network = network_new(&ring, 1, 1);
-    world->settings = (struct gossip_hub_settings){&world->network->graph, EXCHANGE_US, 1, false};
-    world->config = (struct live_hub_config){.federation = "trial",
-                                             .sites = names,
-                                             .site_count = SITES,
-                                             .arm_names = arms,
-                                             .arm_count = ARMS,
-                                             .run_id = 7,
-                                             .horizon = HORIZON,
-                                             .epsilon = mechanism.epsilon_per_reward,
-                                             .lo = 0,
-                                             .hi = 1,
-                                             .settings = &world->settings};
-    world->chance = tacit_rng_stream(seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_REWARD);
-    assert_null(live_hub_too_large(&gossip_hub_ops, &world->config));
-    assert_int_equal(live_hub_open(&gossip_hub_ops, &world->hub, &world->config, NULL, 0),
-                     TACIT_OK);
-    for (uint32_t i = 0; i < SITES; i++) {
-        world->sites[i].config = (struct live_site_config){.federation = "trial",
-                                                           .site = names[i],
-                                                           .arm_names = arms,
-                                                           .arm_count = ARMS,
-                                                           .epsilon = 2,
-                                                           .budget = 2,
-                                                           .lo = 0,
-                                                           .hi = 1,
-                                                           .agents_max = SITES,
-                                                           .pulls_max = HORIZON + ARMS};
-        world->sites[i].noise = tacit_rng_stream(seed, 0, i, TACIT_PURPOSE_NOISE);
-        join(world, i);
-    }
-    return world;
-}
-
-static void world_free(struct world *world)
-{
-    for (uint32_t i = 0; i < SITES; i++) {
-        live_site_free(world->sites[i].live);
-        free(world->sites[i].disk);
-    }
-    while (world->count > 0)
-        free(take(world, 0).bytes);
-    live_hub_free(world->hub);
-    network_free(world->network);
-    free(world);
+    assert_int_equal(letter->message.epoch, 0);
+    if (letter->message.to == TACIT_HUB)
+        (void)world_tell_hub(world, letter);
+    else
+        (void)world_hear(world, letter->message.to, letter);
 }
 
 /* ---- What must hold -------------------------------------------------------------------------- */
@@ -270,10 +77,10 @@ static struct live_site *core_of(const struct site *site)
     return core;
 }
 
-static bool edges_agree(struct live_site *const cores[SITES])
+static bool edges_agree(struct live_site *const cores[WORLD_SITES])
 {
-    for (uint32_t a = 0; a < SITES; a++)
-        for (uint32_t b = a + 1; b < SITES; b++) {
+    for (uint32_t a = 0; a < WORLD_SITES; a++)
+        for (uint32_t b = a + 1; b < WORLD_SITES; b++) {
             uint64_t here;
             uint64_t there;
             double const *const flow = tacit_gossip_agent_flow(cores[a]->state, b, &here);
@@ -281,17 +88,17 @@ static bool edges_agree(struct live_site *const cores[SITES])
             assert_true(flow != NULL && back != NULL && here >= there);
             if (here != there)
                 return false;
-            for (uint32_t arm = 0; arm < ARMS; arm++)
+            for (uint32_t arm = 0; arm < WORLD_ARMS; arm++)
                 assert_true(flow[arm] == -back[arm]);
         }
     return true;
 }
 
-static void expect_average_kept(struct live_site *const cores[SITES])
+static void expect_average_kept(struct live_site *const cores[WORLD_SITES])
 {
-    for (uint32_t arm = 0; arm < ARMS; arm++) {
+    for (uint32_t arm = 0; arm < WORLD_ARMS; arm++) {
         double apart = 0;
-        for (uint32_t i = 0; i < SITES; i++) {
+        for (uint32_t i = 0; i < WORLD_SITES; i++) {
             struct tacit_gossip_agent_view view;
             tacit_gossip_agent_look(cores[i]->state, &view);
             apart += view.theta[arm] - view.mean[arm];
@@ -303,20 +110,20 @@ static void expect_average_kept(struct live_site *const cores[SITES])
 /* If nothing is in flight. */
 static bool average_is_kept(struct world *world)
 {
-    struct live_site *cores[SITES];
-    for (uint32_t i = 0; i < SITES; i++)
+    struct live_site *cores[WORLD_SITES];
+    for (uint32_t i = 0; i < WORLD_SITES; i++)
         cores[i] = core_of(&world->sites[i]);
     bool const is_quiet = edges_agree(cores);
     if (is_quiet)
         expect_average_kept(cores);
-    for (uint32_t i = 0; i < SITES; i++)
+    for (uint32_t i = 0; i < WORLD_SITES; i++)
         live_site_free(cores[i]);
     return is_quiet;
 }
 
 static bool all_finished(const struct world *world)
 {
-    for (uint32_t i = 0; i < SITES; i++) {
+    for (uint32_t i = 0; i < WORLD_SITES; i++) {
         struct live_site_view view;
         gossip_site_ops.look(world->sites[i].live, &view);
         assert_false(view.is_halted);
@@ -326,46 +133,49 @@ static bool all_finished(const struct world *world)
     return true;
 }
 
-/* Something happens to somebody. */
+/* Something happens to somebody; who dies of it may have lost it. */
 static void happen(struct world *world)
 {
-    uint32_t const index = (uint32_t)tacit_rng_below(&world->chance, SITES);
+    uint32_t const index = (uint32_t)tacit_rng_below(&world->chance, WORLD_SITES);
     uint64_t const what = tacit_rng_below(&world->chance, 100);
+    size_t const count = world->end - world->first;
     bool const dies = tacit_rng_below(&world->chance, 40) == 0;
+    world->is_lost = dies && what % 2 != 0;
     if (what < 45) {
-        play(world, index, !dies || what % 2 == 0);
+        (void)world_play(world, index);
     } else if (what < 60) {
         world->now_us += EXCHANGE_US;
-        (void)step(world, index, (struct live_site_event){.kind = LIVE_SITE_TIMEOUT},
-                   !dies || what % 2 == 0);
-    } else if (world->count > 0) {
-        struct letter const letter = take(world, tacit_rng_below(&world->chance, world->count));
-        bool const is_lost = what > 94;
-        bool const is_repeated = what > 88 && !is_lost;
-        if (!is_lost)
-            (void)deliver(world, &letter, !dies || what % 2 == 0 || letter.to != index);
+        (void)world_time_out(world, index);
+    } else if (count > 0) {
+        struct letter const letter =
+            world_take(world, world->first + tacit_rng_below(&world->chance, count));
+        bool const is_repeated = what > 88 && what <= 94;
+        world->is_lost = world->is_lost && letter.message.to == index;
+        if (what <= 94) /* else it is lost */
+            deliver(world, &letter);
         if (is_repeated)
-            world->letters[world->count++] = letter;
+            world->queue[world->end++] = letter;
         else
-            free(letter.bytes);
+            free((void *)(uintptr_t)letter.message.bytes);
     }
+    world->is_lost = false;
     if (dies)
-        revive(world, index);
+        world_revive(world, index);
 }
 
 /* Letters arrive and exchanges go on, nothing fails. */
 static void calm_down(struct world *world)
 {
     for (uint32_t i = 0; i < 20000; i++) {
-        while (world->count > 0) {
-            struct letter const letter = take(world, 0);
-            (void)deliver(world, &letter, true);
-            free(letter.bytes);
+        while (world->first < world->end) {
+            struct letter const letter = world_take(world, world->first);
+            deliver(world, &letter);
+            free((void *)(uintptr_t)letter.message.bytes);
         }
         if (average_is_kept(world))
             return;
         world->now_us += 5 * EXCHANGE_US;
-        (void)step(world, i % SITES, (struct live_site_event){.kind = LIVE_SITE_TIMEOUT}, true);
+        (void)world_time_out(world, i % WORLD_SITES);
     }
     fail_msg("something is always in flight");
 }
@@ -374,25 +184,25 @@ static void average_and_outbox_are_kept_through_losses_repeats_and_deaths(void *
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++) {
-        struct world *const world = world_new(seed);
+        struct world *const world = gossip_world(seed);
         struct live_hub_view hub;
         for (uint32_t i = 0; i < 100000 && !all_finished(world); i++)
             happen(world);
         assert_true(all_finished(world));
         calm_down(world);
-        for (uint32_t i = 0; i < SITES; i++) {
+        for (uint32_t i = 0; i < WORLD_SITES; i++) {
             struct live_site_view view;
             gossip_site_ops.look(world->sites[i].live, &view);
-            assert_true(world->sites[i].release == HORIZON + ARMS);
-            assert_true(view.release_number == HORIZON + ARMS && view.draws_always);
+            assert_true(world->sites[i].release == HORIZON + WORLD_ARMS);
+            assert_true(view.release_number == HORIZON + WORLD_ARMS && view.draws_always);
             assert_true(view.spent_nano <= 2 * TACIT_NANO && view.spent_nano > TACIT_NANO);
-            (void)step(world, i, (struct live_site_event){.kind = LIVE_SITE_CONNECTED}, true);
+            (void)world_step(world, i, (struct live_site_event){.kind = LIVE_SITE_CONNECTED});
         }
         calm_down(world);
         gossip_hub_ops.look(world->hub, &hub);
         assert_true(hub.is_finished && !hub.judges && hub.means != NULL);
-        for (uint32_t i = 0; i < SITES; i++)
-            assert_true(hub.pulls_told[i] == HORIZON + ARMS);
+        for (uint32_t i = 0; i < WORLD_SITES; i++)
+            assert_true(hub.pulls_told[i] == HORIZON + WORLD_ARMS);
         world_free(world);
     }
 }
@@ -409,46 +219,49 @@ static void play_some(struct world *world)
 static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 {
     (void)state;
-    struct world *const world = world_new(100);
+    struct world *const world = gossip_world(100);
     play_some(world);
     struct tacit_gossip_message ask = {
         .kind = TACIT_GOSSIP_ASK, .from = 0, .run_id = 7, .life_number = 1, .life = 1};
     uint8_t bytes[64];
-    size_t const size = tacit_wire_gossip_bytes(&ask, ARMS);
+    size_t const size = tacit_wire_gossip_bytes(&ask, WORLD_ARMS);
     assert_true(size <= sizeof bytes);
-    tacit_wire_gossip_encode(&ask, ARMS, bytes);
+    tacit_wire_gossip_encode(&ask, WORLD_ARMS, bytes);
     uint32_t const kind = tacit_wire_gossip_kind(TACIT_GOSSIP_ASK);
     struct {
-        struct letter letter;
+        uint32_t from;
+        uint32_t kind;
+        size_t size;
         enum tacit_status status;
     } const cases[] = {
-        {{0, 1, kind, bytes, size - 1}, TACIT_MALFORMED},
-        {{0, 1, kind + 1, bytes, size}, TACIT_MALFORMED},     /* another kind on the envelope */
-        {{2, 1, kind, bytes, size}, TACIT_STRANGER},          /* another sender */
-        {{TACIT_HUB, 1, kind, bytes, size}, TACIT_UNEXPECTED} /* the hub has nothing to say */
+        {0, kind, size - 1, TACIT_MALFORMED},
+        {0, kind + 1, size, TACIT_MALFORMED},     /* another kind on the envelope */
+        {2, kind, size, TACIT_STRANGER},          /* another sender */
+        {TACIT_HUB, kind, size, TACIT_UNEXPECTED} /* the hub has nothing to say */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t size_before;
         size_t size_after;
-        uint8_t before[4096];
         void const *const now = live_site_bytes(world->sites[1].live, &size_before);
-        assert_true(size_before <= sizeof before);
-        memcpy(before, now, size_before);
-        assert_int_equal(hear(world, &cases[i].letter, true), cases[i].status);
+        uint8_t *const before = world_copy(now, size_before);
+        struct letter const letter = {
+            cases[i].from, {.to = 1, .kind = cases[i].kind, .bytes = bytes, .size = cases[i].size}};
+        assert_int_equal(world_hear(world, 1, &letter), cases[i].status);
         void const *const after = live_site_bytes(world->sites[1].live, &size_after);
         assert_int_equal(size_after, size_before);
         assert_memory_equal(after, before, size_after);
+        free(before);
     }
     struct live_site_event const offer = {.kind = LIVE_SITE_OFFER};
-    assert_int_equal(step(world, 1, offer, true), TACIT_UNEXPECTED);
+    assert_int_equal(world_step(world, 1, offer), TACIT_UNEXPECTED);
     world_free(world);
 }
 
 static void hub_believes_a_site_about_itself_only(void **state)
 {
     (void)state;
-    static const double theta[ARMS] = {0.25, 0.5, 0.75};
-    struct world *const world = world_new(101);
+    static const double theta[WORLD_ARMS] = {0.25, 0.5, 0.75};
+    struct world *const world = gossip_world(101);
     static const struct {
         struct tacit_wire_gossip_told told;
         uint32_t from;
@@ -459,16 +272,20 @@ static void hub_believes_a_site_about_itself_only(void **state)
         {{1, 7, 10, false, theta}, 2, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_STRANGER},
         {{1, 8, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_STRANGER},
         {{1, 7, 10, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD - 1, TACIT_UNEXPECTED},
-        {{1, 7, ARMS - 1, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED},
-        {{1, 7, HORIZON + ARMS + 1, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED},
+        {{1, 7, WORLD_ARMS - 1, false, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED},
+        {{1, 7, HORIZON + WORLD_ARMS + 1, false, theta},
+         1,
+         TACIT_WIRE_GOSSIP_KIND_TOLD,
+         TACIT_MALFORMED},
         {{1, 7, HORIZON, true, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[128];
-        size_t const size = tacit_wire_gossip_told_bytes(ARMS);
+        size_t const size = tacit_wire_gossip_told_bytes(WORLD_ARMS);
         assert_true(size <= sizeof bytes);
-        tacit_wire_gossip_told_encode(&cases[i].told, ARMS, bytes);
-        struct letter const letter = {cases[i].from, TACIT_HUB, cases[i].kind, bytes, size};
-        assert_int_equal(tell_hub(world, &letter), cases[i].status);
+        tacit_wire_gossip_told_encode(&cases[i].told, WORLD_ARMS, bytes);
+        struct letter const letter = {
+            cases[i].from, {.to = TACIT_HUB, .kind = cases[i].kind, .bytes = bytes, .size = size}};
+        assert_int_equal(world_tell_hub(world, &letter), cases[i].status);
     }
     struct live_hub_view view;
     gossip_hub_ops.look(world->hub, &view);
@@ -482,57 +299,32 @@ static void hub_believes_a_site_about_itself_only(void **state)
 static void a_state_of_other_bytes_is_not_put_back(void **state)
 {
     (void)state;
-    struct world *const world = world_new(102);
+    struct world *const world = gossip_world(102);
     play_some(world);
     struct site *const site = &world->sites[1];
-    struct live_site *restored = NULL;
     uint64_t length;
     memcpy(&length, site->disk, sizeof length);
-    for (size_t size = 0; size < site->disk_size; size += 7)
-        assert_int_equal(
-            live_site_restore(&gossip_site_ops, &restored, &site->config, site->disk, size),
-            TACIT_MALFORMED);
+    world_expect_no_other_state(world);
     /* What all sites agreed on; the digest beside it knows it. Behind it are neighbours' names. */
     for (size_t at = 0; at < sizeof length + length - 40; at++) {
         site->disk[at] ^= 1;
-        assert_int_equal(live_site_restore(&gossip_site_ops, &restored, &site->config, site->disk,
-                                           site->disk_size),
+        assert_int_equal(world_restore(world, &site->config, site->disk, site->disk_size),
                          TACIT_MALFORMED);
         site->disk[at] ^= 1;
     }
-    struct live_site_config other = site->config; /* another policy, another noise */
-    other.epsilon = 1;
-    assert_int_equal(
-        live_site_restore(&gossip_site_ops, &restored, &other, site->disk, site->disk_size),
-        TACIT_MALFORMED);
-    assert_null(restored);
     world_free(world);
 }
 
 static void a_policy_is_not_overruled_by_an_announcement(void **state)
 {
     (void)state;
-    struct world *const world = world_new(103);
-    struct live_site *joined = NULL;
-    char const *objection = NULL;
-    size_t size;
-    uint8_t *const bytes = live_hub_announce(&gossip_hub_ops, &world->config, 0, &size);
-    assert_non_null(bytes);
+    struct world *const world = gossip_world(103);
     struct live_site_config strict = world->sites[0].config;
     strict.epsilon = 1;
-    assert_int_equal(live_site_join(&gossip_site_ops, &joined, &strict, bytes, size, &objection),
-                     TACIT_REFUSED);
-    assert_non_null(strstr(objection, "policy.epsilon"));
+    world_expect_policy(world, &strict, "policy.epsilon");
     strict = world->sites[0].config;
-    strict.pulls_max = HORIZON + ARMS - 1;
-    assert_int_equal(live_site_join(&gossip_site_ops, &joined, &strict, bytes, size, &objection),
-                     TACIT_REFUSED);
-    assert_non_null(strstr(objection, "policy.pulls_max"));
-    assert_int_equal(
-        live_site_join(&gossip_site_ops, &joined, &strict, bytes, size / 2, &objection),
-        TACIT_MALFORMED);
-    assert_null(joined);
-    free(bytes);
+    strict.pulls_max = HORIZON + WORLD_ARMS - 1;
+    world_expect_policy(world, &strict, "policy.pulls_max");
     world_free(world);
 }
 
@@ -545,5 +337,5 @@ int main(void)
         cmocka_unit_test(a_state_of_other_bytes_is_not_put_back),
         cmocka_unit_test(a_policy_is_not_overruled_by_an_announcement),
     };
-    return cmocka_run_group_tests_name("gossip_seam", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gossip_seam", tests, open_network, close_network);
 }

@@ -1,6 +1,6 @@
-/* The seam between the daemons and a protocol: sites and hub of each family that is live over a
- * star driven through live_site_ops and live_hub_ops alone, as bytes. Sites and hub are put back
- * from their bytes after every step. */
+/* The seam between the daemons and a protocol: each family with a plan that is live over a star, as
+ * tests/support/live_world.h drives it. The player in a site of votes is, byte for byte, the
+ * simulator's. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,272 +12,41 @@
 #include "../../src/families/elim/settings.h"
 #include "../../src/families/phased/live.h"
 #include "../../src/families/phased/settings.h"
-#include "tacit/random.h"
+#include "../../src/families/vote/live_keys.h"
+#include "../support/live_world.h"
 #include "tacit/wire_elim.h"
 #include "tacit/wire_phased.h"
+#include "tacit/wire_vote.h"
 
-#define SITES 3u
-#define ARMS 3u
 #define HORIZON 20000u
-#define LETTERS_MAX 256u
+#define TICK_US 1000u
 
-static const char *const names[SITES] = {"north", "east", "south"};
-static const char *const arms[ARMS] = {"left", "right", "none"};
-static const double means[ARMS] = {0.75, 0.5, 0.125};
-
-struct letter {
-    uint32_t from;
-    uint32_t to;
-    uint32_t kind;
-    uint32_t epoch;
-    uint8_t *bytes;
-    size_t size;
-};
-
-struct site {
-    struct live_site_config config;
-    struct live_site *live;
-    struct tacit_rng noise;
-    struct tacit_pull_block plan[ARMS];
-    uint32_t plan_count;
-    uint64_t release;
-    uint64_t acknowledged;
-};
-
-struct world {
-    struct live_hub_config config;
-    struct live_hub *hub;
-    struct tacit_rng chance;
-    struct site sites[SITES];
-    struct letter queue[LETTERS_MAX];
-    size_t first;
-    size_t end;
-    uint64_t now_us;
-};
+static const double means[WORLD_ARMS] = {0.75, 0.5, 0.125};
 
 /* A family, and what it calls two of its messages. */
 struct family {
-    const struct live_site_ops *site_ops;
-    const struct live_hub_ops *hub_ops;
-    const void *settings;
+    struct world_family world;
     uint32_t commit;
     uint32_t report;
 };
 
-/* The one under test. */
-static const struct live_site_ops *site_ops;
-static const struct live_hub_ops *hub_ops;
-static struct family family;
+static struct family chosen;
+static struct family const *const family = &chosen; /* the one under test */
 
-/* ---- Letters --------------------------------------------------------------------------------- */
-
-static void post(struct world *world, uint32_t from, const struct live_message *messages,
-                 size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint8_t *const bytes = malloc(messages[i].size);
-        assert_non_null(bytes);
-        assert_true(world->end < LETTERS_MAX);
-        memcpy(bytes, messages[i].bytes, messages[i].size);
-        world->queue[world->end++] = (struct letter){
-            from, messages[i].to, messages[i].kind, messages[i].epoch, bytes, messages[i].size};
-    }
-}
-
-/* ---- Sites ----------------------------------------------------------------------------------- */
-
-static void put_back(struct site *site)
-{
-    size_t size;
-    size_t size_again;
-    void const *const bytes = live_site_bytes(site->live, &size);
-    struct live_site *restored;
-    assert_int_equal(live_site_restore(site_ops, &restored, &site->config, bytes, size), TACIT_OK);
-    assert_memory_equal(live_site_bytes(restored, &size_again), bytes, size);
-    assert_int_equal(size_again, size);
-    live_site_free(site->live);
-    site->live = restored;
-}
-
-static enum tacit_status step(struct world *world, uint32_t index, struct live_site_event event)
-{
-    struct site *const site = &world->sites[index];
-    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
-    struct live_site_update update;
-    event.now_us = ++world->now_us;
-    enum tacit_status const status = live_site_step(site->live, &event, &entropy, &update);
-    if (update.has_release) {
-        assert_non_null(update.release.bytes);
-        assert_true(update.release.number == site->release ||
-                    update.release.number == site->release + 1);
-        site->release = update.release.number;
-    }
-    if (update.acknowledged > 0)
-        site->acknowledged = update.acknowledged;
-    if (update.has_plan && update.plan_count > 0)
-        memcpy(site->plan, update.plan, update.plan_count * sizeof *site->plan);
-    if (update.has_plan)
-        site->plan_count = update.plan_count;
-    post(world, index, update.messages, update.message_count);
-    put_back(site);
-    return status;
-}
-
-static enum tacit_status hear(struct world *world, uint32_t index, const struct letter *letter)
-{
-    struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
-    event.as.message.from = letter->from;
-    event.as.message.is_broadcast = letter->to == TACIT_EVERYONE;
-    event.as.message.kind = letter->kind;
-    event.as.message.epoch = letter->epoch;
-    event.as.message.bytes = letter->bytes;
-    event.as.message.size = letter->size;
-    return step(world, index, event);
-}
-
-/* One reward of its plan; false: there is none to give. */
-static bool play(struct world *world, uint32_t index)
-{
-    struct site *const site = &world->sites[index];
-    for (uint32_t i = 0; i < site->plan_count; i++) {
-        struct live_site_event event = {.kind = LIVE_SITE_REWARD};
-        if (site->plan[i].count == 0)
-            continue;
-        site->plan[i].count--;
-        event.as.reward.arm = site->plan[i].arm;
-        event.as.reward.value = means[site->plan[i].arm];
-        assert_int_equal(step(world, index, event), TACIT_OK);
-        return true;
-    }
-    return false;
-}
-
-/* ---- The hub --------------------------------------------------------------------------------- */
-
-static enum tacit_status step_hub(struct world *world, struct live_hub_event event)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&world->chance);
-    struct live_hub_update update;
-    struct live_hub *restored;
-    size_t size;
-    event.now_us = ++world->now_us;
-    enum tacit_status const status = live_hub_step(world->hub, &event, &entropy, &update);
-    post(world, TACIT_HUB, update.messages, update.message_count);
-    void const *const bytes = live_hub_bytes(world->hub, &size);
-    assert_int_equal(live_hub_open(hub_ops, &restored, &world->config, bytes, size), TACIT_OK);
-    live_hub_free(world->hub);
-    world->hub = restored;
-    return status;
-}
-
-static enum tacit_status tell_hub(struct world *world, const struct letter *letter)
-{
-    return step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_RECEIVE,
-                                                   .from = letter->from,
-                                                   .message_kind = letter->kind,
-                                                   .message_epoch = letter->epoch,
-                                                   .bytes = letter->bytes,
-                                                   .size = letter->size});
-}
-
-/* ---- A run ----------------------------------------------------------------------------------- */
-
-static void join(struct world *world, uint32_t index)
-{
-    struct site *const site = &world->sites[index];
-    char const *objection = NULL;
-    size_t size;
-    uint8_t *const bytes = live_hub_announce(hub_ops, &world->config, index, &size);
-    assert_non_null(bytes);
-    assert_int_equal(live_site_join(site_ops, &site->live, &site->config, bytes, size, &objection),
-                     TACIT_OK);
-    assert_null(objection);
-    assert_true(live_site_is_of(site->live, bytes, size));
-    free(bytes);
-    (void)step(world, index, (struct live_site_event){.kind = LIVE_SITE_START});
-}
-
-static struct site site_of(uint32_t index)
-{
-    return (struct site){.config = {.federation = "trial",
-                                    .site = names[index],
-                                    .arm_names = arms,
-                                    .arm_count = ARMS,
-                                    .epsilon = 100,
-                                    .budget = 100,
-                                    .lo = 0,
-                                    .hi = 1,
-                                    .agents_max = SITES,
-                                    .rounds_max = 40,
-                                    .pulls_max = HORIZON,
-                                    .resend_after_us = 2000000},
-                         .noise = tacit_rng_stream(1, 0, index, TACIT_PURPOSE_NOISE)};
-}
-
-static struct world *world_new(void)
-{
-    struct world *const world = calloc(1, sizeof *world);
-    assert_non_null(world);
-    world->config = (struct live_hub_config){.federation = "trial",
-                                             .sites = names,
-                                             .site_count = SITES,
-                                             .arm_names = arms,
-                                             .arm_count = ARMS,
-                                             .run_id = 7,
-                                             .horizon = HORIZON,
-                                             .epsilon = 100,
-                                             .lo = 0,
-                                             .hi = 1,
-                                             .quorum = SITES,
-                                             .deadline_s = 60,
-                                             .settings = family.settings};
-    world->chance = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
-    assert_null(live_hub_too_large(hub_ops, &world->config));
-    assert_int_equal(live_hub_open(hub_ops, &world->hub, &world->config, NULL, 0), TACIT_OK);
-    for (uint32_t index = 0; index < SITES; index++) {
-        world->sites[index] = site_of(index);
-        join(world, index);
-    }
-    (void)step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_START});
-    return world;
-}
-
-static void world_free(struct world *world)
-{
-    for (uint32_t index = 0; index < SITES; index++)
-        live_site_free(world->sites[index].live);
-    for (size_t i = world->first; i < world->end; i++)
-        free(world->queue[i].bytes);
-    live_hub_free(world->hub);
-    free(world);
-}
-
-static void deliver(struct world *world)
-{
-    struct letter const letter = world->queue[world->first++];
-    if (letter.to == TACIT_HUB)
-        assert_int_equal(tell_hub(world, &letter), TACIT_OK);
-    for (uint32_t index = 0; index < SITES && letter.to != TACIT_HUB; index++)
-        if (letter.to == TACIT_EVERYONE || letter.to == index)
-            assert_int_equal(hear(world, index, &letter), TACIT_OK);
-    free(letter.bytes);
-}
-
-/* Whatever is on its way arrives. */
-static void deliver_all(struct world *world)
-{
-    while (world->first < world->end)
-        deliver(world);
-}
+static struct tacit_wire_vote_run vote_settings = {.run_id = 7,
+                                                   .agent_count = WORLD_SITES,
+                                                   .arm_count = WORLD_ARMS,
+                                                   .horizon = 1000000,
+                                                   .accuracy = 0.05,
+                                                   .eta = 0.1,
+                                                   .votes_needed = 2,
+                                                   .tick_ms = TICK_US / 1000};
 
 static bool is_decided(const struct world *world)
 {
-    struct live_site_view view;
-    for (uint32_t index = 0; index < SITES; index++) {
-        site_ops->look(world->sites[index].live, &view);
-        if (!view.is_decided)
+    for (uint32_t index = 0; index < WORLD_SITES; index++)
+        if (!world_look(world, index).is_decided)
             return false;
-    }
     return true;
 }
 
@@ -286,9 +55,9 @@ static void run(struct world *world)
     bool is_moving = true;
     while (is_moving && !is_decided(world)) {
         is_moving = world->first < world->end;
-        deliver_all(world);
-        for (uint32_t index = 0; index < SITES && !is_decided(world); index++)
-            is_moving = play(world, index) || is_moving;
+        world_deliver_all(world);
+        for (uint32_t index = 0; index < WORLD_SITES && !is_decided(world); index++)
+            is_moving = world_play(world, index) != TACIT_NO_ARM || is_moving;
     }
 }
 
@@ -296,20 +65,20 @@ static void run(struct world *world)
 
 static void a_run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
 {
-    struct world *const world = world_new();
+    struct world *const world = world_new(&family->world, 1);
     struct live_hub_view hub;
     struct live_site_view view;
-    uint32_t ranking[ARMS];
+    uint32_t ranking[WORLD_ARMS];
     (void)state;
     run(world);
     assert_true(is_decided(world));
-    hub_ops->look(world->hub, &hub);
+    hub = world_look_hub(world);
     assert_true(hub.judges && hub.is_finished);
     assert_int_equal(hub.active_count, 1);
     assert_true(tacit_bits_has(hub.active, 0));
-    for (uint32_t index = 0; index < SITES; index++) {
+    for (uint32_t index = 0; index < WORLD_SITES; index++) {
         struct site const *const site = &world->sites[index];
-        site_ops->look(site->live, &view);
+        view = world_look(world, index);
         assert_int_equal(view.release_number, hub.round_count);
         assert_int_equal(site->release, hub.round_count); /* a row for every draw */
         assert_int_equal(site->acknowledged, hub.round_count);
@@ -320,45 +89,34 @@ static void a_run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
     world_free(world);
 }
 
-/* A letter in the name of another, one that is cut, one of another kind than its envelope says. */
 static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 {
-    struct world *const world = world_new();
-    size_t size;
+    struct world *const world = world_new(&family->world, 1);
     (void)state;
-    while (world->first < world->end && world->queue[world->first].to != TACIT_HUB)
-        deliver(world); /* up to the first question to the hub */
-    assert_true(world->first < world->end);
-    struct letter letter = world->queue[world->first];
-    void const *const bytes = live_hub_bytes(world->hub, &size);
-    uint8_t *const before = malloc(size);
-    assert_non_null(before);
-    memcpy(before, bytes, size);
-    letter.from = (letter.from + 1) % SITES;
-    assert_int_equal(tell_hub(world, &letter), TACIT_STRANGER);
-    letter.from = world->queue[world->first].from;
-    letter.size--;
-    assert_int_equal(tell_hub(world, &letter), TACIT_MALFORMED);
-    letter.size++;
-    letter.kind++;
-    assert_int_not_equal(tell_hub(world, &letter), TACIT_OK);
-    assert_memory_equal(live_hub_bytes(world->hub, &size), before, size);
-    letter.kind--;
-    assert_int_equal(tell_hub(world, &letter), TACIT_OK);
-    free(before);
+    while (world->first < world->end && world->queue[world->first].message.to != TACIT_HUB)
+        world_deliver_to(world, WORLD_ALL); /* up to the first question to the hub */
+    while (world->first == world->end)
+        (void)world_play(world, 0);
+    world_expect_refusals(world);
+    world_free(world);
+}
+
+static void states_that_cannot_be_are_not_restored(void **state)
+{
+    struct world *const world = world_new(&family->world, 1);
+    (void)state;
+    world_expect_no_other_state(world);
     world_free(world);
 }
 
 static void an_offer_is_not_for_a_family_with_a_plan(void **state)
 {
-    struct world *const world = world_new();
-    static const double contexts[ARMS] = {1, 2, 3};
+    struct world *const world = world_new(&family->world, 1);
+    static const double contexts[WORLD_ARMS] = {1, 2, 3};
     struct live_site_event event = {.kind = LIVE_SITE_OFFER};
     (void)state;
-    event.as.offer = (struct tacit_offer){ARMS, 1, contexts};
-    assert_int_equal(step(world, 0, event), TACIT_UNEXPECTED);
-    run(world);
-    assert_true(is_decided(world));
+    event.as.offer = (struct tacit_offer){WORLD_ARMS, 1, contexts};
+    assert_int_equal(world_step(world, 0, event), TACIT_UNEXPECTED);
     world_free(world);
 }
 
@@ -367,23 +125,23 @@ static uint32_t count_letters(const struct world *world, uint32_t from, uint32_t
 {
     uint32_t count = 0;
     for (size_t i = world->first; i < world->end; i++)
-        count += world->queue[i].from == from && world->queue[i].kind == kind ? 1 : 0;
+        count += world->queue[i].from == from && world->queue[i].message.kind == kind ? 1 : 0;
     return count;
 }
 
 /* The first order is everywhere; site 0 has played all of its plan but `left` pulls. */
 static struct world *world_with_plan_left(uint64_t left)
 {
-    struct world *const world = world_new();
+    struct world *const world = world_new(&family->world, 1);
     struct site *const site = &world->sites[0];
-    deliver_all(world);
+    world_deliver_all(world);
     for (;;) {
         uint64_t count = 0;
         for (uint32_t i = 0; i < site->plan_count; i++)
             count += site->plan[i].count;
         if (count <= left)
             break;
-        assert_true(play(world, 0));
+        (void)world_play(world, 0);
     }
     assert_true(site->plan_count > 0);
     return world;
@@ -395,13 +153,13 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     struct world *const world = world_with_plan_left(1);
     struct site *const site = &world->sites[0];
     struct live_site_view view;
-    uint32_t before[ARMS];
-    uint32_t ranking[ARMS];
+    uint32_t before[WORLD_ARMS];
+    uint32_t ranking[WORLD_ARMS];
     (void)state;
     uint32_t const count = live_site_rank(site->live, &site->config, before);
     assert_int_equal(site->release, 0);
-    assert_true(play(world, 0));
-    site_ops->look(site->live, &view);
+    (void)world_play(world, 0);
+    view = world_look(world, 0);
     assert_true(view.is_committed && view.is_waiting && !view.is_blocked && view.trouble == NULL);
     assert_int_equal(view.draw_number, 1);
     assert_int_equal(view.release_number, 0);
@@ -409,13 +167,13 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     assert_true(view.spent_nano > 0);
     assert_int_equal(live_site_rank(site->live, &site->config, ranking), count);
     assert_memory_equal(ranking, before, sizeof ranking);
-    assert_int_equal(count_letters(world, 0, family.commit), 1);
-    assert_int_equal(count_letters(world, 0, family.report), 0);
-    deliver(world);
-    assert_int_equal(count_letters(world, 0, family.report), 0); /* the grant is on its way */
-    deliver(world);
-    assert_int_equal(count_letters(world, 0, family.report), 1);
-    site_ops->look(site->live, &view);
+    assert_int_equal(count_letters(world, 0, family->commit), 1);
+    assert_int_equal(count_letters(world, 0, family->report), 0);
+    world_deliver_to(world, WORLD_ALL);
+    assert_int_equal(count_letters(world, 0, family->report), 0); /* the grant is on its way */
+    world_deliver_to(world, WORLD_ALL);
+    assert_int_equal(count_letters(world, 0, family->report), 1);
+    view = world_look(world, 0);
     assert_true(!view.is_committed);
     assert_int_equal(view.release_number, 1);
     world_free(world);
@@ -433,82 +191,256 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     (void)state;
     void const *const bytes = live_site_bytes(site->live, &size);
     struct live_site *old;
-    assert_int_equal(live_site_restore(site_ops, &old, &site->config, bytes, size), TACIT_OK);
-    assert_true(play(world, 0));
-    deliver_all(world);
-    site_ops->look(site->live, &view);
+    assert_int_equal(live_site_restore(family->world.site_ops, &old, &site->config, bytes, size),
+                     TACIT_OK);
+    (void)world_play(world, 0);
+    world_deliver_all(world);
+    view = world_look(world, 0);
     assert_int_equal(view.release_number, 1);
     live_site_free(site->live);
     memcpy(site->plan, copied.plan, sizeof site->plan);
     site->plan_count = copied.plan_count;
     site->live = old; /* with other noise, from here on in its stream */
     site->release = 0;
-    assert_true(play(world, 0));
-    assert_int_equal(count_letters(world, 0, family.commit), 1);
+    (void)world_play(world, 0);
+    assert_int_equal(count_letters(world, 0, family->commit), 1);
     struct letter const commit = world->queue[world->first++];
-    assert_int_equal(tell_hub(world, &commit), TACIT_FORKED);
-    free(commit.bytes);
-    hub_ops->look(world->hub, &hub);
+    assert_int_equal(world_tell_hub(world, &commit), TACIT_FORKED);
+    free((void *)(uintptr_t)commit.message.bytes);
+    hub = world_look_hub(world);
     assert_true(tacit_bits_has(hub.flagged, 0) && !tacit_bits_has(hub.flagged, 1));
-    deliver_all(world);
-    site_ops->look(site->live, &view);
+    world_deliver_all(world);
+    view = world_look(world, 0);
     assert_true(view.is_blocked && view.trouble != NULL);
     assert_non_null(strstr(view.trouble, "coordinator"));
     assert_int_equal(view.release_number, 0);
-    assert_int_equal(count_letters(world, 0, family.report), 0);
-    hub_ops->look(world->hub, &hub);
+    assert_int_equal(count_letters(world, 0, family->report), 0);
+    hub = world_look_hub(world);
     assert_int_equal(hub.report_count, 1); /* the first one's */
     world_free(world);
 }
 
 static void a_policy_is_not_overruled_by_an_announcement(void **state)
 {
-    struct world *const world = world_new();
+    struct world *const world = world_new(&family->world, 1);
     struct live_site_config strict = world->sites[0].config;
-    struct live_site *joined = NULL;
-    char const *objection = NULL;
-    size_t size;
-    uint8_t *const bytes = live_hub_announce(hub_ops, &world->config, 0, &size);
     (void)state;
-    assert_non_null(bytes);
-    strict.epsilon = 1; /* the run reckons with 100 */
-    assert_int_equal(live_site_join(site_ops, &joined, &strict, bytes, size, &objection),
-                     TACIT_REFUSED);
-    assert_non_null(strstr(objection, "policy.epsilon"));
-    assert_null(joined);
-    assert_int_equal(live_site_join(site_ops, &joined, &strict, bytes, size / 2, &objection),
-                     TACIT_MALFORMED);
-    free(bytes);
+    strict.epsilon /= 100; /* the run reckons with more */
+    world_expect_policy(world, &strict, "policy.epsilon");
     world_free(world);
 }
 
-static int choose(const struct family *chosen)
+/* ---- Votes: the player in a site ------------------------------------------------------------- */
+
+static void tick(struct world *world)
 {
-    family = *chosen;
-    site_ops = family.site_ops;
-    hub_ops = family.hub_ops;
-    return 0;
+    world->now_us += TICK_US;
+    for (uint32_t index = 0; index < WORLD_SITES; index++)
+        if (world->now_us >= world->sites[index].deadline_us)
+            assert_int_equal(world_time_out(world, index), TACIT_OK);
 }
 
-static struct elim_hub_settings elim_settings;
+/* Two sites play; the third has nobody in. */
+static void vote_run(struct world *world)
+{
+    for (int i = 0; i < 100000 && !world_look(world, 2).is_decided; i++) {
+        world_deliver_all(world);
+        bool const rests =
+            world_play(world, 0) == TACIT_NO_ARM && world_play(world, 1) == TACIT_NO_ARM;
+        world_deliver_all(world);
+        if (rests)
+            tick(world);
+    }
+    world_deliver_all(world);
+}
+
+static void run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
+{
+    struct world *const world = world_new(&family->world, 1);
+    struct live_hub_view hub;
+    uint32_t ranking[WORLD_ARMS];
+    (void)state;
+    vote_run(world);
+    hub = world_look_hub(world);
+    assert_true(hub.judges && hub.is_finished);
+    assert_int_equal(hub.active_count, 1);
+    assert_true(tacit_bits_has(hub.active, 0));
+    assert_int_equal(hub.votes_needed, 2);
+    assert_true(hub.votes[1] == 2 && hub.votes[2] == 2 && hub.votes[0] == 0);
+    assert_int_equal(hub.report_count, 2);
+    for (uint32_t index = 0; index < WORLD_SITES; index++) {
+        struct site const *const site = &world->sites[index];
+        struct live_site_view const view = world_look(world, index);
+        assert_true(view.is_decided && !view.is_committed && view.trouble == NULL);
+        assert_int_equal(view.release_number, site->release); /* a row for every draw */
+        assert_int_equal(view.release_number, hub.seen[index]);
+        assert_int_equal(site->acknowledged, site->release);
+        assert_true((index == 2) == (view.spent_nano == 0));
+        assert_int_equal(live_site_rank(site->live, &site->config, ranking), 1);
+        assert_int_equal(ranking[0], 0);
+    }
+    assert_int_equal(world_look(world, 2).pull_count, 0);
+    world_free(world);
+}
+
+/* A player as the simulator drives it, beside a site that alone plays. */
+struct twin {
+    struct tacit_vote_private_config config;
+    struct tacit_vote_private *player;
+    struct tacit_vote_board *board;
+    size_t size;
+    struct tacit_rng noise;
+    uint64_t cell; /* asked for */
+};
+
+static void open_twin(struct twin *twin)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, 2, 0, 1};
+    struct tacit_vote_board_config const board = {
+        .run_id = 7, .player_count = WORLD_SITES, .arm_count = WORLD_ARMS, .votes_needed = 2};
+    *twin = (struct twin){.config = {.run_id = 7,
+                                     .player_count = WORLD_SITES,
+                                     .arm_count = WORLD_ARMS,
+                                     .accuracy = vote_settings.accuracy,
+                                     .failure = vote_settings.eta,
+                                     .growth = 2,
+                                     .budget_nano = 2 * TACIT_NANO,
+                                     .tick_us = TICK_US},
+                          .noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE)};
+    assert_int_equal(tacit_mechanism_init(&twin->config.mechanism, &mechanism), TACIT_OK);
+    twin->size = tacit_vote_private_size(&twin->config);
+    twin->player = calloc(1, twin->size);
+    twin->board = calloc(1, tacit_vote_board_size(&board));
+    assert_int_equal(tacit_vote_private_init(twin->player, &twin->config), TACIT_OK);
+    assert_int_equal(tacit_vote_board_init(twin->board, &board), TACIT_OK);
+}
+
+static void step_twin(struct twin *twin, uint64_t now_us, struct tacit_vote_event event)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&twin->noise);
+    struct tacit_vote_private_update update;
+    event.now_us = now_us;
+    assert_int_equal(tacit_vote_private_step(twin->player, twin->board, &event, &entropy, &update),
+                     TACIT_OK);
+    if (update.commit)
+        twin->cell = update.cell;
+}
+
+static void expect_same(const struct twin *twin, const struct world *world)
+{
+    size_t size;
+    uint8_t const *const bytes = live_site_bytes(world->sites[0].live, &size);
+    for (size_t at = 0; at + twin->size <= size; at += 8)
+        if (memcmp(bytes + at, twin->player, twin->size) == 0)
+            return;
+    fail_msg("the player of the site is another than the simulator's");
+}
+
+static void player_of_a_site_is_the_simulators_byte_for_byte(void **state)
+{
+    struct world *const world = world_new(&family->world, 1);
+    struct twin twin;
+    (void)state;
+    open_twin(&twin);
+    step_twin(&twin, world->now_us, (struct tacit_vote_event){.kind = TACIT_EVENT_START});
+    world_deliver_all(world);
+    uint32_t draws = 0;
+    for (int i = 0; i < 20000 && draws < 4; i++) {
+        uint32_t const arm = world_play(world, 0);
+        struct tacit_vote_event event = {.kind = TACIT_EVENT_REWARD};
+        event.as.reward.arm = arm;
+        event.as.reward.count = 1;
+        event.as.reward.sum.steps =
+            arm == TACIT_NO_ARM ? 0 : tacit_scale_level(&twin.config.mechanism.scale, means[arm]);
+        if (arm != TACIT_NO_ARM)
+            step_twin(&twin, world->now_us, event);
+        expect_same(&twin, world);
+        struct tacit_vote_message const grant = {
+            .kind = TACIT_VOTE_GRANT, .from = TACIT_HUB, .run_id = 7, .cell = twin.cell};
+        world_deliver_all(world);
+        if (twin.cell > draws) {
+            step_twin(&twin, world->now_us,
+                      (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant});
+            draws++;
+        }
+        expect_same(&twin, world);
+        if (world->sites[0].deadline_us == TACIT_NEVER)
+            continue;
+        assert_true(world->sites[0].is_tick);
+        tick(world);
+        step_twin(&twin, world->now_us, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
+        world_deliver_all(world);
+        expect_same(&twin, world);
+    }
+    assert_true(draws >= 2);
+    free(twin.player);
+    free(twin.board);
+    world_free(world);
+}
+
+/* Nobody hears the grant of one said to everybody; a mark that nobody counted is no state. */
+static void what_only_votes_say_is_refused(void **state)
+{
+    struct world *const world = world_new(&family->world, 1);
+    struct site const *const site = &world->sites[0];
+    size_t size;
+    (void)state;
+    world_deliver_all(world);
+    while (world->first == world->end)
+        (void)world_play(world, 0);
+    world_deliver_to(world, WORLD_ALL);
+    struct letter row = world->queue[world->end - 1];
+    row.message.to = TACIT_EVERYONE;
+    assert_int_equal(world_hear(world, 0, &row), TACIT_MALFORMED);
+    void const *const bytes = live_site_bytes(site->live, &size);
+    uint8_t *const copy = world_copy(bytes, size);
+    copy[size - 1] ^= 1;
+    assert_int_equal(world_restore(world, &site->config, copy, size), TACIT_MALFORMED);
+    free(copy);
+    world_free(world);
+}
+
+/* ---- Families -------------------------------------------------------------------------------- */
+
+static void choose(const struct live_site_ops *site_ops, const struct live_hub_ops *hub_ops,
+                   const void *settings, double epsilon, uint64_t horizon)
+{
+    chosen = (struct family){.world = {.site_ops = site_ops,
+                                       .hub_ops = hub_ops,
+                                       .site = {.epsilon = epsilon,
+                                                .budget = epsilon,
+                                                .rounds_max = 40,
+                                                .pulls_max = horizon,
+                                                .resend_after_us = 2000000},
+                                       .hub = {.horizon = horizon,
+                                               .epsilon = epsilon,
+                                               .quorum = WORLD_SITES,
+                                               .deadline_s = 60,
+                                               .settings = settings},
+                                       .means = means,
+                                       .step_us = 1,
+                                       .repeats_release = true}};
+}
 
 static int choose_elim_by(struct elim_hub_settings settings)
 {
+    static struct elim_hub_settings elim_settings;
     elim_settings = settings;
-    return choose(&(struct family){&elim_site_ops, &elim_hub_ops, &elim_settings,
-                                   tacit_wire_elim_kind(TACIT_ELIM_COMMIT),
-                                   tacit_wire_elim_kind(TACIT_ELIM_REPORT)});
+    choose(&elim_site_ops, &elim_hub_ops, &elim_settings, 100, HORIZON);
+    chosen.commit = tacit_wire_elim_kind(TACIT_ELIM_COMMIT);
+    chosen.report = tacit_wire_elim_kind(TACIT_ELIM_REPORT);
+    return 0;
 }
 
 static int choose_elim(void **state)
 {
     (void)state;
-    return choose_elim_by(elim_hub_settings_make(1, SITES, 4, 0.1));
+    return choose_elim_by(elim_hub_settings_make(1, WORLD_SITES, 4, 0.1));
 }
 
 static int choose_exact_elimination(void **state)
 {
-    struct elim_hub_settings exact = elim_hub_settings_make(1, SITES, 0, 0);
+    struct elim_hub_settings exact = elim_hub_settings_make(1, WORLD_SITES, 0, 0);
     (void)state;
     exact.growth = 2;
     exact.confidence = 0.95;
@@ -516,34 +448,55 @@ static int choose_exact_elimination(void **state)
 }
 
 /* With a confidence it decides, as elimination does. */
-static struct phased_hub_settings phased_settings = {.schedule = {.arm_count = ARMS,
-                                                                  .agent_count = SITES,
-                                                                  .horizon = HORIZON,
-                                                                  .epsilon_per_reward = 100,
-                                                                  .growth = 2,
-                                                                  .arms_per_round = 3,
-                                                                  .confidence = 0.95}};
-
 static int choose_index(void **state)
 {
+    static struct phased_hub_settings phased_settings = {.schedule = {.arm_count = WORLD_ARMS,
+                                                                      .agent_count = WORLD_SITES,
+                                                                      .horizon = HORIZON,
+                                                                      .epsilon_per_reward = 100,
+                                                                      .growth = 2,
+                                                                      .arms_per_round = 3,
+                                                                      .confidence = 0.95}};
     (void)state;
-    return choose(&(struct family){&phased_site_ops, &phased_hub_ops, &phased_settings,
-                                   tacit_wire_phased_kind(TACIT_PHASED_COMMIT),
-                                   tacit_wire_phased_kind(TACIT_PHASED_REPORT)});
+    choose(&phased_site_ops, &phased_hub_ops, &phased_settings, 100, HORIZON);
+    chosen.commit = tacit_wire_phased_kind(TACIT_PHASED_COMMIT);
+    chosen.report = tacit_wire_phased_kind(TACIT_PHASED_REPORT);
+    return 0;
 }
+
+static int choose_votes(void **state)
+{
+    (void)state;
+    choose(&vote_site_ops, &vote_hub_ops, &vote_settings, 2, vote_settings.horizon);
+    chosen.world.step_us = 0;
+    chosen.world.has_own_keys = true;
+    chosen.world.repeats_release = false;
+    return 0;
+}
+
+#define OF_ALL_FAMILIES                                                                            \
+    cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),                            \
+        cmocka_unit_test(states_that_cannot_be_are_not_restored),                                  \
+        cmocka_unit_test(an_offer_is_not_for_a_family_with_a_plan),                                \
+        cmocka_unit_test(a_policy_is_not_overruled_by_an_announcement)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest of_rounds[] = {
+        OF_ALL_FAMILIES,
         cmocka_unit_test(a_run_through_bytes_ends_with_the_best_arm_everywhere),
-        cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
-        cmocka_unit_test(an_offer_is_not_for_a_family_with_a_plan),
         cmocka_unit_test(what_waits_for_its_grant_is_used_nowhere),
         cmocka_unit_test(a_copy_is_refused_says_so_and_is_flagged),
-        cmocka_unit_test(a_policy_is_not_overruled_by_an_announcement),
     };
-    return cmocka_run_group_tests_name("live/seam: elimination", tests, choose_elim, NULL) +
-           cmocka_run_group_tests_name("live/seam: phased index", tests, choose_index, NULL) +
-           cmocka_run_group_tests_name("live/seam: elimination with exact bounds", tests,
-                                       choose_exact_elimination, NULL);
+    const struct CMUnitTest of_votes[] = {
+        OF_ALL_FAMILIES,
+        cmocka_unit_test(run_through_bytes_ends_with_the_best_arm_everywhere),
+        cmocka_unit_test(player_of_a_site_is_the_simulators_byte_for_byte),
+        cmocka_unit_test(what_only_votes_say_is_refused),
+    };
+    return cmocka_run_group_tests_name("live/seam: elimination", of_rounds, choose_elim, NULL) +
+           cmocka_run_group_tests_name("live/seam: phased index", of_rounds, choose_index, NULL) +
+           cmocka_run_group_tests_name("live/seam: elimination with exact bounds", of_rounds,
+                                       choose_exact_elimination, NULL) +
+           cmocka_run_group_tests_name("live/seam: votes", of_votes, choose_votes, NULL);
 }

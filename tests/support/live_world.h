@@ -1,0 +1,109 @@
+/* Three sites and a hub of one live family, driven through live_site_ops and live_hub_ops alone, as
+ * bytes. Both are put back from their bytes after every step, so nothing may live beside them. */
+#ifndef TACIT_TESTS_LIVE_WORLD_H
+#define TACIT_TESTS_LIVE_WORLD_H
+#include "../../src/live/hub.h"
+#include "tacit/random.h"
+
+#define WORLD_SITES 3u
+#define WORLD_ARMS 3u
+#define WORLD_LETTERS_MAX 4096u
+#define WORLD_ALL ((1u << WORLD_SITES) - 1u)
+
+struct letter {
+    uint32_t from;
+    struct live_message message; /* its bytes are its own */
+};
+
+struct site {
+    struct live_site_config config;
+    struct live_site *live;
+    struct tacit_rng noise;
+    struct tacit_rng keys;
+    struct tacit_pull_block plan[WORLD_ARMS];
+    uint32_t plan_count;
+    uint64_t deadline_us;
+    bool is_tick;
+    uint64_t release; /* rows of the ledger */
+    uint64_t acknowledged;
+    uint8_t kept[1024]; /* of the last choice */
+    size_t kept_size;
+    uint32_t choice;
+    uint8_t *disk; /* what was durable last */
+    size_t disk_size;
+};
+
+/* What a family's world is made of. */
+struct world_family {
+    const struct live_site_ops *site_ops;
+    const struct live_hub_ops *hub_ops;
+    struct live_site_config site; /* of each, but its name */
+    struct live_hub_config hub;
+    const double *means;  /* K; NULL: the test gives its rewards */
+    uint64_t step_us;     /* that pass with each step */
+    size_t release_bytes; /* of each row; 0: any */
+    bool has_own_keys;    /* salts come from another stream */
+    bool is_drawn_anew;   /* rewards are 0 or 1, by chance */
+    bool is_from_disk;    /* sites are put back by world_revive alone */
+    bool repeats_release; /* the row of the newest release may be said again */
+};
+
+struct world {
+    struct world_family family;
+    struct live_hub *hub;
+    struct tacit_rng chance;
+    struct site sites[WORLD_SITES];
+    struct letter queue[WORLD_LETTERS_MAX];
+    size_t first;
+    size_t end;
+    uint64_t now_us;
+    bool is_lost;   /* what the next step did is not durable, and nothing of it leaves */
+    char note[512]; /* what the hub said last */
+};
+
+extern const char *const world_names[WORLD_SITES];
+
+/* Everybody has joined and said what he says at first; nothing has arrived. */
+struct world *world_new(const struct world_family *family, uint64_t seed);
+void world_free(struct world *world);
+
+enum tacit_status world_step(struct world *world, uint32_t index, struct live_site_event event);
+enum tacit_status world_hear(struct world *world, uint32_t index, const struct letter *letter);
+enum tacit_status world_step_hub(struct world *world, struct live_hub_event event);
+enum tacit_status world_tell_hub(struct world *world, const struct letter *letter);
+/* Its deadline has come. */
+enum tacit_status world_time_out(struct world *world, uint32_t index);
+/* One reward of its plan. Ensures: its arm; TACIT_NO_ARM: there is none to give. */
+uint32_t world_play(struct world *world, uint32_t index);
+/* From what was durable last. */
+void world_revive(struct world *world, uint32_t index);
+
+/* The letter at this place, out of the queue; its bytes are to be given to free(). */
+struct letter world_take(struct world *world, size_t at);
+/* The next letter arrives; of the sites only those of the set `there` get it. */
+void world_deliver_to(struct world *world, uint32_t there);
+void world_deliver_all_to(struct world *world, uint32_t there);
+void world_deliver_all(struct world *world);
+
+struct live_site_view world_look(const struct world *world, uint32_t index);
+struct live_hub_view world_look_hub(const struct world *world);
+enum tacit_status world_join(const struct world *world, uint32_t index,
+                             const struct live_site_config *config, size_t cut,
+                             struct live_site **site, const char **objection);
+enum tacit_status world_restore(const struct world *world, const struct live_site_config *config,
+                                const void *bytes, size_t size);
+
+/* What it holds now; to be given to free(). */
+uint8_t *world_copy(const void *bytes, size_t size);
+
+/* ---- What holds of all families -------------------------------------------------------------- */
+
+/* A letter to the hub, the first of the queue: in the name of another, cut, or of another kind than
+ * its envelope says, it is refused, and no byte of the hub changes; then it arrives. */
+void world_expect_refusals(struct world *world);
+/* A state that is cut or of another policy is not put back. */
+void world_expect_no_other_state(const struct world *world);
+/* A stricter policy is not overruled, and half an announcement is none. */
+void world_expect_policy(const struct world *world, const struct live_site_config *strict,
+                         const char *key);
+#endif
