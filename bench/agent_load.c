@@ -1,8 +1,9 @@
 /* Load on one agent: callers that ask for batches of decisions and report their rewards, as fast as
  * they get answers. Prints durable decision+reward pairs a second and the time of a request.
  *
- * usage: agent_load SOCKET CALLERS BATCH SECONDS */
+ * usage: agent_load SOCKET CALLERS BATCH SECONDS [keys], with random idempotency keys */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ struct caller {
     pthread_t thread;
     const char *path;
     uint32_t batch;
+    bool has_keys;
+    uint64_t chance;
     double until_s;
     uint64_t pairs;
     uint32_t time_count;
@@ -94,12 +97,25 @@ static char *post(struct caller *caller, int connection, const char *path, const
     return answer;
 }
 
-/* {"requests":[{},{},..]} */
+/* splitmix64 */
+static unsigned long long draw(struct caller *caller)
+{
+    uint64_t mixed = caller->chance += UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ mixed >> 31;
+}
+
+/* {"requests":[{},{},..]}, or each with a key that nothing can be told from. */
 static void write_requests(struct caller *caller)
 {
     char *end = caller->body + sprintf(caller->body, "{\"requests\":[");
-    for (uint32_t i = 0; i < caller->batch; i++)
-        end += sprintf(end, i == 0 ? "{}" : ",{}");
+    for (uint32_t i = 0; i < caller->batch; i++) {
+        end += sprintf(end, i == 0 ? "{" : ",{");
+        if (caller->has_keys)
+            end += sprintf(end, "\"key\":\"%016llx-%016llx\"", draw(caller), draw(caller));
+        end += sprintf(end, "}");
+    }
     (void)sprintf(end, "]}");
 }
 
@@ -110,9 +126,9 @@ static uint64_t write_rewards(struct caller *caller, const char *answer)
     char *end = caller->body + sprintf(caller->body, "{\"rewards\":[");
     for (const char *id = strstr(answer, "\"id\": \""); id != NULL;
          id = strstr(id + 1, "\"id\": \"")) {
-        unsigned long long const number = strtoull(id + strlen("\"id\": \""), NULL, 10);
-        end += sprintf(end, "%s{\"id\":\"%llu\",\"reward\":%d}", count == 0 ? "" : ",", number,
-                       (int)(number % 3 == 0));
+        char const *const text = id + strlen("\"id\": \"");
+        end += sprintf(end, "%s{\"id\":\"%.*s\",\"reward\":%d}", count == 0 ? "" : ",",
+                       (int)strcspn(text, "\""), text, (int)(text[0] % 3 == 0));
         count++;
     }
     (void)sprintf(end, "]}");
@@ -161,8 +177,9 @@ static void report(struct caller *callers, uint32_t count, uint32_t batch, doubl
 
 int main(int argument_count, char **arguments)
 {
-    if (argument_count != 5)
-        fail("usage", "agent_load SOCKET CALLERS BATCH SECONDS");
+    bool const has_keys = argument_count == 6 && strcmp(arguments[5], "keys") == 0;
+    if (argument_count != 5 && !has_keys)
+        fail("usage", "agent_load SOCKET CALLERS BATCH SECONDS [keys]");
     uint32_t const count = (uint32_t)strtoul(arguments[2], NULL, 10);
     uint32_t const batch = (uint32_t)strtoul(arguments[3], NULL, 10);
     double const start_s = seconds_now();
@@ -170,6 +187,8 @@ int main(int argument_count, char **arguments)
     for (uint32_t i = 0; i < count; i++) {
         callers[i] = (struct caller){.path = arguments[1],
                                      .batch = batch,
+                                     .has_keys = has_keys,
+                                     .chance = (uint64_t)(start_s * 1e9) + ((uint64_t)i << 40),
                                      .until_s = start_s + strtod(arguments[4], NULL),
                                      .times_s = calloc(TIMES_MAX, sizeof(double)),
                                      .text = malloc(TEXT_BYTES),

@@ -60,7 +60,7 @@ python3 tests/live/crashes.py sigterm_ends_cleanly_and_a_restart_goes_on
 unset TACIT_PROGRAM TACIT_TEST_PROGRAM TACIT_SIMULATED_PROGRAM ASAN_OPTIONS UBSAN_OPTIONS
 
 gate "thread sanitizer over what has threads"
-threaded='sim_runs sim_glm_runs cli_run cli_reproduce cli_votes live_store_piles'
+threaded='sim_runs sim_glm_runs cli_run cli_reproduce cli_votes'
 TARGETS="tacit tacitd tacitd-test $(printf 'tests/%s ' $threaded)" CC=clang \
     tools/build.sh build-tsan -Dtests=true -Db_sanitize=thread -Db_lundef=false
 # shellcheck disable=SC2046

@@ -64,9 +64,9 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     struct live_agent_config const *const config = agent->config;
     struct live_daemon *const daemon = &agent->daemon;
     struct live_bus_events const events = agent_bus_events(agent);
-    struct live_api_config const api = {config->site.arm_count, config->site.arm_names,
-                                        agent_api(agent), config->caller_open_max,
-                                        config->caller_calls_per_s};
+    struct live_api_config const api = {
+        config->site.arm_count,  config->site.arm_names,     agent_api(agent),
+        config->caller_open_max, config->caller_calls_per_s, live_store_id_key(daemon->store)};
     daemon->context = agent;
     daemon->prepare = prepare;
     daemon->release = release;

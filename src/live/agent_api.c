@@ -112,7 +112,8 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
 }
 
 /* Clipped where it is added up. */
-static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t at_ms)
+static enum live_reward_answer reward(void *context, struct live_decision_id id, double value,
+                                      uint64_t at_ms)
 {
     struct agent *const agent = context;
     TACIT_ASSERT(isfinite(value));
@@ -141,7 +142,8 @@ static void open_decisions(void *context,
     live_decisions_open(agent->decisions, each, each_context);
 }
 
-static enum live_close_answer close_decision(void *context, uint64_t id, uint64_t at_ms)
+static enum live_close_answer close_decision(void *context, struct live_decision_id id,
+                                             uint64_t at_ms)
 {
     struct agent *const agent = context;
     struct live_decision_row row;

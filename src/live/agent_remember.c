@@ -1,16 +1,14 @@
-/* Closed decisions on their way to the store's files (store.h). In memory are those that are open,
- * and some thousand that closed last. */
+/* Closed decisions on their way to the store's file (store.h). In memory are those that are open,
+ * and some thousand that closed last. A batch hands over or drops a share of what is there, so that
+ * nobody waits long for it. */
 #include "agent_remember.h"
 #include "agent_times.h"
 
-/* So many are written at a time: few enough that dropping them from the table is a matter of
- * milliseconds. */
-#define HANDED_OVER 2048u
+/* So many stay in memory; of what is more than that, a batch hands over this part of all. */
+#define CLOSED_HERE 1024u
+#define SHARE 8u
 
-/* With so many the round waits for what is being written: memory has an end. */
-#define CLOSED_MAX 65536u
-
-static bool by_id(void *context, uint64_t id, struct live_decision_row *row)
+static bool by_id(void *context, struct live_decision_id id, struct live_decision_row *row)
 {
     struct agent *const agent = context;
     bool found;
@@ -66,19 +64,12 @@ void agent_remember(struct agent *agent)
     if (agent->daemon.status != TACIT_OK)
         return;
     agent_remember_until(agent);
-    if (live_decisions_closed(agent->decisions) >= CLOSED_MAX)
-        live_store_remember_wait(store);
-    enum tacit_status status = TACIT_OK;
-    if (live_store_remembering(store) == LIVE_REMEMBER_WRITTEN) {
-        status = live_store_remember_end(store);
-        if (status == TACIT_OK)
-            live_decisions_handed_over(agent->decisions, drop_row, agent);
-    }
-    if (status == TACIT_OK && live_decisions_closed(agent->decisions) >= 2 * HANDED_OVER &&
-        live_store_remembering(store) == LIVE_REMEMBER_IDLE) {
-        live_decisions_hand_over(agent->decisions, HANDED_OVER, hand_over, agent);
-        status = live_store_remember_start(store);
-    }
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "what is remembered cannot be written");
+    uint32_t const closed = live_decisions_closed(agent->decisions);
+    uint32_t const share = closed < CLOSED_HERE ? 0 : closed / SHARE;
+    bool const is_dropping =
+        live_store_remembers_all(store) &&
+        live_decisions_handed_over(agent->decisions, 2 * share + CLOSED_HERE / SHARE, drop_row,
+                                   agent);
+    if (!is_dropping)
+        live_decisions_hand_over(agent->decisions, share, hand_over, agent);
 }

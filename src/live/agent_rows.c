@@ -165,7 +165,7 @@ static struct live_decisions *new_decisions(struct agent *agent)
         .settles = settles,
         .missing_value = config->missing_counts_as,
         .memory = agent_memory(agent),
-        .ids = live_entropy(LIVE_ENTROPY_DECISIONS)};
+        .salts = live_entropy(LIVE_ENTROPY_DECISIONS)};
     return live_decisions_new(&decisions);
 }
 

@@ -41,17 +41,17 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
         if (arm == ARMS)
             return TACIT_INVALID;
     }
-    *answer = (struct live_decision_answer){.row = {.id = ++*next_id, .arm = arm}};
+    *answer = (struct live_decision_answer){.row = {.number = ++*next_id, .arm = arm}};
     return TACIT_OK;
 }
 
-static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t now)
+static enum live_reward_answer reward(void *context, struct live_decision_id id, double value,
+                                      uint64_t now)
 {
     (void)context;
     (void)now;
     require(isfinite(value) || isnan(value));
-    require(id > 0);
-    return (enum live_reward_answer)(id % 4);
+    return (enum live_reward_answer)(id.number % 4);
 }
 
 static struct live_api *open_api(uint64_t *next_id)
@@ -63,7 +63,9 @@ static struct live_api *open_api(uint64_t *next_id)
         memset(texts[arm] + 1, '"', arm / 26);
         names[arm] = texts[arm];
     }
+    static const uint8_t id_key[LIVE_STORE_ID_KEY_BYTES];
     struct live_api_config const config = {
+        .id_key = id_key,
         .arm_count = ARMS,
         .arm_names = names,
         .agent = {.context = next_id, .now_ms = now_ms, .decide = decide, .reward = reward},

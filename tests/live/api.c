@@ -76,7 +76,7 @@ static enum tacit_status fake_decide(void *context, const struct live_decision_r
                                  answer);
 }
 
-static enum live_reward_answer fake_reward(void *context, uint64_t id, double value,
+static enum live_reward_answer fake_reward(void *context, struct live_decision_id id, double value,
                                            uint64_t now_ms)
 {
     struct fake *const fake = context;
@@ -96,7 +96,7 @@ static void fake_open_decisions(void *context,
     live_decisions_open(fake->decisions, each, each_context);
 }
 
-static enum live_close_answer fake_close(void *context, uint64_t id, uint64_t now_ms)
+static enum live_close_answer fake_close(void *context, struct live_decision_id id, uint64_t now_ms)
 {
     struct fake *const fake = context;
     struct live_decision_row row;
@@ -168,7 +168,7 @@ static void fake_open(struct fake *fake, uint32_t open_max, uint64_t remember_ms
         .wait_ms = DEADLINE_MS,
         .wait_max_ms = DEADLINE_MS,
         .remember_ms = remember_ms,
-        .ids = {.fill = count_up, .context = &fake->last_id}};
+        .salts = {.fill = count_up, .context = &fake->last_id}};
     fake->last_id = 0;
     fake->decisions = live_decisions_new(&config);
     assert_non_null(fake->decisions);
@@ -208,6 +208,14 @@ struct server {
 };
 
 static enum transport transport = ON_UNIX;
+/* Ids as this key makes them of (1, 1), (2, 2), ..: AES-128 of two little-endian words. */
+static const uint8_t id_key[] = "a key for tests!";
+#define ID_1 "f07c4d38738a9efe31078eb30886fc8b"
+#define ID_2 "1456901e7b665b579ade558a9860bc47"
+#define ID_3 "deae5aee9bf39567c09fd0a16ae7148d"
+#define ID_4 "ff7f3f8617e3e1abc731bd1ee44d6013"
+#define ID_99 "99c943128a3fa2290bc4ec5549d29676"
+
 static uint32_t caller_open_max; /* of the next server */
 static uint32_t caller_calls_per_s;
 static unsigned request_s_max = 2;
@@ -302,7 +310,8 @@ static struct server *server_open(uint32_t open_max, uint64_t remember_ms)
                                            .arm_names = arm_names,
                                            .agent = agent_of(&server->fake),
                                            .caller_open_max = caller_open_max,
-                                           .caller_calls_per_s = caller_calls_per_s};
+                                           .caller_calls_per_s = caller_calls_per_s,
+                                           .id_key = id_key};
     assert_int_equal(live_api_new(&server->api, &config), TACIT_OK);
     http_open(server, live_api_handle, server->api);
     live_loop_set_hook(server->loop, on_round, server);
@@ -446,12 +455,12 @@ static void assert_error(const char *part)
     json_decref(value);
 }
 
-/* Asks for a decision; its id goes to id[32]. */
+/* Asks for a decision; its id goes to id[40]. */
 static uint32_t ask_decision(const struct server *server, const char *body, char *id)
 {
     ask(server, "POST", "/v1/decisions", body);
     json_t *const value = answered_json(200);
-    (void)snprintf(id, 32, "%s", json_string_value(json_object_get(value, "id")));
+    (void)snprintf(id, 40, "%s", json_string_value(json_object_get(value, "id")));
     uint32_t const arm = (uint32_t)json_integer_value(json_object_get(value, "arm"));
     assert_true(arm < ARMS);
     assert_string_equal(json_string_value(json_object_get(value, "name")), arm_names[arm]);
@@ -529,8 +538,8 @@ static void assert_alive(const struct server *server)
 static void a_decision_is_made_and_rewarded_once(void **state)
 {
     struct server *const server = *state;
-    char id[32];
-    char same[32];
+    char id[40];
+    char same[40];
     uint32_t const arm = ask_decision(server, "{\"key\": \"k\", \"unit\": \"ann\"}", id);
     assert_int_equal(ask_decision(server, "{\"key\": \"k\"}", same), arm);
     assert_string_equal(id, same);
@@ -542,7 +551,7 @@ static void a_decision_is_made_and_rewarded_once(void **state)
     wake(server);
     assert_alive(server);
     assert_rewarded(server, same, 200, "late");
-    assert_rewarded(server, "18446744073709551615", 404, "no decision has this id");
+    assert_rewarded(server, "00000000000000000000000000000000", 404, "no decision has this id");
     assert_true(ask_decision(server, "{\"unavailable\": [0, \"gr\\\"een\"]}", id) == 2);
     assert_true(ask_decision(server, "{\"unavailable\": [\"bl\xc3\xa4u\", 0, 0]}", id) == 1);
     (void)ask_decision(server, "", id);
@@ -566,8 +575,10 @@ static void a_batch_answers_each_element_for_itself(void **state)
     assert_true(json_equal(json_array_get(list, 5), json_array_get(list, 6)));
     json_decref(value);
     ask(server, "POST", "/v1/rewards/batch",
-        "{\"rewards\": [{\"id\": \"1\", \"reward\": 1}, {\"id\": \"1\", \"reward\": -2.5e3}, "
-        "{\"id\": \"99\", \"reward\": 1}, {\"id\": 2, \"reward\": 1}, {\"id\": \"2\"}]}");
+        "{\"rewards\": [{\"id\": \"" ID_1 "\", \"reward\": 1}, {\"id\": \"" ID_1
+        "\", \"reward\": -2.5e3}, "
+        "{\"id\": \"" ID_99 "\", \"reward\": 1}, {\"id\": 2, \"reward\": 1}, {\"id\": \"" ID_2
+        "\"}]}");
     value = answered_json(200);
     list = json_object_get(value, "rewards");
     assert_int_equal(json_array_size(list), 5);
@@ -585,7 +596,7 @@ static void a_batch_answers_each_element_for_itself(void **state)
 static void open_decisions_are_listed_and_can_be_closed(void **state)
 {
     struct server *const server = *state;
-    char ids[3][32];
+    char ids[3][40];
     for (size_t i = 0; i < 3; i++)
         (void)ask_decision(server, i == 1 ? "{\"key\": \"k\", \"unit\": \"ann\"}" : "{}", ids[i]);
     assert_rewarded(server, ids[0], 200, "accepted");
@@ -624,7 +635,7 @@ static void open_decisions_are_listed_and_can_be_closed(void **state)
 static void what_is_to_be_seen_is_shown(void **state)
 {
     struct server *const server = *state;
-    char id[32];
+    char id[40];
     (void)ask_decision(server, "{}", id);
     assert_rewarded(server, id, 200, "accepted");
     ask(server, "GET", "/v1/status", NULL);
@@ -679,11 +690,11 @@ static const struct {
     {"PUT", "/v1/decisions", "{}", 405, "POST or GET only"},
     {"DELETE", "/v1/decisions", NULL, 405, "POST or GET only"},
     {"DELETE", "/v1/decisions/batch", NULL, 405, "POST only"},
-    {"DELETE", "/v1/decisions/017", NULL, 404, "DELETE /v1/decisions/ID"},
-    {"DELETE", "/v1/decisions/18446744073709551616", NULL, 404, "DELETE /v1/decisions/ID"},
+    {"DELETE", "/v1/decisions/" ID_99 "0", NULL, 404, "DELETE /v1/decisions/ID"},
+    {"DELETE", "/v1/decisions/0" ID_99, NULL, 404, "DELETE /v1/decisions/ID"},
     {"DELETE", "/v1/decisions/1x", NULL, 404, "DELETE /v1/decisions/ID"},
-    {"DELETE", "/v1/decisions/99", NULL, 404, "no decision has this id"},
-    {"GET", "/v1/decisions/1", NULL, 405, "DELETE only"},
+    {"DELETE", "/v1/decisions/" ID_99, NULL, 404, "no decision has this id"},
+    {"GET", "/v1/decisions/" ID_1, NULL, 405, "DELETE only"},
     {"DELETE", "/v1/rewards", NULL, 405, "POST only"},
     {"POST", "/v1/status", "{}", 405, "GET only"},
     {"PUT", "/metrics", "x", 405, "GET only"},
@@ -710,20 +721,27 @@ static const struct {
     {"POST", "/v1/decisions/batch", "{\"requests\": [], \"x\": 1}", 400, "up to 1000"},
     {"POST", "/v1/rewards/batch", "{\"rewards\": {}}", 400, "{\"rewards\": [ .. ]}"},
     {"POST", "/v1/rewards", "", 400, "needs id and reward"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\"}", 400, "needs id and reward"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1, \"at\": 2}", 400, "'at'; allowed"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "\"}", 400, "needs id and reward"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": 1, \"at\": 2}", 400,
+     "'at'; allowed"},
     {"POST", "/v1/rewards", "{\"id\": 1, \"reward\": 1}", 400, "in quotes"},
     {"POST", "/v1/rewards", "{\"id\": \"\", \"reward\": 1}", 400, "id must be"},
     {"POST", "/v1/rewards", "{\"id\": \"0\", \"reward\": 1}", 400, "id must be"},
-    {"POST", "/v1/rewards", "{\"id\": \"-1\", \"reward\": 1}", 400, "id must be"},
-    {"POST", "/v1/rewards", "{\"id\": \"1x\", \"reward\": 1}", 400, "id must be"},
-    {"POST", "/v1/rewards", "{\"id\": \"18446744073709551616\", \"reward\": 1}", 400, "id must"},
-    {"POST", "/v1/rewards", "{\"id\": \"99999999999999999999\", \"reward\": 1}", 400, "id must"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1}", 404, "no decision has this id"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": NaN}", 400, "a number must be finite"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": null}", 400, "reward must be a finite"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": nun}", 400, "not JSON"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1e999", 400, "not JSON"},
+    {"POST", "/v1/rewards", "{\"id\": \"-07c4d38738a9efe31078eb30886fc8b\", \"reward\": 1}", 400,
+     "id must be"},
+    {"POST", "/v1/rewards", "{\"id\": \"f07c4d38738a9efe31078eb30886fc8g\", \"reward\": 1}", 400,
+     "id must be"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "0\", \"reward\": 1}", 400, "id must"},
+    {"POST", "/v1/rewards", "{\"id\": \"F07c4d38738a9efe31078eb30886fc8b\", \"reward\": 1}", 400,
+     "id must"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": 1}", 404,
+     "no decision has this id"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": NaN}", 400,
+     "a number must be finite"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": null}", 400,
+     "reward must be a finite"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": nun}", 400, "not JSON"},
+    {"POST", "/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": 1e999", 400, "not JSON"},
     {"POST", "/v1/decisions", "{\"key\": NaN}", 400, "NaN, infinities"},
 };
 
@@ -747,7 +765,7 @@ static void what_is_no_finite_number_is_no_reward(void **state)
     static const char *const rewards[] = {"NaN",  "-Infinity", "inf",  "1e999",   "-1e999",
                                           "null", "\"0.7\"",   "true", "[1, {}]", "{}"};
     struct server *const server = *state;
-    char id[32];
+    char id[40];
     char body[512];
     (void)ask_decision(server, "{}", id);
     for (size_t i = 0; i < COUNT(rewards); i++) {
@@ -773,9 +791,9 @@ static void each_reward_of_a_batch_is_judged_for_itself(void **state)
     static const char *const rewards[] = {"0.5", "null", "99999999999999999999", "1e-999", "7"};
     struct server *const server = *state;
     char body[512] = "{\"rewards\": [";
-    char id[32];
+    char id[40];
     for (size_t i = 0; i < COUNT(rewards); i++) {
-        char one[64];
+        char one[96];
         (void)ask_decision(server, "{}", id);
         (void)snprintf(one, sizeof one, "%s{\"id\": \"%s\", \"reward\": %s}", i == 0 ? "" : ", ",
                        id, rewards[i]);
@@ -813,7 +831,7 @@ static void too_much_of_anything_is_refused(void **state)
 {
     (void)state;
     struct server *const server = server_open(2, REMEMBER_MS);
-    char id[32];
+    char id[40];
     server->fake.entropy_fails = true;
     ask(server, "POST", "/v1/decisions", "{}");
     assert_int_equal(reply.code, 503);
@@ -841,7 +859,7 @@ static void too_much_of_anything_is_refused(void **state)
 static void a_caller_beyond_its_limits_is_told_to_wait(void **state)
 {
     (void)state;
-    char id[32];
+    char id[40];
     char bytes[1024];
     caller_open_max = 2;
     struct server *server = server_open(1000, REMEMBER_MS);
@@ -933,7 +951,7 @@ static void answers_wait_until_the_round_is_durable(void **state)
     callers[0] = background_start(server, "/v1/decisions", "{\"key\": \"k\"}");
     wait_for_held(server, 1);
     callers[1] = background_start(server, "/v1/decisions", "{\"key\": \"k\"}");
-    callers[2] = background_start(server, "/v1/rewards", "{\"id\": \"1\", \"reward\": 1}");
+    callers[2] = background_start(server, "/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": 1}");
     callers[3] = background_start(server, "/v1/decisions/batch", "{\"requests\": [{}, {}]}");
     wait_for_held(server, 4);
     assert_alive(server); /* what promises nothing does not wait */
@@ -944,8 +962,8 @@ static void answers_wait_until_the_round_is_durable(void **state)
         assert_false(callers[i]->answered);
     server->release = RELEASE_DURABLE;
     wake(server);
-    background_end(callers[0], 200, "\"id\": \"1\"");
-    background_end(callers[1], 200, "\"id\": \"1\"");
+    background_end(callers[0], 200, "\"id\": \"" ID_1 "\"");
+    background_end(callers[1], 200, "\"id\": \"" ID_1 "\"");
     background_end(callers[2], 200, "accepted");
     background_end(callers[3], 200, "\"decisions\": [");
 }
@@ -956,7 +974,7 @@ static void nothing_is_acknowledged_that_is_not_durable(void **state)
     server->release = RELEASE_NOTHING;
     struct background *const first = background_start(server, "/v1/decisions", "{}");
     struct background *const second = background_start(
-        server, "/v1/rewards/batch", "{\"rewards\": [{\"id\": \"1\", \"reward\": 1}]}");
+        server, "/v1/rewards/batch", "{\"rewards\": [{\"id\": \"" ID_1 "\", \"reward\": 1}]}");
     wait_for_held(server, 2);
     server->release = RELEASE_FAILED;
     wake(server);
@@ -1393,15 +1411,15 @@ static void requests_on_one_line_are_answered_in_order(void **state)
     char bytes[4096];
     for (int i = 0; i < 3; i++)
         raw_send(raw, a_request, sizeof a_request - 1);
-    assert_true(raw_expect(raw, "\"id\": \"3\"", bytes, sizeof bytes));
-    const char *const second = strstr(bytes, "\"id\": \"2\"");
+    assert_true(raw_expect(raw, "\"id\": \"" ID_3 "\"", bytes, sizeof bytes));
+    const char *const second = strstr(bytes, "\"id\": \"" ID_2 "\"");
     assert_non_null(second);
-    assert_non_null(strstr(bytes, "\"id\": \"1\""));
-    assert_true(strstr(bytes, "\"id\": \"1\"") < second);
+    assert_non_null(strstr(bytes, "\"id\": \"" ID_1 "\""));
+    assert_true(strstr(bytes, "\"id\": \"" ID_1 "\"") < second);
     /* Byte by byte, as a slow caller would. */
     for (size_t i = 0; i < sizeof a_request - 1; i++)
         raw_send(raw, a_request + i, 1);
-    assert_true(raw_expect(raw, "\"id\": \"4\"", bytes, sizeof bytes));
+    assert_true(raw_expect(raw, "\"id\": \"" ID_4 "\"", bytes, sizeof bytes));
     (void)close(raw);
 }
 
@@ -1663,7 +1681,7 @@ static void names_of_arms_must_differ(void **state)
     static const char *const twice[ARMS] = {"a", "b", "a"};
     static const char *const empty[ARMS] = {"a", "", "b"};
     struct live_api *api;
-    struct live_api_config config = {.arm_count = ARMS, .arm_names = twice};
+    struct live_api_config config = {.arm_count = ARMS, .arm_names = twice, .id_key = id_key};
     assert_int_equal(live_api_new(&api, &config), TACIT_INVALID);
     config.arm_names = empty;
     assert_int_equal(live_api_new(&api, &config), TACIT_INVALID);

@@ -42,7 +42,7 @@ async function main() {
   const result = await site.result();
   if (result.arms.length === 0 || !(await site.statement()).length) throw new Error("no result");
   try {
-    await site.reward("99999999", 1);
+    await site.reward("9".repeat(32), 1);
     throw new Error("a reward of no decision was taken");
   } catch (trouble) {
     if (!(trouble instanceof Refused) || trouble.code !== 404) throw trouble;

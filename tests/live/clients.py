@@ -112,7 +112,7 @@ def what_a_client_asks_for_in_vain_is_said_in_the_agents_words(federation_of):
     require([client.reward(one, 1), client.reward(one.id, 1)] == ["accepted", "repeated"], "a reward counts twice")
     closed = client.decide()
     require([client.close(closed), client.close(closed), client.reward(closed, 1)] == ["closed", "repeated", "late"], "closing")
-    for ask, code, words in ((lambda: client.reward("99999", 1), 404, "no decision has this id"),
+    for ask, code, words in ((lambda: client.reward("9" * 32, 1), 404, "no decision has this id"),
                              (lambda: client.reward("x", 1), 400, "id"),
                              (lambda: client.decide(unit=""), 400, "unit must be a text")):
         try:
@@ -122,7 +122,7 @@ def what_a_client_asks_for_in_vain_is_said_in_the_agents_words(federation_of):
             require(refusal.code == code and words in str(refusal), f"{refusal.code}: {refusal}")
     good, bad = client.decide_many([{"key": "second"}, {"unit": "u" * 200}])
     require(good.key == "second" and isinstance(bad, tacit_client.Refused), f"{good} {bad}")
-    said = [str(one) for one in client.reward_many([("99999", math.nan), (good, 0.5), ("99999", 1)])]
+    said = [str(one) for one in client.reward_many([("9" * 32, math.nan), (good, 0.5), ("9" * 32, 1)])]
     require("finite" in said[0] and said[1] == "accepted" and "no decision" in said[2], f"one reward of three: {said}")
     require(len(client.decide_many(2500)) == 2500, "more than one request takes")
     require("site-0" in client.statement() or len(client.statement()) > 100, "no statement")

@@ -47,7 +47,13 @@ static struct source some_source(uint32_t run)
     return (struct source){.rng = tacit_rng_stream(23, run, 0, TACIT_PURPOSE_SELECTION)};
 }
 
-/* Ids that a test can foresee: 1, 2, 3, .. */
+/* Salts that a test can foresee: 1, 2, 3, .., as the numbers are. */
+#define ID(number_)                                                                                \
+    (struct live_decision_id)                                                                      \
+    {                                                                                              \
+        .number = (number_), .salt = (number_)                                                     \
+    }
+
 static enum tacit_status count_up(void *context, void *bytes, size_t size)
 {
     uint64_t *const last = context;
@@ -84,7 +90,7 @@ static void bench_open(struct bench *bench, struct live_decisions_config config)
 {
     *bench = (struct bench){
         .config = config, .source = some_source(1), .ranking = {3, 1, 0, 2, 4}, .now_ms = NOW_MS};
-    bench->config.ids = (struct tacit_entropy){.fill = count_up, .context = &bench->last_id};
+    bench->config.salts = (struct tacit_entropy){.fill = count_up, .context = &bench->last_id};
     bench->decisions = live_decisions_new(&bench->config);
     assert_non_null(bench->decisions);
     bench->entropy = (struct tacit_entropy){.fill = fill, .context = &bench->source};
@@ -136,7 +142,7 @@ static struct live_decision_answer decided_without(struct bench *bench, const ch
 
 static enum live_reward_answer rewarded(struct bench *bench, uint64_t id)
 {
-    return live_decisions_reward(bench->decisions, id, 1, bench->now_ms).answer;
+    return live_decisions_reward(bench->decisions, ID(id), 1, bench->now_ms).answer;
 }
 
 static void expire_at(struct bench *bench, uint64_t now_ms)
@@ -181,7 +187,7 @@ static void every_order_of_a_plan_is_equally_likely(void **state)
             struct live_decision_answer const answer = decided(&bench, NULL, NULL);
             assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
             word = word * 3 + answer.row.arm;
-            assert_int_equal(rewarded(&bench, answer.row.id), LIVE_REWARD_ACCEPTED);
+            assert_int_equal(rewarded(&bench, answer.row.number), LIVE_REWARD_ACCEPTED);
         }
         observed[word]++;
         expire_at(&bench, bench.now_ms);
@@ -359,7 +365,7 @@ static void a_plan_is_served_exactly_then_exploited(void **state)
     uint64_t served[ARMS] = {0};
     for (uint32_t i = 0; i < 6; i++) {
         struct live_decision_answer const answer = decided(&bench, NULL, NULL);
-        assert_int_equal(answer.row.id, i + 1);
+        assert_int_equal(answer.row.number, i + 1);
         assert_true(answer.is_new);
         assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
         assert_int_equal(answer.row.state, LIVE_DECISION_OPEN);
@@ -405,7 +411,7 @@ static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 1});
-    uint64_t const id = decided(&bench, NULL, NULL).row.id;
+    uint64_t const id = decided(&bench, NULL, NULL).row.number;
     assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + DEADLINE_MS);
     expire_at(&bench, NOW_MS + DEADLINE_MS - 1);
     assert_int_equal(view_of(&bench).unserved, 0);
@@ -427,20 +433,20 @@ static void a_reward_counts_once(void **state)
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 0, 2});
-    uint64_t const first = decided(&bench, "k", "u").row.id;
-    uint64_t const second = decided(&bench, NULL, NULL).row.id;
+    uint64_t const first = decided(&bench, "k", "u").row.number;
+    uint64_t const second = decided(&bench, NULL, NULL).row.number;
     assert_int_equal(rewarded(&bench, 99), LIVE_REWARD_UNKNOWN);
     assert_int_equal(rewarded(&bench, 0), LIVE_REWARD_UNKNOWN);
     /* Out of order. */
     assert_int_equal(rewarded(&bench, second), LIVE_REWARD_ACCEPTED);
     struct live_reward_outcome const outcome =
-        live_decisions_reward(bench.decisions, first, 1, NOW_MS + 5);
+        live_decisions_reward(bench.decisions, ID(first), 1, NOW_MS + 5);
     struct live_decision_row const row = outcome.row;
     assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
     assert_true(outcome.is_changed);
     assert_true(outcome.fills);
     assert_false(outcome.wait_grew);
-    assert_int_equal(row.id, first);
+    assert_int_equal(row.number, first);
     assert_int_equal(row.arm, 2);
     assert_int_equal(row.kind, LIVE_DECISION_PLANNED);
     assert_int_equal(row.state, LIVE_DECISION_REWARDED);
@@ -467,13 +473,13 @@ static void the_same_key_gets_the_same_answer(void **state)
     struct live_decision_answer const again = decided(&bench, "order-1", "somebody");
     assert_false(again.is_new);
     assert_false(again.unit_is_new);
-    assert_int_equal(again.row.id, first.row.id);
+    assert_int_equal(again.row.number, first.row.number);
     assert_int_equal(again.row.arm, first.row.arm);
     assert_int_equal(again.row.kind, first.row.kind);
     assert_same_view(view_of(&bench), before);
-    assert_int_not_equal(decided(&bench, "order-2", NULL).row.id, first.row.id);
-    assert_int_equal(rewarded(&bench, first.row.id), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(decided(&bench, "order-1", NULL).row.id, first.row.id);
+    assert_int_not_equal(decided(&bench, "order-2", NULL).row.number, first.row.number);
+    assert_int_equal(rewarded(&bench, first.row.number), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(decided(&bench, "order-1", NULL).row.number, first.row.number);
     expire_at(&bench, NOW_MS + REMEMBER_MS);
     assert_true(decided(&bench, "order-1", NULL).is_new);
     bench_close(&bench);
@@ -637,7 +643,7 @@ static void no_caller_has_more_than_its_share_open(void **state)
     struct live_decision_request request = {.caller_open = &opens[0], .caller_open_max = 4};
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
-        ids[i] = answer.row.id;
+        ids[i] = answer.row.number;
     }
     assert_int_equal(decide(&bench, &request, &answer), TACIT_MEMORY);
     assert_int_equal(opens[0], 4);
@@ -647,7 +653,8 @@ static void no_caller_has_more_than_its_share_open(void **state)
     struct live_decision_row row;
     assert_int_equal(rewarded(&bench, ids[0]), LIVE_REWARD_ACCEPTED);
     assert_int_equal(rewarded(&bench, ids[0]), LIVE_REWARD_REPEATED);
-    assert_int_equal(live_decisions_close(bench.decisions, ids[1], NOW_MS, &row), LIVE_CLOSE_DONE);
+    assert_int_equal(live_decisions_close(bench.decisions, ID(ids[1]), NOW_MS, &row),
+                     LIVE_CLOSE_DONE);
     assert_int_equal(opens[0], 2);
     plan_counts(&bench, (uint64_t[ARMS]){0}); /* what was planned is beside the plan: still open */
     assert_int_equal(opens[0], 2);
@@ -665,7 +672,7 @@ static void no_more_than_open_max_are_open(void **state)
     config.open_max = 3;
     bench_open(&bench, config);
     plan_counts(&bench, (uint64_t[ARMS]){2});
-    uint64_t const id = decided(&bench, "a", NULL).row.id;
+    uint64_t const id = decided(&bench, "a", NULL).row.number;
     (void)decided(&bench, "b", NULL);
     (void)decided(&bench, "c", NULL);
     struct live_decision_answer answer;
@@ -689,11 +696,11 @@ static void failing_entropy_changes_nothing(void **state)
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){1, 1, 1, 1, 1});
     struct live_decision_request const request = {.key = "k", .unit = "ann"};
-    struct live_decision_answer answer = {.row.id = 77};
+    struct live_decision_answer answer = {.row.number = 77};
     struct live_decisions_view const before = view_of(&bench);
     bench.source.fails = true;
     assert_int_equal(decide(&bench, &request, &answer), TACIT_ENTROPY);
-    assert_int_equal(answer.row.id, 77);
+    assert_int_equal(answer.row.number, 77);
     assert_same_view(view_of(&bench), before);
     bench.source.fails = false;
     assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
@@ -726,25 +733,25 @@ static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **sta
     for (uint32_t i = 0; i < 4; i++) {
         struct live_decision_answer const answer = decided(&bench, NULL, NULL);
         if (answer.row.arm == 1)
-            of_one[count++] = answer.row.id;
+            of_one[count++] = answer.row.number;
         else
-            of_zero = answer.row.id;
+            of_zero = answer.row.number;
     }
     assert_int_equal(count, 3);
     struct told told = {0};
     struct tacit_pull_block const plan[] = {{.arm = 1, .count = 1}, {.arm = 4, .count = 2}};
     live_decisions_set_plan(bench.decisions, plan, COUNT(plan), on_changed, &told);
     assert_int_equal(told.count, 3);
-    assert_int_equal(told.rows[0].id, of_zero);
-    assert_int_equal(told.rows[1].id, of_one[2]); /* the newest first */
-    assert_int_equal(told.rows[2].id, of_one[1]);
+    assert_int_equal(told.rows[0].number, of_zero);
+    assert_int_equal(told.rows[1].number, of_one[2]); /* the newest first */
+    assert_int_equal(told.rows[2].number, of_one[1]);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(told.rows[i].kind, LIVE_DECISION_EXPLOIT);
     assert_int_equal(view_of(&bench).open_planned, 1);
     assert_int_equal(view_of(&bench).open_other, 3);
     assert_int_equal(view_of(&bench).unserved, 2);
     struct live_reward_outcome const outcome =
-        live_decisions_reward(bench.decisions, of_zero, 1, NOW_MS);
+        live_decisions_reward(bench.decisions, ID(of_zero), 1, NOW_MS);
     assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
     assert_int_equal(outcome.row.kind, LIVE_DECISION_EXPLOIT);
     assert_false(outcome.fills);
@@ -760,9 +767,9 @@ static void what_is_lost_is_late_and_its_place_is_given_out_again(void **state)
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){2, 0});
-    uint64_t const done = decided(&bench, NULL, NULL).row.id;
-    uint64_t const open = decided(&bench, "k", NULL).row.id;
-    uint64_t const beside = decided(&bench, NULL, NULL).row.id;
+    uint64_t const done = decided(&bench, NULL, NULL).row.number;
+    uint64_t const open = decided(&bench, "k", NULL).row.number;
+    uint64_t const beside = decided(&bench, NULL, NULL).row.number;
     struct live_decision_request const request = {.is_chosen = true, .choice = 1};
     struct live_decision_answer chosen;
     assert_int_equal(decide(&bench, &request, &chosen), TACIT_OK);
@@ -770,16 +777,17 @@ static void what_is_lost_is_late_and_its_place_is_given_out_again(void **state)
     struct told told = {0};
     live_decisions_lose(bench.decisions, NOW_MS, on_changed, &told);
     assert_int_equal(told.count, 2);
-    assert_int_equal(told.rows[0].id, open);
-    assert_int_equal(told.rows[1].id, chosen.row.id);
+    assert_int_equal(told.rows[0].number, open);
+    assert_int_equal(told.rows[1].number, chosen.row.number);
     for (uint32_t i = 0; i < told.count; i++) {
         assert_int_equal(told.rows[i].state, LIVE_DECISION_EXPIRED);
-        assert_int_equal(rewarded(&bench, told.rows[i].id), LIVE_REWARD_LATE);
+        assert_int_equal(rewarded(&bench, told.rows[i].number), LIVE_REWARD_LATE);
     }
     struct live_decisions_view const view = view_of(&bench);
     assert_true(view.open_planned == 0 && view.open_other == 1 && view.unserved == 1);
     assert_int_equal(view.missed_count, 1);
-    assert_int_equal(decided(&bench, "k", NULL).row.id, open); /* the same key, the same answer */
+    assert_int_equal(decided(&bench, "k", NULL).row.number,
+                     open); /* the same key, the same answer */
     assert_int_equal(rewarded(&bench, beside), LIVE_REWARD_ACCEPTED);
     bench_close(&bench);
 }
@@ -806,11 +814,11 @@ static void what_contexts_chose_keeps_them_until_its_reward(void **state)
     struct live_decisions *const other = live_decisions_new(&bench.config);
     assert_int_equal(live_decisions_restore(other, &answer.row), TACIT_OK);
     struct live_reward_outcome const outcome =
-        live_decisions_reward(other, answer.row.id, 0.5, bench.now_ms);
+        live_decisions_reward(other, ID(answer.row.number), 0.5, bench.now_ms);
     assert_true(outcome.answer == LIVE_REWARD_ACCEPTED && outcome.fills && outcome.is_changed);
     assert_int_equal(outcome.row.kept_size, sizeof kept);
     assert_memory_equal(outcome.row.kept, kept, sizeof kept);
-    assert_false(live_decisions_reward(other, answer.row.id, 0.5, bench.now_ms).fills);
+    assert_false(live_decisions_reward(other, ID(answer.row.number), 0.5, bench.now_ms).fills);
     live_decisions_free(other);
     bench_close(&bench);
 }
@@ -821,7 +829,7 @@ static void restored_rows_that_contradict_are_refused(void **state)
     struct bench bench;
     bench_open(&bench, some_config());
     struct live_decision_row const good = {.number = 7,
-                                           .id = 7,
+                                           .salt = 7,
                                            .arm = 4,
                                            .kind = 2,
                                            .state = 2,
@@ -830,13 +838,13 @@ static void restored_rows_that_contradict_are_refused(void **state)
                                            .unit = "u"};
     assert_int_equal(live_decisions_restore(bench.decisions, &good), TACIT_OK);
     assert_int_equal(view_of(&bench).next_number, 8);
-    struct live_decision_row bad[12];
+    struct live_decision_row bad[11];
     for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = (struct live_decision_row){.number = 8, .id = 8, .deadline_ms = 9};
+        bad[i] = (struct live_decision_row){.number = 8, .salt = 8, .deadline_ms = 9};
     char text[LIVE_KEY_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     text[LIVE_KEY_BYTES_MAX + 1] = '\0';
-    bad[0].id = 7;
+    bad[0].number = 7;
     bad[1].arm = ARMS;
     bad[2].kind = LIVE_DECISION_EARLY + 1;
     bad[3].state = 5;
@@ -847,8 +855,7 @@ static void restored_rows_that_contradict_are_refused(void **state)
     bad[8].value = 1;                  /* of a reward that is not here */
     bad[9].state = LIVE_DECISION_HELD; /* for a place that no plan has */
     bad[9].kind = LIVE_DECISION_EXPLOIT;
-    bad[10].id = 0;
-    bad[11].number = 0;
+    bad[10].number = 0;
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_int_equal(live_decisions_restore(bench.decisions, &bad[i]), TACIT_MALFORMED);
     assert_int_equal(live_decisions_restore_unit(bench.decisions, "u", 1), TACIT_OK);
@@ -891,11 +898,12 @@ static void on_taken(void *context, const struct live_decision_row *row)
     ((struct elsewhere *)context)->taken++;
 }
 
-static bool elsewhere_by_id(void *context, uint64_t id, struct live_decision_row *row)
+static bool elsewhere_by_id(void *context, struct live_decision_id id,
+                            struct live_decision_row *row)
 {
     const struct elsewhere *const there = context;
     for (uint32_t i = there->count; i-- > 0;)
-        if (there->rows[i].id == id) {
+        if (there->rows[i].number == id.number && there->rows[i].salt == id.salt) {
             *row = there->rows[i];
             return true;
         }
@@ -907,7 +915,7 @@ static bool elsewhere_by_key(void *context, const char *key, struct live_decisio
     const struct elsewhere *const there = context;
     for (uint32_t i = there->count; i-- > 0;)
         if (there->rows[i].key != NULL && strcmp(there->rows[i].key, key) == 0)
-            return elsewhere_by_id(context, there->rows[i].id, row);
+            return elsewhere_by_id(context, ID(there->rows[i].number), row);
     return false;
 }
 
@@ -926,57 +934,57 @@ static void what_is_kept_elsewhere_is_answered_as_before(void **state)
     struct bench bench;
     struct elsewhere there;
     bench_open_with(&bench, &there);
-    uint64_t const rewarded_id = decided(&bench, "a", NULL).row.id;
-    uint64_t const closed_id = decided(&bench, "b", NULL).row.id;
-    uint64_t const open_id = decided(&bench, "c", NULL).row.id;
+    uint64_t const rewarded_id = decided(&bench, "a", NULL).row.number;
+    uint64_t const closed_id = decided(&bench, "b", NULL).row.number;
+    uint64_t const open_id = decided(&bench, "c", NULL).row.number;
     struct live_decision_row row;
     assert_int_equal(rewarded(&bench, rewarded_id), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(live_decisions_close(bench.decisions, closed_id, NOW_MS, &row),
+    assert_int_equal(live_decisions_close(bench.decisions, ID(closed_id), NOW_MS, &row),
                      LIVE_CLOSE_DONE);
     assert_int_equal(live_decisions_closed(bench.decisions), 2);
     live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
     assert_int_equal(there.count, 2);
     assert_int_equal(live_decisions_closed(bench.decisions), 0);
-    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
     assert_int_equal(there.taken, 2);
     assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + DEADLINE_MS); /* of the open one */
     assert_int_equal(rewarded(&bench, rewarded_id), LIVE_REWARD_REPEATED);
     struct live_decision_answer const again = decided(&bench, "a", NULL);
     assert_false(again.is_new);
-    assert_int_equal(again.row.id, rewarded_id);
-    assert_int_equal(live_decisions_close(bench.decisions, rewarded_id, NOW_MS, &row),
+    assert_int_equal(again.row.number, rewarded_id);
+    assert_int_equal(live_decisions_close(bench.decisions, ID(rewarded_id), NOW_MS, &row),
                      LIVE_CLOSE_REWARDED);
-    assert_int_equal(live_decisions_close(bench.decisions, closed_id, NOW_MS, &row),
+    assert_int_equal(live_decisions_close(bench.decisions, ID(closed_id), NOW_MS, &row),
                      LIVE_CLOSE_REPEATED);
     assert_int_equal(rewarded(&bench, open_id), LIVE_REWARD_ACCEPTED);
     assert_int_equal(rewarded(&bench, 4711), LIVE_REWARD_UNKNOWN);
     bench_close(&bench);
 }
 
-/* It comes back as late, once, under a new number, and goes again. */
+/* It comes back as late, once, and goes again. */
 static void a_late_reward_brings_a_decision_back(void **state)
 {
     (void)state;
     struct bench bench;
     struct elsewhere there;
     bench_open_with(&bench, &there);
-    uint64_t const id = decided(&bench, "a", NULL).row.id;
+    uint64_t const id = decided(&bench, "a", NULL).row.number;
     struct live_decision_row row;
-    (void)live_decisions_close(bench.decisions, id, NOW_MS, &row);
+    (void)live_decisions_close(bench.decisions, ID(id), NOW_MS, &row);
     live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
-    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
     struct live_reward_outcome const outcome =
-        live_decisions_reward(bench.decisions, id, 1, NOW_MS + 5);
+        live_decisions_reward(bench.decisions, ID(id), 1, NOW_MS + 5);
     assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
     assert_true(outcome.is_changed);
     assert_false(outcome.fills);
     assert_int_equal(outcome.row.state, LIVE_DECISION_LATE);
-    assert_int_equal(outcome.row.number, 2);
+    assert_int_equal(outcome.row.number, id);
     assert_int_equal(outcome.row.deadline_ms, row.deadline_ms);
-    assert_false(live_decisions_reward(bench.decisions, id, 1, NOW_MS + 6).is_changed);
+    assert_false(live_decisions_reward(bench.decisions, ID(id), 1, NOW_MS + 6).is_changed);
     assert_int_equal(live_decisions_closed(bench.decisions), 1);
     live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
-    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
     assert_int_equal(there.taken, 2);
     assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
     assert_int_equal(live_decisions_closed(bench.decisions), 0);
@@ -990,19 +998,19 @@ static void what_changes_while_it_is_handed_over_stays(void **state)
     struct bench bench;
     struct elsewhere there;
     bench_open_with(&bench, &there);
-    uint64_t const first = decided(&bench, NULL, NULL).row.id;
+    uint64_t const first = decided(&bench, NULL, NULL).row.number;
     struct live_decision_row row;
-    (void)live_decisions_close(bench.decisions, first, NOW_MS, &row);
+    (void)live_decisions_close(bench.decisions, ID(first), NOW_MS, &row);
     bench.now_ms = NOW_MS + 50;
-    uint64_t const second = decided(&bench, NULL, NULL).row.id;
-    uint64_t const third = decided(&bench, NULL, NULL).row.id;
-    (void)live_decisions_close(bench.decisions, second, bench.now_ms, &row);
-    (void)live_decisions_close(bench.decisions, third, bench.now_ms, &row);
+    uint64_t const second = decided(&bench, NULL, NULL).row.number;
+    uint64_t const third = decided(&bench, NULL, NULL).row.number;
+    (void)live_decisions_close(bench.decisions, ID(second), bench.now_ms, &row);
+    (void)live_decisions_close(bench.decisions, ID(third), bench.now_ms, &row);
     live_decisions_hand_over(bench.decisions, 3, on_handed, &there);
     assert_int_equal(rewarded(&bench, second), LIVE_REWARD_LATE);
     assert_int_equal(live_decisions_closed(bench.decisions), 1);
     expire_at(&bench, NOW_MS + REMEMBER_MS); /* the first is forgotten */
-    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    assert_false(live_decisions_handed_over(bench.decisions, 10, on_taken, &there));
     assert_int_equal(there.taken, 1);
     assert_int_equal(live_decisions_closed(bench.decisions), 1);
     assert_int_equal(rewarded(&bench, second), LIVE_REWARD_LATE);
@@ -1014,42 +1022,44 @@ static void what_changes_while_it_is_handed_over_stays(void **state)
 
 /* ---- Ids, and decisions before any run ------------------------------------------------------- */
 
-static void ids_are_drawn_and_never_taken_twice(void **state)
+/* A number alone says nothing: whoever asks has its salt, too. */
+static void another_salt_is_another_decision(void **state)
 {
     (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
-    assert_int_equal(decided(&bench, NULL, NULL).row.id, 1);
-    bench.last_id = 0; /* 1 comes again, and is taken */
-    struct live_decision_row const row = decided(&bench, NULL, NULL).row;
-    assert_int_equal(row.id, 2);
-    assert_int_equal(row.number, 2);
-    bench.last_id = UINT64_MAX - 2; /* 63 bits */
-    assert_int_equal(decided(&bench, NULL, NULL).row.id, INT64_MAX - 1);
+    struct live_decision_row row = decided(&bench, NULL, NULL).row;
+    bench.last_id = UINT64_MAX - 1; /* all 64 bits are taken */
+    assert_true(decided(&bench, NULL, NULL).row.salt == UINT64_MAX);
+    struct live_decision_id const other = {.number = 1, .salt = 2};
+    assert_int_equal(live_decisions_reward(bench.decisions, other, 1, NOW_MS).answer,
+                     LIVE_REWARD_UNKNOWN);
+    assert_int_equal(live_decisions_close(bench.decisions, other, NOW_MS, &row),
+                     LIVE_CLOSE_UNKNOWN);
+    assert_int_equal(rewarded(&bench, 1), LIVE_REWARD_ACCEPTED);
     bench_close(&bench);
 }
 
-static enum tacit_status give_zeros(void *context, void *bytes, size_t size)
+static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
 {
-    ++*(uint64_t *)context;
-    memset(bytes, 0, size);
-    return TACIT_OK;
+    (void)context;
+    (void)bytes;
+    (void)size;
+    return TACIT_ENTROPY;
 }
 
-static void an_entropy_of_zeros_ends_in_an_error(void **state)
+static void without_entropy_nothing_is_decided(void **state)
 {
     (void)state;
     struct bench bench;
     struct live_decision_answer answer;
-    uint64_t fills = 0;
     bench_open(&bench, some_config());
-    bench.config.ids = (struct tacit_entropy){.fill = give_zeros, .context = &fills};
+    bench.config.salts = (struct tacit_entropy){.fill = give_nothing};
     struct live_decisions *const other = live_decisions_new(&bench.config);
     struct live_decision_request const request = {.key = "k", .unit = "u"};
     assert_int_equal(
         live_decisions_decide(other, &request, &bench.fallback, NOW_MS, &bench.entropy, &answer),
         TACIT_ENTROPY);
-    assert_in_range(fills, 1, 8);
     struct live_decisions_view view;
     live_decisions_look(other, &view);
     assert_int_equal(view.next_number, 1);
@@ -1084,7 +1094,7 @@ static void early_decisions_are_uniform_and_count_nowhere(void **state)
     struct live_decision_request const request = {.unavailable = &all};
     assert_int_equal(decide(&bench, &request, &answer), TACIT_INVALID);
     struct live_reward_outcome const outcome =
-        live_decisions_reward(bench.decisions, 1, 1, bench.now_ms);
+        live_decisions_reward(bench.decisions, ID(1), 1, bench.now_ms);
     assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
     assert_false(outcome.fills);
     assert_int_equal(rewarded(&bench, 1), LIVE_REWARD_REPEATED);
@@ -1092,7 +1102,7 @@ static void early_decisions_are_uniform_and_count_nowhere(void **state)
     plan_counts(&bench, (uint64_t[ARMS]){1, 1, 1, 1, 1});
     bench.fallback.is_early = false;
     assert_int_equal(view_of(&bench).open_planned, 0);
-    assert_false(live_decisions_reward(bench.decisions, 2, 1, bench.now_ms).fills);
+    assert_false(live_decisions_reward(bench.decisions, ID(2), 1, bench.now_ms).fills);
     assert_int_equal(decided(&bench, NULL, NULL).row.kind, LIVE_DECISION_PLANNED);
     bench_close(&bench);
 }
@@ -1105,15 +1115,15 @@ static void restored_rows_come_in_any_order(void **state)
     static const uint64_t ids[] = {5, 2, 9, 4};
     for (size_t i = 0; i < COUNT(ids); i++) {
         struct live_decision_row const row = {
-            .number = ids[i], .id = ids[i], .arm = 1, .deadline_ms = NOW_MS + 20 - ids[i]};
+            .number = ids[i], .salt = ids[i], .arm = 1, .deadline_ms = NOW_MS + 20 - ids[i]};
         assert_int_equal(live_decisions_restore(bench.decisions, &row), TACIT_OK);
     }
     struct told told = {0};
     struct tacit_pull_block const plan[] = {{.arm = 1, .count = 2}};
     live_decisions_set_plan(bench.decisions, plan, 1, on_changed, &told);
     assert_int_equal(told.count, 2);
-    assert_int_equal(told.rows[0].id, 9);
-    assert_int_equal(told.rows[1].id, 5);
+    assert_int_equal(told.rows[0].number, 9);
+    assert_int_equal(told.rows[1].number, 5);
     assert_int_equal(view_of(&bench).next_number, 10);
     assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + 11);
     bench_close(&bench);
@@ -1144,23 +1154,23 @@ static void a_late_reward_enters_nothing_and_its_place_is_filled_once(void **sta
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 1});
-    uint64_t const first = decided(&bench, NULL, NULL).row.id;
+    uint64_t const first = decided(&bench, NULL, NULL).row.number;
     bench.now_ms = NOW_MS + DEADLINE_MS; /* late, though nobody has looked at the clock yet */
     assert_int_equal(rewarded(&bench, first), LIVE_REWARD_LATE);
     expire_and_watch(&bench, NOW_MS + DEADLINE_MS);
     assert_int_equal(change_count, 1);
     assert_int_equal(last_change.kind, LIVE_CHANGE_RETURNED);
     assert_int_equal(view_of(&bench).missed_count, 1);
-    uint64_t const second = decided(&bench, NULL, NULL).row.id;
+    uint64_t const second = decided(&bench, NULL, NULL).row.number;
     struct live_reward_outcome outcome =
-        live_decisions_reward(bench.decisions, first, 1, bench.now_ms);
+        live_decisions_reward(bench.decisions, ID(first), 1, bench.now_ms);
     assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
     assert_true(outcome.is_changed); /* kept: it is counted once only, over restarts too */
     assert_false(outcome.fills);
-    outcome = live_decisions_reward(bench.decisions, first, 1, bench.now_ms);
+    outcome = live_decisions_reward(bench.decisions, ID(first), 1, bench.now_ms);
     assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
     assert_false(outcome.is_changed);
-    outcome = live_decisions_reward(bench.decisions, second, 1, bench.now_ms);
+    outcome = live_decisions_reward(bench.decisions, ID(second), 1, bench.now_ms);
     assert_true(outcome.fills);
     assert_int_equal(view_of(&bench).unserved, 0);
     assert_int_equal(view_of(&bench).open_planned, 0); /* what is drawn leaves no place open */
@@ -1174,7 +1184,7 @@ static void a_round_waits_for_rewards_from_when_all_places_are_out(void **state)
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 2});
-    uint64_t const first = decided(&bench, NULL, NULL).row.id;
+    uint64_t const first = decided(&bench, NULL, NULL).row.number;
     assert_int_equal(view_of(&bench).waits_since_ms, UINT64_MAX); /* a place is left to be served */
     bench.now_ms += 5;
     (void)decided(&bench, NULL, NULL);
@@ -1200,22 +1210,22 @@ static void a_closed_decision_frees_its_place_once(void **state)
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 2});
-    uint64_t const first = decided(&bench, "k", "u").row.id;
-    uint64_t const second = decided(&bench, NULL, NULL).row.id;
+    uint64_t const first = decided(&bench, "k", "u").row.number;
+    uint64_t const second = decided(&bench, NULL, NULL).row.number;
     struct live_decision_row row;
-    assert_int_equal(live_decisions_close(bench.decisions, first, NOW_MS + 1, &row),
+    assert_int_equal(live_decisions_close(bench.decisions, ID(first), NOW_MS + 1, &row),
                      LIVE_CLOSE_DONE);
     assert_int_equal(row.state, LIVE_DECISION_EXPIRED);
     assert_int_equal(row.deadline_ms, NOW_MS + 1 + REMEMBER_MS);
     assert_int_equal(view_of(&bench).unserved, 1);
-    assert_int_equal(live_decisions_close(bench.decisions, first, NOW_MS + 1, &row),
+    assert_int_equal(live_decisions_close(bench.decisions, ID(first), NOW_MS + 1, &row),
                      LIVE_CLOSE_REPEATED);
     assert_int_equal(view_of(&bench).unserved, 1);
     assert_int_equal(rewarded(&bench, first), LIVE_REWARD_LATE);
     assert_int_equal(rewarded(&bench, second), LIVE_REWARD_ACCEPTED);
-    assert_int_equal(live_decisions_close(bench.decisions, second, NOW_MS + 1, &row),
+    assert_int_equal(live_decisions_close(bench.decisions, ID(second), NOW_MS + 1, &row),
                      LIVE_CLOSE_REWARDED);
-    assert_int_equal(live_decisions_close(bench.decisions, 99, NOW_MS + 1, &row),
+    assert_int_equal(live_decisions_close(bench.decisions, ID(99), NOW_MS + 1, &row),
                      LIVE_CLOSE_UNKNOWN);
     assert_int_equal(view_of(&bench).unserved, 1);
     bench_close(&bench);
@@ -1232,10 +1242,10 @@ static void settled_places_are_filled_at_their_time_whenever_the_reward_came(voi
         struct bench bench;
         bench_open(&bench, config);
         plan_counts(&bench, (uint64_t[ARMS]){0, 1});
-        uint64_t const id = decided(&bench, NULL, NULL).row.id;
+        uint64_t const id = decided(&bench, NULL, NULL).row.number;
         struct live_reward_outcome outcome = {.answer = LIVE_REWARD_LATE};
         if (is_in_time)
-            outcome = live_decisions_reward(bench.decisions, id, 3, NOW_MS + delay_ms);
+            outcome = live_decisions_reward(bench.decisions, ID(id), 3, NOW_MS + delay_ms);
         assert_int_equal(outcome.answer, is_in_time ? LIVE_REWARD_ACCEPTED : LIVE_REWARD_LATE);
         assert_false(outcome.fills);
         if (is_in_time)
@@ -1265,15 +1275,15 @@ static void the_share_of_missing_rewards_is_that_of_the_worst_arm(void **state)
     uint64_t ids[4];
     struct live_decision_row row;
     for (uint32_t i = 0; i < 4; i++)
-        ids[i] = decided(&bench, NULL, NULL).row.id;
+        ids[i] = decided(&bench, NULL, NULL).row.number;
     assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 0);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(live_decisions_close(bench.decisions, ids[i], NOW_MS, &row),
+        assert_int_equal(live_decisions_close(bench.decisions, ID(ids[i]), NOW_MS, &row),
                          LIVE_CLOSE_DONE);
     assert_int_equal(rewarded(&bench, ids[3]), LIVE_REWARD_ACCEPTED);
     assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 0.75);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(rewarded(&bench, decided(&bench, NULL, NULL).row.id),
+        assert_int_equal(rewarded(&bench, decided(&bench, NULL, NULL).row.number),
                          LIVE_REWARD_ACCEPTED);
     assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 3.0 / 7);
     live_decisions_restore_missed(bench.decisions, 2, 1); /* of 5: another arm is better off */
@@ -1377,7 +1387,7 @@ struct model {
 static struct model_row *model_row(struct model *model, uint64_t id)
 {
     struct model_row *const row = &model->rows[id % MODEL_ROWS];
-    return row->is_there && row->row.id == id ? row : NULL;
+    return row->is_there && row->row.number == id ? row : NULL;
 }
 
 static uint64_t model_open(const struct model *model, uint32_t arm, bool planned)
@@ -1409,11 +1419,11 @@ struct listing {
 static bool on_listed(void *context, const struct live_decision_row *row)
 {
     struct listing *const listing = context;
-    const struct model_row *const known = model_row(listing->model, row->id);
+    const struct model_row *const known = model_row(listing->model, row->number);
     assert_non_null(known);
     assert_int_equal(known->row.state, LIVE_DECISION_OPEN);
-    assert_true(listing->count == 0 || row->id > listing->last_id); /* oldest first */
-    listing->last_id = row->id;
+    assert_true(listing->count == 0 || row->number > listing->last_id); /* oldest first */
+    listing->last_id = row->number;
     listing->count++;
     return true;
 }
@@ -1499,12 +1509,12 @@ static void model_take(struct model *model, const struct live_decision_answer *a
         model->bench.fallback.is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT;
     assert_true(answer->is_new);
     assert_int_equal(answer->unit_is_new, sets_unit);
-    assert_int_equal(row->id, model->next_number++);
+    assert_int_equal(row->number, model->next_number++);
     assert_int_equal(row->kind, planned ? LIVE_DECISION_PLANNED : beside);
     assert_int_equal(row->state, LIVE_DECISION_OPEN);
     assert_int_equal(row->opened_ms, model->bench.now_ms);
     assert_int_equal(row->deadline_ms, model->bench.now_ms + DEADLINE_MS);
-    struct model_row *const place = &model->rows[row->id % MODEL_ROWS];
+    struct model_row *const place = &model->rows[row->number % MODEL_ROWS];
     assert_false(place->is_there);
     *place = (struct model_row){.is_there = true, .row = *row, .key = key, .unit = unit};
     if (sets_unit)
@@ -1533,7 +1543,7 @@ static void model_decide(struct model *model)
     if (known != NULL) {
         assert_int_equal(status, TACIT_OK);
         assert_false(answer.is_new);
-        assert_int_equal(answer.row.id, known->row.id);
+        assert_int_equal(answer.row.number, known->row.number);
         assert_int_equal(answer.row.arm, known->row.arm);
         assert_int_equal(answer.row.state, known->row.state);
         return;
@@ -1562,7 +1572,7 @@ static void model_reward(struct model *model)
     uint64_t const id = model->next_number > back ? model->next_number - back : 0;
     double const value = (double)(1 + tacit_rng_below(&model->rng, 1000));
     struct live_reward_outcome const outcome =
-        live_decisions_reward(model->bench.decisions, id, value, model->bench.now_ms);
+        live_decisions_reward(model->bench.decisions, ID(id), value, model->bench.now_ms);
     const struct live_decision_row *const row = &outcome.row;
     model->answers[outcome.answer]++;
     struct model_row *const known = model_row(model, id);
@@ -1603,7 +1613,7 @@ static void model_close(struct model *model)
     uint64_t const id = model->next_number > back ? model->next_number - back : 0;
     struct live_decision_row row;
     enum live_close_answer const answer =
-        live_decisions_close(model->bench.decisions, id, model->bench.now_ms, &row);
+        live_decisions_close(model->bench.decisions, ID(id), model->bench.now_ms, &row);
     struct model_row *const known = model_row(model, id);
     model->closes[answer]++;
     if (known == NULL) {
@@ -1643,7 +1653,7 @@ static void on_expired(void *context, const struct live_decision_change *change)
 {
     struct model *const model = context;
     const struct live_decision_row *const row = change->row;
-    struct model_row *const known = model_row(model, row->id);
+    struct model_row *const known = model_row(model, row->number);
     assert_non_null(known);
     bool const was_open =
         known->row.state == LIVE_DECISION_OPEN || known->row.state == LIVE_DECISION_HELD;
@@ -1677,7 +1687,7 @@ static void model_expire(struct model *model)
 static void on_converted(void *context, const struct live_decision_row *row)
 {
     struct model *const model = context;
-    struct model_row *const known = model_row(model, row->id);
+    struct model_row *const known = model_row(model, row->number);
     assert_non_null(known);
     assert_int_equal(known->row.kind, LIVE_DECISION_PLANNED);
     assert_int_equal(row->kind, LIVE_DECISION_EXPLOIT);
@@ -1687,7 +1697,7 @@ static void on_converted(void *context, const struct live_decision_row *row)
         assert_false(model->rows[i].is_there &&
                      (other->state == LIVE_DECISION_OPEN || other->state == LIVE_DECISION_HELD) &&
                      other->kind == LIVE_DECISION_PLANNED && other->arm == row->arm &&
-                     other->id > row->id);
+                     other->number > row->number);
     }
     assert_int_equal(row->state, known->row.state == LIVE_DECISION_HELD ? LIVE_DECISION_REWARDED
                                                                         : LIVE_DECISION_OPEN);
@@ -1848,8 +1858,8 @@ int main(void)
         cmocka_unit_test(what_is_kept_elsewhere_is_answered_as_before),
         cmocka_unit_test(a_late_reward_brings_a_decision_back),
         cmocka_unit_test(what_changes_while_it_is_handed_over_stays),
-        cmocka_unit_test(ids_are_drawn_and_never_taken_twice),
-        cmocka_unit_test(an_entropy_of_zeros_ends_in_an_error),
+        cmocka_unit_test(another_salt_is_another_decision),
+        cmocka_unit_test(without_entropy_nothing_is_decided),
         cmocka_unit_test(early_decisions_are_uniform_and_count_nowhere),
         cmocka_unit_test(a_late_reward_enters_nothing_and_its_place_is_filled_once),
         cmocka_unit_test(a_round_waits_for_rewards_from_when_all_places_are_out),

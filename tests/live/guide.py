@@ -120,7 +120,7 @@ def first_decision(guide, folder):
     shown = next(line for line in lines if line.startswith('# {"id"'))
     keys = [re.findall(r'"(\w+)":', text) for text in (answer, shown)]
     require(keys[0] == keys[1] and '"kind": "planned"' in answer, f"{answer}, not as {shown}")
-    drawn, printed = (re.search(r'"id": "(\d+)"', text)[1] for text in (answer, reward))
+    drawn, printed = (re.search(r'"id": "([0-9a-f]+)"', text)[1] for text in (answer, reward))
     said = guide.follow(reward.replace(printed, drawn), folder)
     require(said.strip() == '{"status": "accepted"}', said)
     listed = next(line for line in lines if line.endswith("the oldest first"))

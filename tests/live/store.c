@@ -329,15 +329,14 @@ static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
     memset(text, 'x', sizeof text);
     text[STORE_TEXT_BYTES_MAX + 1] = '\0';
     uint8_t const byte = 1;
-    struct live_decision_row row = {.number = 1, .id = UINT64_MAX};
+    struct live_decision_row row;
     struct live_release release = {.number = UINT64_MAX, .bytes = &byte, .size = 1};
     struct live_store *const store = begun();
+    row = (struct live_decision_row){.number = UINT64_MAX, .salt = 1};
     assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
-    row = (struct live_decision_row){.number = UINT64_MAX, .id = 1};
+    row = (struct live_decision_row){.number = 100, .salt = 100, .key = text};
     assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
-    row = (struct live_decision_row){.number = 100, .id = 100, .key = text};
-    assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
-    row = (struct live_decision_row){.number = 100, .id = 100, .unit = text};
+    row = (struct live_decision_row){.number = 100, .salt = 100, .unit = text};
     assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
     assert_int_equal(live_store_put_release(store, &release), TACIT_INVALID);
     release =
@@ -354,7 +353,7 @@ static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
     assert_int_equal(live_store_begin(store), TACIT_OK);
     text[STORE_TEXT_BYTES_MAX] = '\0'; /* the longest that may be */
     row = (struct live_decision_row){
-        .number = INT64_MAX, .id = INT64_MAX, .arm = UINT32_MAX, .kind = 255, .state = 255};
+        .number = INT64_MAX, .salt = UINT64_MAX, .arm = UINT32_MAX, .kind = 255, .state = 255};
     row.key = row.unit = text;
     assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
     assert_int_equal(live_store_put_unit(store, text, UINT32_MAX), TACIT_OK);
@@ -372,7 +371,7 @@ static bool expect_whole_row(void *context, const struct live_decision_row *row)
 {
     struct whole_row *const expected = context;
     const struct live_decision_row *const other = &expected->row;
-    assert_true(row->number == other->number && row->id == other->id && row->arm == other->arm);
+    assert_true(row->number == other->number && row->salt == other->salt && row->arm == other->arm);
     assert_true(row->kind == other->kind && row->state == other->state);
     assert_true(row->opened_ms == other->opened_ms && row->deadline_ms == other->deadline_ms);
     assert_memory_equal(&row->value, &other->value, sizeof row->value);
@@ -388,7 +387,7 @@ static void a_decision_comes_back_whole(void **state)
 {
     (void)state;
     struct whole_row expected = {.row = {.number = STORE_KEY_MAX,
-                                         .id = STORE_KEY_MAX,
+                                         .salt = STORE_KEY_MAX,
                                          .arm = UINT32_MAX,
                                          .kind = 254,
                                          .state = 253,
@@ -876,8 +875,8 @@ static void another_format_is_refused(void **state)
 {
     (void)state;
     store_model_make(2);
-    assert_int_equal(shell("PRAGMA user_version = 10"), SQLITE_OK);
-    expect_refused(TACIT_INVALID, "has format 10");
+    assert_int_equal(shell("PRAGMA user_version = 12"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 12");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 0");
     assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK); /* before cores had parts */
@@ -896,7 +895,12 @@ static void another_format_is_refused(void **state)
     expect_refused(TACIT_INVALID, "has format 7");
     assert_int_equal(shell("PRAGMA user_version = 8"), SQLITE_OK); /* .. and hubs */
     expect_refused(TACIT_INVALID, "has format 8");
-    assert_int_equal(shell("PRAGMA user_version = 9"), SQLITE_OK);
+    assert_int_equal(shell("PRAGMA user_version = 9"), SQLITE_OK); /* .. and votes' hubs */
+    expect_refused(TACIT_INVALID, "has format 9");
+    assert_int_equal(shell("PRAGMA user_version = 10"), SQLITE_OK); /* ids were drawn whole */
+    expect_refused(TACIT_INVALID, "has format 10");
+    expect_refused(TACIT_INVALID, "end the runs of this state with the version of the program");
+    assert_int_equal(shell("PRAGMA user_version = 11"), SQLITE_OK);
     expect_batch(2);
     assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "another program");
@@ -1065,18 +1069,18 @@ static void counts_of_units_are_kept(void **state)
 static void another_format_in_the_log_is_refused(void **state)
 {
     (void)state;
-    store_model_make(2); /* two turns: the log's is 3, of format 10 */
+    store_model_make(2); /* two turns: the log's is 3, of format 12 */
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 778", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 780", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(store_directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
     store_image_write(store_directory, &image);
-    expect_refused(TACIT_INVALID, "its log has format 10");
+    expect_refused(TACIT_INVALID, "its log has format 12");
     store_image_free(&image);
 }
 
@@ -1245,7 +1249,7 @@ static void a_damaged_free_list_is_refused(void **state)
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     for (uint64_t id = 1; id <= 64; id++) {
-        struct live_decision_row const row = {.number = id, .id = id, .key = text};
+        struct live_decision_row const row = {.number = id, .salt = id, .key = text};
         assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
     }
     for (uint64_t id = 1; id <= 64; id++)

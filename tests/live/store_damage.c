@@ -1,8 +1,8 @@
-/* Files of a state that are damaged: every byte of what is looked at before SQLite is, and of
- * sorted files, is changed to other values and every length is tried. What is said of each goes
- * into one number (tests/support/digest.h), and what is read is never another thing than was
- * written. The log is made here byte by byte, so nothing hangs on SQLite's version. The number is
- * one of little-endian machines: witnesses and sorted files are written in the machine's order. */
+/* Files of a state that are damaged: every byte of what is looked at before SQLite is, is changed
+ * to other values and every length is tried. What is said of each goes into one number
+ * (tests/support/digest.h). The log is made here byte by byte, so nothing hangs on SQLite's
+ * version. The number is one of little-endian machines: witnesses are written in the machine's
+ * order. */
 #include "../../src/live/store/store_base.h"
 #include "../../src/live/store/store_files.h"
 #include "../../src/live/store/store_log.h"
@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define KNOWN UINT64_C(0x5aeb8f80dda017cd)
+#define KNOWN UINT64_C(0xe81db400cb88ba10)
 #define NAME "state" /* of the directory, in what is said */
 #define FRAME_HEADER 24u
 #define FRAMES_MAX 12u
@@ -423,213 +423,6 @@ static void a_changed_witness_has_a_known_verdict(void **state)
     }
 }
 
-/* ---- Sorted files ---------------------------------------------------------------------------- */
-
-#define ITEMS_MAX 400u
-#define LARGE_BYTES 140000u
-
-struct items {
-    struct store_item list[ITEMS_MAX];
-    size_t count;
-    uint8_t *bytes;
-    size_t size;
-};
-
-static void items_add(struct items *items, uint64_t word, bool is_key, size_t size)
-{
-    uint8_t *const bytes = items->bytes + items->size;
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(word * 7 + i + items->count);
-    items->size += size;
-    items->list[items->count++] =
-        (struct store_item){.word = word, .is_key = is_key, .bytes = bytes, .size = size};
-}
-
-/* Words that come more than once, over the end of a block, too; blocks that end just where 4096
- * bytes are full, a byte before and behind it; one longer than what is written at once. */
-static void items_make(struct items *items, unsigned kind)
-{
-    items->count = items->size = 0;
-    items_add(items, 3, false, kind == 0 ? 8 : 4096 - 12);
-    if (kind == 0)
-        return;
-    items_add(items, 4, false, 4096 - 13);
-    for (uint64_t i = 0; i < 300; i++)
-        items_add(items, 5 + i / 60, i % 60 >= 40, 8 + i % 23);
-    items_add(items, UINT64_MAX / 2, false, 4096 - 11);
-    if (kind == 2)
-        items_add(items, UINT64_MAX, false, LARGE_BYTES);
-    if (kind == 2)
-        items_add(items, UINT64_MAX, true, 16);
-}
-
-static struct store_pile_place pile_place(void)
-{
-    return (struct store_pile_place){sqlite3_vfs_find(NULL), store_around};
-}
-
-static struct store_pile_facts pile_make(const struct items *items, uint64_t number)
-{
-    struct store_pile_place const where = pile_place();
-    struct tacit_error error = {.text = ""};
-    struct store_pile_facts facts;
-    struct store_pile_writer *const writer = store_pile_write(&where, number, items->count, &error);
-    assert_non_null(writer);
-    assert_true(store_pile_is_empty(writer));
-    for (size_t i = 0; i < items->count; i++)
-        assert_int_equal(store_pile_put(writer, &items->list[i], &error), TACIT_OK);
-    assert_false(store_pile_is_empty(writer));
-    assert_int_equal(store_pile_end(writer, &facts, &error), TACIT_OK);
-    store_pile_writer_free(writer);
-    return facts;
-}
-
-struct finding {
-    const struct items *items;
-    uint64_t word;
-    bool is_key;
-    size_t next; /* of the items, from here on */
-    size_t count;
-};
-
-static void expect_same(const struct store_item *item, const struct store_item *expected)
-{
-    assert_true(item->word == expected->word && item->is_key == expected->is_key &&
-                item->size == expected->size);
-    assert_memory_equal(item->bytes, expected->bytes, item->size);
-}
-
-static void find_one(void *context, const struct store_item *item)
-{
-    struct finding *const finding = context;
-    const struct items *const items = finding->items;
-    while (finding->next < items->count && (items->list[finding->next].word != finding->word ||
-                                            items->list[finding->next].is_key != finding->is_key))
-        finding->next++;
-    assert_true(finding->next < items->count);
-    expect_same(item, &items->list[finding->next++]);
-    finding->count++;
-}
-
-static enum tacit_status find_word(struct store_pile *pile, const struct items *items,
-                                   uint64_t word, bool is_key, struct tacit_error *error)
-{
-    struct finding finding = {.items = items, .word = word, .is_key = is_key};
-    size_t expected = 0;
-    for (size_t i = 0; i < items->count; i++)
-        expected += items->list[i].word == word && items->list[i].is_key == is_key;
-    enum tacit_status const status = store_pile_find(pile, word, is_key, find_one, &finding, error);
-    digest_word(finding.count);
-    if (status == TACIT_OK)
-        assert_int_equal(finding.count, expected);
-    return status;
-}
-
-/* All items by the cursor; never one that was not written. */
-static enum tacit_status walk(struct store_pile *pile, const struct items *items,
-                              struct tacit_error *error)
-{
-    struct store_item item;
-    bool found = true;
-    size_t count = 0;
-    enum tacit_status status = TACIT_OK;
-    while (status == TACIT_OK && found) {
-        status = store_pile_next(pile, &item, &found, error);
-        if (status == TACIT_OK && found)
-            expect_same(&item, &items->list[count++]);
-    }
-    digest_word(count);
-    if (status == TACIT_OK)
-        assert_int_equal(count, items->count);
-    return status;
-}
-
-static enum tacit_status read_pile(const struct store_pile_facts *facts, const struct items *items)
-{
-    struct store_pile_place const where = pile_place();
-    struct tacit_error error = {.text = ""};
-    struct store_pile *pile = NULL;
-    enum tacit_status status = store_pile_open(&where, facts, &pile, &error);
-    bool const is_open = status == TACIT_OK;
-    if (is_open)
-        status = walk(pile, items, &error);
-    for (uint64_t word = 2; status == TACIT_OK && word < 12; word++)
-        status = find_word(pile, items, word, word % 2 == 1, &error);
-    for (size_t i = 0; status == TACIT_OK && i < items->count; i += 37)
-        status = find_word(pile, items, items->list[i].word, items->list[i].is_key, &error);
-    if (status == TACIT_OK)
-        status = find_word(pile, items, UINT64_MAX, true, &error);
-    if (is_open)
-        store_pile_close(pile);
-    add_verdict(status, &error);
-    return status;
-}
-
-static size_t pile_bytes(uint64_t number, char name[STORE_PILE_NAME_BYTES], uint8_t **bytes)
-{
-    struct stat found;
-    (void)snprintf(name, STORE_PILE_NAME_BYTES, STORE_PILE_NAME, (unsigned long long)number);
-    int const file = openat(place, name, O_RDONLY | O_CLOEXEC);
-    assert_int_equal(fstat(file, &found), 0);
-    *bytes = malloc((size_t)found.st_size);
-    assert_non_null(*bytes);
-    assert_int_equal(read(file, *bytes, (size_t)found.st_size), found.st_size);
-    (void)close(file);
-    return (size_t)found.st_size;
-}
-
-static void change_pile(const struct store_pile_facts *facts, const struct items *items,
-                        const char *name, const uint8_t *bytes, size_t size)
-{
-    size_t const step = size < 200 ? 1 : size / 61;
-    for (size_t at = 0; at < size; at += step)
-        for (unsigned way = 0; way < (size < 200 ? WAYS : 2); way++) {
-            byte_put(name, at, changed(bytes[at], way));
-            bool const is_same = changed(bytes[at], way) == bytes[at];
-            assert_int_equal(read_pile(facts, items), is_same ? TACIT_OK : TACIT_MALFORMED);
-            byte_put(name, at, bytes[at]);
-        }
-    for (size_t cut = 0; cut < size; cut += size < 200 ? 1 : size / 17) {
-        file_put(name, bytes, cut);
-        assert_int_equal(read_pile(facts, items), TACIT_MALFORMED);
-    }
-    file_put(name, bytes, size);
-    assert_int_equal(read_pile(facts, items), TACIT_OK);
-}
-
-static void a_sorted_file_is_read_as_it_was_written_or_refused(void **state)
-{
-    (void)state;
-    struct items *const items = calloc(1, sizeof *items);
-    assert_non_null(items);
-    items->bytes = malloc((size_t)ITEMS_MAX * 64 + 3 * 4096 + LARGE_BYTES);
-    assert_non_null(items->bytes);
-    for (unsigned kind = 0; kind < 3; kind++) {
-        items_make(items, kind);
-        struct store_pile_facts facts = pile_make(items, kind + 1);
-        char name[STORE_PILE_NAME_BYTES];
-        uint8_t *bytes;
-        size_t const size = pile_bytes(kind + 1, name, &bytes);
-        uint64_t const words[] = {facts.number, facts.rows,   facts.items,       facts.newest_ms,
-                                  facts.tail,   facts.blocks, facts.filter_words};
-        digest_bytes(words, sizeof words);
-        digest_bytes(facts.sum, sizeof facts.sum);
-        digest_bytes(bytes, size);
-        assert_int_equal(read_pile(&facts, items), TACIT_OK);
-        change_pile(&facts, items, name, bytes, size);
-        facts.sum[0] ^= 1;
-        assert_int_equal(read_pile(&facts, items), TACIT_MALFORMED);
-        facts.sum[0] ^= 1;
-        facts.sum[STORE_PILE_SUM_BYTES - 1] ^= 1;
-        assert_int_equal(read_pile(&facts, items), TACIT_MALFORMED);
-        facts.number = 99;
-        assert_int_equal(read_pile(&facts, items), TACIT_MALFORMED);
-        free(bytes);
-    }
-    free(items->bytes);
-    free(items);
-}
-
 /* ---- What is written ------------------------------------------------------------------------- */
 
 /* A batch with one of each of the things that the model's batches do not have. */
@@ -643,22 +436,6 @@ static void put_the_rest(struct live_store *store)
                                .ended_unix_s = 1700000009,
                                .result = (const uint8_t *)"arm 2",
                                .result_size = 5};
-    struct live_decision_row const closed = {.number = 9001,
-                                             .id = UINT64_C(0x7edcba9876543210),
-                                             .arm = 3,
-                                             .kind = 1,
-                                             .state = 2,
-                                             .opened_ms = 40,
-                                             .deadline_ms = 90000,
-                                             .value = 0.25,
-                                             .key = "0190-a",
-                                             .unit = "unit",
-                                             .kept = (const uint8_t *)"kept",
-                                             .kept_size = 4};
-    live_store_remember_until(store, 1, 8000);
-    assert_int_equal(live_store_remember(store, &closed), TACIT_OK);
-    assert_int_equal(live_store_remember_start(store), TACIT_OK);
-    live_store_remember_wait(store);
     assert_int_equal(live_store_begin(store), TACIT_OK);
     assert_int_equal(live_store_put_entry(store, run, run, sizeof run), TACIT_OK);
     assert_int_equal(live_store_put_count(store, "unit", UINT64_C(1) << 62), TACIT_OK);
@@ -668,7 +445,6 @@ static void put_the_rest(struct live_store *store)
     row.result = NULL;
     row.result_size = 0;
     assert_int_equal(live_store_put_run(store, &row), TACIT_OK);
-    assert_int_equal(live_store_remember_end(store), TACIT_OK);
     assert_int_equal(live_store_commit(store), TACIT_OK);
 }
 
@@ -706,7 +482,6 @@ static void what_is_written_is_known(void **state)
                                           "SELECT * FROM core_parts ORDER BY number",
                                           "SELECT * FROM releases ORDER BY number",
                                           "SELECT * FROM decisions ORDER BY number",
-                                          "SELECT * FROM piles ORDER BY number",
                                           "SELECT * FROM units ORDER BY number",
                                           "SELECT * FROM named ORDER BY name",
                                           "SELECT * FROM runs ORDER BY number",
@@ -745,7 +520,6 @@ int main(int argc, char **argv)
         CASE(a_changed_header_has_a_known_verdict),
         CASE(a_changed_witness_has_a_known_verdict),
         CASE(what_is_written_is_known),
-        CASE(a_sorted_file_is_read_as_it_was_written_or_refused),
     };
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), KNOWN);
 }

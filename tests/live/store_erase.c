@@ -112,7 +112,7 @@ static enum tacit_status put_past(struct live_store *store, uint64_t batch, size
     for (size_t i = 0; i < core_bytes; i++)
         core[i] = sums.bytes[i % SUM_BYTES];
     struct live_decision_row const row = {.number = batch,
-                                          .id = batch,
+                                          .salt = batch,
                                           .deadline_ms = 1,
                                           .value = reward_of(batch),
                                           .kept = sums.bytes,

@@ -245,7 +245,7 @@ static void put_and_drop(struct live_store *store, uint64_t round)
         char key[40];
         (void)snprintf(key, sizeof key, "0190-%016llx", (unsigned long long)id);
         struct live_decision_row const row = {.number = id + 1,
-                                              .id = id + 1,
+                                              .salt = id + 1,
                                               .arm = (uint32_t)(id % 9),
                                               .deadline_ms = 1800000000,
                                               .key = key,

@@ -30,6 +30,7 @@ struct held {
 struct live_api {
     struct live_api_agent agent;
     struct live_arm_names names;
+    struct live_ids *ids;
     uint64_t *unavailable; /* room for one request's set, .. */
     double *contexts;      /* .. and for its contexts */
     struct held *first;    /* in order of arrival */
@@ -70,8 +71,10 @@ static void add_decision(const struct live_api *api, const struct live_decision_
     };
     TACIT_ASSERT(row->kind <= LIVE_DECISION_EARLY);
     TACIT_ASSERT(row->arm < api->names.arm_count);
+    uint8_t id[LIVE_ID_BYTES];
+    live_ids_seal(api->ids, (struct live_decision_id){row->number, row->salt}, id);
     live_buffer_add(text, "{\"id\": \"");
-    live_buffer_add_u64(text, row->id);
+    live_buffer_add_id(text, id);
     live_buffer_add(text, "\", \"arm\": ");
     live_buffer_add_u64(text, row->arm);
     if (api->names.names != NULL) {
@@ -163,8 +166,8 @@ static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_m
     if (!live_api_read_reward(value, &given, error))
         return BAD_REQUEST;
     reply->promises = true;
-    enum live_reward_answer const answer =
-        api->agent.reward(api->agent.context, given.id, given.value, now_ms);
+    enum live_reward_answer const answer = api->agent.reward(
+        api->agent.context, live_ids_open(api->ids, given.id), given.value, now_ms);
     if (answer == LIVE_REWARD_UNKNOWN) {
         (void)snprintf(error->text, sizeof error->text, "%s", unknown_id);
         return NOT_FOUND;
@@ -293,10 +296,11 @@ static void on_open(struct live_api *api, const uint8_t *body, size_t size,
     live_buffer_add(&reply->text, "}");
 }
 
-static void close_decision(struct live_api *api, uint64_t id, struct live_api_reply *reply)
+static void close_decision(struct live_api *api, const uint8_t id[LIVE_ID_BYTES],
+                           struct live_api_reply *reply)
 {
-    enum live_close_answer const answer =
-        api->agent.close(api->agent.context, id, api->agent.now_ms(api->agent.context));
+    enum live_close_answer const answer = api->agent.close(
+        api->agent.context, live_ids_open(api->ids, id), api->agent.now_ms(api->agent.context));
     reply->promises = true;
     switch (answer) {
     case LIVE_CLOSE_DONE:
@@ -487,10 +491,10 @@ static void dispatch(struct live_api *api, const char *method, const char *path,
 {
     const struct route *const route = find_route(path, method);
     size_t const prefix = sizeof one_decision - 1;
-    uint64_t id;
+    uint8_t id[LIVE_ID_BYTES];
     if (route != NULL)
         route->answer(api, body, size, reply);
-    else if (strncmp(path, one_decision, prefix) != 0 || !live_api_read_id(path + prefix, &id))
+    else if (strncmp(path, one_decision, prefix) != 0 || !live_api_read_id(path + prefix, id))
         refuse_method(path, reply);
     else if (strcmp(method, "DELETE") != 0)
         refuse(reply, WRONG_METHOD, "this path takes DELETE only");
@@ -620,8 +624,9 @@ enum tacit_status live_api_new(struct live_api **api, const struct live_api_conf
         calloc((size_t)config->arm_count * LIVE_API_DIMENSION_MAX, sizeof opened->contexts[0]);
     opened->unavailable =
         calloc(TACIT_BITS_WORDS(config->arm_count), sizeof opened->unavailable[0]);
+    opened->ids = live_ids_new(config->id_key);
     enum tacit_status const status =
-        opened->unavailable == NULL || opened->contexts == NULL
+        opened->unavailable == NULL || opened->contexts == NULL || opened->ids == NULL
             ? TACIT_MEMORY
             : live_arm_names_init(&opened->names, config->arm_count, config->arm_names);
     if (status != TACIT_OK) {
@@ -638,6 +643,7 @@ void live_api_free(struct live_api *api)
         return;
     live_api_release(api, false);
     live_arm_names_free(&api->names);
+    live_ids_free(api->ids);
     free(api->unavailable);
     free(api->contexts);
     free(api);

@@ -23,12 +23,13 @@ struct live_api_agent {
     enum tacit_status (*decide)(void *context, const struct live_decision_request *request,
                                 uint64_t now_ms, struct live_decision_answer *answer);
     /* value: finite. It is the daemon that clips. */
-    enum live_reward_answer (*reward)(void *context, uint64_t id, double value, uint64_t now_ms);
+    enum live_reward_answer (*reward)(void *context, struct live_decision_id id, double value,
+                                      uint64_t now_ms);
     /* As live_decisions_open and live_decisions_close. */
     void (*open)(void *context,
                  bool (*each)(void *each_context, const struct live_decision_row *row),
                  void *each_context);
-    enum live_close_answer (*close)(void *context, uint64_t id, uint64_t now_ms);
+    enum live_close_answer (*close)(void *context, struct live_decision_id id, uint64_t now_ms);
     json_t *(*status)(void *context);                      /* a new reference; NULL: memory */
     json_t *(*result)(void *context);                      /* the same */
     json_t *(*ledger)(void *context);                      /* the same */
@@ -48,6 +49,7 @@ struct live_api_config {
      * element of a batch) and at once; 0: no limit. */
     uint32_t caller_open_max;
     uint32_t caller_calls_per_s;
+    const uint8_t *id_key; /* LIVE_STORE_ID_KEY_BYTES */
 };
 
 /* Errors: TACIT_INVALID (an empty or repeated name), TACIT_MEMORY. */

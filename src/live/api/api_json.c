@@ -45,6 +45,16 @@ void live_buffer_add(struct live_buffer *buffer, const char *text)
     live_buffer_add_bytes(buffer, text, strlen(text));
 }
 
+static const char id_digits[] = "0123456789abcdef";
+
+void live_buffer_add_id(struct live_buffer *buffer, const uint8_t id[LIVE_ID_BYTES])
+{
+    char text[2 * LIVE_ID_BYTES];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = id_digits[i % 2 == 0 ? id[i / 2] >> 4 : id[i / 2] & 15];
+    live_buffer_add_bytes(buffer, text, sizeof text);
+}
+
 void live_buffer_add_u64(struct live_buffer *buffer, uint64_t value)
 {
     char digits[ID_DIGITS_MAX];
@@ -335,20 +345,17 @@ bool live_api_read_decision(const struct live_arm_names *names, const json_t *va
     return true;
 }
 
-bool live_api_read_id(const char *text, uint64_t *id)
+bool live_api_read_id(const char *text, uint8_t id[LIVE_ID_BYTES])
 {
-    if (text == NULL || text[0] < '1' || text[0] > '9')
+    size_t const size = 2 * LIVE_ID_BYTES;
+    if (text == NULL || strnlen(text, size + 1) != size)
         return false;
-    uint64_t number = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at < '0' || *at > '9')
+    for (size_t i = 0; i < size; i++) {
+        unsigned const digit = (unsigned)(text[i] & 15) + (text[i] > '9' ? 9 : 0);
+        if (digit > 15 || text[i] != id_digits[digit])
             return false;
-        uint64_t const digit = (uint64_t)(*at - '0');
-        if (number > (UINT64_MAX - digit) / 10)
-            return false;
-        number = number * 10 + digit;
+        id[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : id[i / 2] | digit);
     }
-    *id = number;
     return true;
 }
 
@@ -356,9 +363,9 @@ static bool read_reward_member(const char *member, const json_t *value,
                                struct live_api_reward *reward, struct tacit_error *error)
 {
     if (strcmp(member, "id") == 0)
-        return live_api_read_id(json_string_value(value), &reward->id) ||
-               wrong(error, "id must be the text that the decision came with, such as \"17\" in "
-                            "quotes");
+        return live_api_read_id(json_string_value(value), reward->id) ||
+               wrong(error, "id must be the text that the decision came with: 32 digits of "
+                            "0 to 9 and a to f, in quotes");
     if (strcmp(member, "reward") == 0) {
         reward->value = json_number_value(value);
         return (json_is_number(value) && isfinite(reward->value)) ||

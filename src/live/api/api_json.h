@@ -4,6 +4,7 @@
 #define TACIT_LIVE_API_JSON_H
 #include "decisions.h"
 #include "id_table.h"
+#include "ids.h"
 #include <jansson.h>
 
 /* ---- A growing text -------------------------------------------------------------------------- */
@@ -19,6 +20,8 @@ struct live_buffer {
 void live_buffer_add_bytes(struct live_buffer *buffer, const char *bytes, size_t size);
 void live_buffer_add(struct live_buffer *buffer, const char *text);
 void live_buffer_add_u64(struct live_buffer *buffer, uint64_t value);
+/* As live_api_read_id reads it. */
+void live_buffer_add_id(struct live_buffer *buffer, const uint8_t id[LIVE_ID_BYTES]);
 /* As a JSON text with its quotes. */
 void live_buffer_add_quoted(struct live_buffer *buffer, const char *text);
 /* Short pieces (up to 1000 bytes) in the manner of printf. */
@@ -72,12 +75,12 @@ bool live_api_read_decision(const struct live_arm_names *names, const json_t *va
                             struct tacit_error *error);
 
 struct live_api_reward {
-    uint64_t id;
+    uint8_t id[LIVE_ID_BYTES];
     double value; /* finite */
 };
 
-/* Decimal digits as the decision gave them: no sign, no leading zero, 64 bits. */
-bool live_api_read_id(const char *text, uint64_t *id);
+/* Hexadecimal digits as the decision gave them: small, two a byte. */
+bool live_api_read_id(const char *text, uint8_t id[LIVE_ID_BYTES]);
 
 /* {"id", "reward"}. What is no finite number is refused: whether it is one, the caller knows, and
  * may be public; where in the range it is, is not (PRIVACY.md D.66). */

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_DRAWS_MAX 8u /* two alike among 2^63 never happen; an entropy that has failed does */
-
 struct entry {
     struct live_deadline deadline; /* first: the queue's item is the entry */
     struct live_decision_row row;  /* its texts lie behind the entry */
@@ -39,7 +37,7 @@ struct arm {
 struct live_decisions {
     struct live_decisions_config config;
     uint64_t seed;
-    struct live_table ids;
+    struct live_table numbers;
     struct live_table keys;
     struct live_table units;
     struct unit *oldest_unit;
@@ -49,7 +47,9 @@ struct live_decisions {
     struct entry *newest;
     struct entry *closed_first;
     struct entry *closed_last;
-    uint32_t closed_count; /* not handed over */
+    struct entry
+        *closed_here;      /* the first that was not handed over: all behind it were not either */
+    uint32_t closed_count; /* from it on */
     struct live_wait wait;
     uint64_t missed_count;   /* of all arms */
     uint64_t waits_since_ms; /* UINT64_MAX: the plan has places left, or none is open */
@@ -75,11 +75,11 @@ static bool text_is_allowed(const char *text)
            (text[0] != '\0' && strnlen(text, LIVE_KEY_BYTES_MAX + 1) <= LIVE_KEY_BYTES_MAX);
 }
 
-static bool same_id(const void *item, const void *wanted)
+static bool same_number(const void *item, const void *wanted)
 {
     const struct entry *const entry = item;
-    const uint64_t *const id = wanted;
-    return entry->row.id == *id;
+    const uint64_t *const number = wanted;
+    return entry->row.number == *number;
 }
 
 static bool same_key(const void *item, const void *wanted)
@@ -94,9 +94,16 @@ static bool same_unit(const void *item, const void *wanted)
     return strcmp(unit->text, wanted) == 0;
 }
 
-static struct entry *find_id(const struct live_decisions *decisions, uint64_t id)
+static struct entry *find_number(const struct live_decisions *decisions, uint64_t number)
 {
-    return live_table_find(&decisions->ids, live_hash_u64(decisions->seed, id), same_id, &id);
+    return live_table_find(&decisions->numbers, live_hash_u64(decisions->seed, number), same_number,
+                           &number);
+}
+
+static struct entry *find_id(const struct live_decisions *decisions, struct live_decision_id id)
+{
+    struct entry *const entry = find_number(decisions, id.number);
+    return entry != NULL && entry->row.salt == id.salt ? entry : NULL;
 }
 
 static struct entry *find_key(const struct live_decisions *decisions, const char *key)
@@ -224,11 +231,15 @@ static void link_closed(struct live_decisions *decisions, struct entry *entry)
     entry->newer = NULL;
     *(entry->older == NULL ? &decisions->closed_first : &entry->older->newer) = entry;
     decisions->closed_last = entry;
+    if (decisions->closed_here == NULL)
+        decisions->closed_here = entry;
     decisions->closed_count++;
 }
 
 static void unlink_closed(struct live_decisions *decisions, struct entry *entry)
 {
+    if (decisions->closed_here == entry)
+        decisions->closed_here = entry->newer;
     *(entry->older == NULL ? &decisions->closed_first : &entry->older->newer) = entry->newer;
     *(entry->newer == NULL ? &decisions->closed_last : &entry->newer->older) = entry->older;
     entry->older = NULL;
@@ -278,7 +289,7 @@ static void close_entry(struct live_decisions *decisions, struct entry *entry,
 
 /* ---- What is remembered elsewhere ------------------------------------------------------------ */
 
-static bool recalls(const struct live_decisions *decisions, uint64_t id,
+static bool recalls(const struct live_decisions *decisions, struct live_decision_id id,
                     struct live_decision_row *row)
 {
     const struct live_decision_memory *const memory = &decisions->config.memory;
@@ -297,7 +308,7 @@ static bool recalls_key(const struct live_decisions *decisions, const char *key,
 /* Room for one more of everything, so that what follows cannot fail half-way. */
 static bool reserve(struct live_decisions *decisions)
 {
-    return live_table_reserve(&decisions->ids) && live_table_reserve(&decisions->keys) &&
+    return live_table_reserve(&decisions->numbers) && live_table_reserve(&decisions->keys) &&
            live_table_reserve(&decisions->units) && live_deadlines_reserve(&decisions->deadlines);
 }
 
@@ -305,7 +316,7 @@ static bool reserve(struct live_decisions *decisions)
 static void add_entry(struct live_decisions *decisions, struct entry *entry)
 {
     uint64_t const seed = decisions->seed;
-    live_table_add(&decisions->ids, live_hash_u64(seed, entry->row.id), entry);
+    live_table_add(&decisions->numbers, live_hash_u64(seed, entry->row.number), entry);
     if (entry->row.key != NULL)
         live_table_add(&decisions->keys, live_hash_text(seed, entry->row.key), entry);
     live_deadlines_add(&decisions->deadlines, &entry->deadline);
@@ -328,7 +339,7 @@ static void forget_entry(struct live_decisions *decisions, struct entry *entry)
     TACIT_ASSERT(live_deadlines_first(&decisions->deadlines) == &entry->deadline);
     live_deadlines_drop_first(&decisions->deadlines);
     unlink_closed(decisions, entry);
-    live_table_remove(&decisions->ids, live_hash_u64(seed, entry->row.id), entry);
+    live_table_remove(&decisions->numbers, live_hash_u64(seed, entry->row.number), entry);
     if (entry->row.key != NULL)
         live_table_remove(&decisions->keys, live_hash_text(seed, entry->row.key), entry);
 }
@@ -466,21 +477,6 @@ static const char *forget_unit(struct live_decisions *decisions)
     return unit->text;
 }
 
-/* 63 bits of its own: neither how many decisions there were nor in which order can be told from it.
- * An id that is taken is drawn again, and an entropy that gives nothing else is an error. */
-static enum tacit_status draw_id(const struct live_decisions *decisions, uint64_t *id)
-{
-    for (unsigned i = 0; i < ID_DRAWS_MAX; i++) {
-        enum tacit_status const status = tacit_entropy_word(&decisions->config.ids, id);
-        if (status != TACIT_OK)
-            return status;
-        *id &= INT64_MAX;
-        if (*id > 0 && find_id(decisions, *id) == NULL)
-            return TACIT_OK;
-    }
-    return TACIT_ENTROPY;
-}
-
 static enum live_decision_kind kind_of(const struct live_decision_request *request,
                                        const struct choice *choice,
                                        const struct live_fallback *fallback)
@@ -499,13 +495,13 @@ static enum tacit_status record(struct live_decisions *decisions,
                                 const struct choice *choice, enum live_decision_kind kind,
                                 uint64_t now_ms, struct live_decision_answer *answer)
 {
-    uint64_t id;
-    enum tacit_status const status = draw_id(decisions, &id);
+    uint64_t salt;
+    enum tacit_status const status = tacit_entropy_word(&decisions->config.salts, &salt);
     if (status != TACIT_OK)
         return status;
     struct live_decision_row const row = {
         .number = decisions->next_number,
-        .id = id,
+        .salt = salt,
         .arm = choice->arm,
         .kind = (uint8_t)kind,
         .state = LIVE_DECISION_OPEN,
@@ -567,7 +563,7 @@ void live_decisions_free(struct live_decisions *decisions)
     if (decisions == NULL)
         return;
     live_table_free(&decisions->keys, NULL);
-    live_table_free(&decisions->ids, free);
+    live_table_free(&decisions->numbers, free);
     live_table_free(&decisions->units, free);
     free(decisions->forgotten_unit);
     live_deadlines_free(&decisions->deadlines);
@@ -582,11 +578,10 @@ static bool row_is_allowed(const struct live_decisions *decisions,
 {
     return row->arm < decisions->config.arm_count && row->kind <= LIVE_DECISION_EARLY &&
            row->state <= LIVE_DECISION_HELD && row->number > 0 && row->number < UINT64_MAX &&
-           row->id > 0 &&
            (row->state == LIVE_DECISION_HELD ? row->kind == LIVE_DECISION_PLANNED
                                              : row->value == 0) &&
            text_is_allowed(row->key) && text_is_allowed(row->unit) &&
-           find_id(decisions, row->id) == NULL && find_key(decisions, row->key) == NULL;
+           find_number(decisions, row->number) == NULL && find_key(decisions, row->key) == NULL;
 }
 
 enum tacit_status live_decisions_restore(struct live_decisions *decisions,
@@ -760,8 +755,8 @@ static void take_late_reward(struct live_decisions *decisions, struct entry *ent
 
 /* Of a decision that is remembered elsewhere. Only one that closed without a reward can change: it
  * comes back here, as late. Without memory for that the answer is the same, and is not kept. */
-static struct live_reward_outcome reward_remembered(struct live_decisions *decisions, uint64_t id,
-                                                    uint64_t now_ms)
+static struct live_reward_outcome reward_remembered(struct live_decisions *decisions,
+                                                    struct live_decision_id id, uint64_t now_ms)
 {
     struct live_reward_outcome outcome = {.answer = LIVE_REWARD_UNKNOWN};
     struct live_decision_row row;
@@ -772,7 +767,6 @@ static struct live_reward_outcome reward_remembered(struct live_decisions *decis
     outcome.answer = row.state == LIVE_DECISION_REWARDED ? LIVE_REWARD_REPEATED : LIVE_REWARD_LATE;
     if (row.state != LIVE_DECISION_EXPIRED)
         return outcome;
-    row.number = decisions->next_number;
     struct entry *const entry = reserve(decisions) ? new_entry(&row) : NULL;
     if (entry == NULL)
         return outcome;
@@ -782,8 +776,9 @@ static struct live_reward_outcome reward_remembered(struct live_decisions *decis
     return outcome;
 }
 
-struct live_reward_outcome live_decisions_reward(struct live_decisions *decisions, uint64_t id,
-                                                 double value, uint64_t now_ms)
+struct live_reward_outcome live_decisions_reward(struct live_decisions *decisions,
+                                                 struct live_decision_id id, double value,
+                                                 uint64_t now_ms)
 {
     struct live_reward_outcome outcome = {.answer = LIVE_REWARD_UNKNOWN};
     struct entry *const entry = find_id(decisions, id);
@@ -811,8 +806,9 @@ struct live_reward_outcome live_decisions_reward(struct live_decisions *decision
     return outcome;
 }
 
-enum live_close_answer live_decisions_close(struct live_decisions *decisions, uint64_t id,
-                                            uint64_t now_ms, struct live_decision_row *row)
+enum live_close_answer live_decisions_close(struct live_decisions *decisions,
+                                            struct live_decision_id id, uint64_t now_ms,
+                                            struct live_decision_row *row)
 {
     struct entry *const entry = find_id(decisions, id);
     struct live_decision_row remembered;
@@ -889,21 +885,22 @@ void live_decisions_hand_over(struct live_decisions *decisions, uint32_t count,
                               void (*each)(void *context, const struct live_decision_row *row),
                               void *context)
 {
-    struct entry *entry = decisions->closed_first;
-    for (uint32_t i = 0; i < count && entry != NULL; i++, entry = entry->newer) {
-        TACIT_ASSERT(!entry->is_handed_over);
+    for (uint32_t i = 0; i < count && decisions->closed_here != NULL; i++) {
+        struct entry *const entry = decisions->closed_here;
+        TACIT_ASSERT(!entry->is_handed_over && decisions->closed_count > 0);
         entry->is_handed_over = true;
+        decisions->closed_here = entry->newer;
         decisions->closed_count--;
         each(context, &entry->row);
     }
 }
 
-void live_decisions_handed_over(struct live_decisions *decisions,
+bool live_decisions_handed_over(struct live_decisions *decisions, uint32_t count,
                                 void (*each)(void *context, const struct live_decision_row *row),
                                 void *context)
 {
     struct entry *entry = decisions->closed_first;
-    while (entry != NULL && entry->is_handed_over) {
+    for (uint32_t i = 0; i < count && entry != NULL && entry->is_handed_over; i++) {
         struct entry *const next = entry->newer;
         live_deadlines_move(&decisions->deadlines, &entry->deadline, 0);
         forget_entry(decisions, entry);
@@ -911,6 +908,7 @@ void live_decisions_handed_over(struct live_decisions *decisions,
         free(entry);
         entry = next;
     }
+    return entry != NULL && entry->is_handed_over;
 }
 
 void live_decisions_look(const struct live_decisions *decisions, struct live_decisions_view *view)

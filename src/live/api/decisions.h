@@ -42,7 +42,7 @@ struct live_decisions;
  * found; texts live until the next call. Without functions there are none. */
 struct live_decision_memory {
     void *context;
-    bool (*by_id)(void *context, uint64_t id, struct live_decision_row *row);
+    bool (*by_id)(void *context, struct live_decision_id id, struct live_decision_row *row);
     bool (*by_key)(void *context, const char *key, struct live_decision_row *row);
 };
 
@@ -58,7 +58,7 @@ struct live_decisions_config {
     bool settles;
     double missing_value;
     struct live_decision_memory memory;
-    struct tacit_entropy ids; /* ids are drawn from it, so that they tell nothing */
+    struct tacit_entropy salts; /* of ids */
 };
 
 /* Errors: NULL: memory. Requires: 0 < arm_count <= TACIT_ARMS_MAX, open_max > 0, 0 < wait_ms <=
@@ -143,7 +143,7 @@ struct live_decision_answer {
 };
 
 /* Makes a decision. The arm is drawn among the unserved pulls of available arms, each pull equally
- * likely. Its id is drawn: 63 bits. Errors: TACIT_INVALID (key or unit empty or too long, no
+ * likely. Errors: TACIT_INVALID (key or unit empty or too long, no
  * available active arm), TACIT_MEMORY (too many open, also of the caller), TACIT_ENTROPY; nothing
  * changed. */
 enum tacit_status live_decisions_decide(struct live_decisions *decisions,
@@ -170,8 +170,9 @@ struct live_reward_outcome {
 /* A reward for an id: late, twice, out of order, or never. The value is finite. Past its deadline
  * it is late, whether live_decisions_expire has seen it or not; that one ought to be called first.
  */
-struct live_reward_outcome live_decisions_reward(struct live_decisions *decisions, uint64_t id,
-                                                 double value, uint64_t now_ms);
+struct live_reward_outcome live_decisions_reward(struct live_decisions *decisions,
+                                                 struct live_decision_id id, double value,
+                                                 uint64_t now_ms);
 
 enum live_close_answer {
     LIVE_CLOSE_DONE, /* store *row; a planned one counts as exploited: its place is free again */
@@ -181,8 +182,9 @@ enum live_close_answer {
 };
 
 /* The application says that no reward will come. *row: on DONE only. */
-enum live_close_answer live_decisions_close(struct live_decisions *decisions, uint64_t id,
-                                            uint64_t now_ms, struct live_decision_row *row);
+enum live_close_answer live_decisions_close(struct live_decisions *decisions,
+                                            struct live_decision_id id, uint64_t now_ms,
+                                            struct live_decision_row *row);
 
 enum live_change_kind {
     LIVE_CHANGE_RETURNED, /* store the row; a planned one counts as exploited: its place is free
@@ -206,15 +208,15 @@ bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_ms,
                                            const struct live_decision_change *change),
                            void *context);
 
-/* Closed decisions that are still here, and not being handed over. */
+/* Closed decisions that are still here, and were not handed over. */
 uint32_t live_decisions_closed(const struct live_decisions *decisions);
-/* Tells the `count` that closed first, or as many as there are, to be kept elsewhere. They stay
- * here until live_decisions_handed_over, which tells those that have not changed since and takes
- * them out: from then on config.memory must find them. Requires: nothing is being handed over. */
+/* Tells the `count` of them that closed first, or as many as there are, to be kept elsewhere. They
+ * stay here until live_decisions_handed_over, which tells `count` of those that have not changed
+ * since and takes them out: from then on config.memory must find them. False: that was the last. */
 void live_decisions_hand_over(struct live_decisions *decisions, uint32_t count,
                               void (*each)(void *context, const struct live_decision_row *row),
                               void *context);
-void live_decisions_handed_over(struct live_decisions *decisions,
+bool live_decisions_handed_over(struct live_decisions *decisions, uint32_t count,
                                 void (*each)(void *context, const struct live_decision_row *row),
                                 void *context);
 

@@ -21,7 +21,7 @@ struct live_store_identity {
  * was made with; when it has ended (live_run_row) another one is let in, which is the state's from
  * live_store_take_config on. */
 
-/* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons, numbers and ids of
+/* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons and numbers of
  * decisions are below 2^63, texts have at most 1024 bytes, blocks of bytes are not empty and have
  * at most 256 MiB. Puts are asserted to be inside a batch. Any other error of a put breaks the
  * store, as a failed commit does. A broken store answers TACIT_IO to everything. `each` below must
@@ -91,10 +91,20 @@ enum tacit_status
 live_store_releases(struct live_store *store,
                     bool (*each)(void *context, const struct live_release *release), void *context);
 
+/* What a decision is asked for by; people see it through the state's key only (api/ids.h). */
+struct live_decision_id {
+    uint64_t number;
+    uint64_t salt;
+};
+
+#define LIVE_STORE_ID_KEY_BYTES 16u
+/* Drawn when the state was made. */
+const uint8_t *live_store_id_key(const struct live_store *store);
+
 /* Decisions that are open or recently closed (see decisions.h). */
 struct live_decision_row {
     uint64_t number; /* in the order in which they were made, from 1; the row's key; never shown */
-    uint64_t id;     /* drawn: tells nothing, and never comes again, also not from an old copy */
+    uint64_t salt;   /* drawn: so that its id never comes again, also not from an old copy */
     uint32_t arm;
     uint8_t kind;       /* enum live_decision_kind */
     uint8_t state;      /* enum live_decision_state */
@@ -168,38 +178,27 @@ enum tacit_status live_store_get_count(struct live_store *store, const char *uni
 
 /* ---- What is remembered of closed decisions -------------------------------------------------- *
  *
- * Rows of decisions that closed are handed over to files beside the database, which are looked up
- * instead of being kept in memory: about two bytes a decision stay there. One hand-over at a time:
- * remember each row, start; when it is WRITTEN, end it in a batch that drops the rows (of the same
- * numbers) from the table. Until that batch is on disk the rows are where they were, and from it on
- * in the files. A file goes when everything in it is forgotten. Texts of the row that is found live
- * until the next call; its number is 0 and its unit is not known any more. */
-enum live_remembering {
-    LIVE_REMEMBER_IDLE,
-    LIVE_REMEMBER_BUSY, /* something is being written, on a thread of its own */
-    LIVE_REMEMBER_WRITTEN
-};
-enum live_remembering live_store_remembering(const struct live_store *store);
+ * Rows of decisions that closed are handed over to a file beside the database, in which they are
+ * looked up instead of being kept in memory. Until live_store_remembers_all, rows that were handed
+ * over belong in the table, too; from then on they may be dropped from it. Texts of the row that is
+ * found live until the next call; its unit is not known any more. */
+
 /* Now, by the clock of the deadlines, and for how long is remembered. Nothing that is forgotten by
- * then is found. */
+ * then is found; batches take it from the disk, all of it when an eighth of that time has passed.
+ */
 void live_store_remember_until(struct live_store *store, uint64_t now_ms, uint64_t keep_ms);
-/* Requires: the row is closed. Errors: TACIT_INVALID (a key of 255 bytes or more), TACIT_MEMORY. */
+/* In a batch. A row of the same decision that is there already is replaced.
+ * Requires: the row is closed. Errors: TACIT_INVALID (the key). Cost: about two thousand rows, or
+ * five hundred with keys, are written by the commit of one of their batches: four times fsync. */
 enum tacit_status live_store_remember(struct live_store *store,
                                       const struct live_decision_row *row);
-/* Requires: IDLE, and rows were handed over. */
-enum tacit_status live_store_remember_start(struct live_store *store);
-/* Requires: WRITTEN, in a batch. Errors: what went wrong when it was written. */
-enum tacit_status live_store_remember_end(struct live_store *store);
-/* Waits until nothing is being written. */
-void live_store_remember_wait(struct live_store *store);
-enum tacit_status live_store_recall(struct live_store *store, uint64_t id,
+/* Is everything that was handed over on disk? */
+bool live_store_remembers_all(const struct live_store *store);
+enum tacit_status live_store_recall(struct live_store *store, struct live_decision_id id,
                                     struct live_decision_row *row, bool *found);
 enum tacit_status live_store_recall_key(struct live_store *store, const char *key,
                                         struct live_decision_row *row, bool *found);
 uint64_t live_store_remembered_count(const struct live_store *store);
-
-/* For tests: false: files are written before the call returns. */
-void live_store_use_threads(bool is_on);
 
 /* The newest entry of the coordinator's chain, by run. Get: a block of its own, to be given to
  * free(); *bytes is NULL if there is none. Errors of get: TACIT_MEMORY. */

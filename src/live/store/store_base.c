@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Whoever reads along at the start, a copy that is being made or a shell, is waited for so long. */
+#define BUSY_MS "10000"
+
 /* ---- Trouble ------ */
 
 enum tacit_status store_break(struct live_store *store, enum tacit_status status,
@@ -35,6 +38,8 @@ static enum tacit_status status_of(int code)
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return TACIT_MALFORMED;
+    case SQLITE_IOERR:
+        return code == SQLITE_IOERR_DATA ? TACIT_MALFORMED : TACIT_IO;
     case SQLITE_BUSY: /* only at open: afterwards we hold SQLite's lock too */
         return TACIT_INVALID;
     default:
@@ -44,12 +49,19 @@ static enum tacit_status status_of(int code)
 
 enum tacit_status store_break_sqlite(struct live_store *store, const char *what)
 {
-    int const code = sqlite3_extended_errcode(store->database);
-    int const system = sqlite3_system_errno(store->database);
+    return store_break_database(store, store->database, what);
+}
+
+enum tacit_status store_break_database(struct live_store *store, sqlite3 *database,
+                                       const char *what)
+{
+    int const code = sqlite3_extended_errcode(database);
+    int const system = sqlite3_system_errno(database);
     bool const is_system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
-    return store_break(store, status_of(code), "cannot %s: %s (SQLite error %d%s%s)", what,
-                       sqlite3_errmsg(store->database), code, is_system && system != 0 ? ", " : "",
-                       is_system && system != 0 ? strerror(system) : "");
+    return store_break(
+        store, status_of(code), "cannot %s: %s (SQLite error %d%s%s)", what,
+        code == SQLITE_IOERR_DATA ? "a page's checksum differs" : sqlite3_errmsg(database), code,
+        is_system && system != 0 ? ", " : "", is_system && system != 0 ? strerror(system) : "");
 }
 
 /* ---- Statements ------------------------------------------------------------------------------ */
@@ -76,42 +88,48 @@ bool store_is_blob(const void *bytes, size_t size)
 }
 
 /* Binding fails only for want of memory: places and sizes are ours. */
-static void note_binding(struct live_store *store, int code)
+static void note_binding(struct live_store *store, sqlite3_stmt *row, int code)
 {
     if (code != SQLITE_OK)
-        (void)store_break_sqlite(store, "bind");
+        (void)store_break_database(store, sqlite3_db_handle(row), "bind");
 }
 
 void store_bind_number(struct live_store *store, sqlite3_stmt *row, int place, uint64_t number)
 {
     TACIT_ASSERT(place > 0);
-    note_binding(store, sqlite3_bind_int64(row, place, (sqlite3_int64)number));
+    note_binding(store, row, sqlite3_bind_int64(row, place, (sqlite3_int64)number));
 }
 
 void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, const char *text)
 {
     TACIT_ASSERT(place > 0);
     if (text == NULL)
-        note_binding(store, sqlite3_bind_null(row, place));
+        note_binding(store, row, sqlite3_bind_null(row, place));
     else
-        note_binding(store, sqlite3_bind_text(row, place, text, -1, SQLITE_STATIC));
+        note_binding(store, row, sqlite3_bind_text(row, place, text, -1, SQLITE_STATIC));
 }
 
 void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
                      size_t size)
 {
     TACIT_ASSERT(place > 0);
-    note_binding(store, size == 0 ? sqlite3_bind_null(row, place)
-                                  : sqlite3_bind_blob64(row, place, bytes, size, SQLITE_STATIC));
+    note_binding(store, row,
+                 size == 0 ? sqlite3_bind_null(row, place)
+                           : sqlite3_bind_blob64(row, place, bytes, size, SQLITE_STATIC));
 }
 
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what)
 {
     TACIT_ASSERT(which < STORE_STATEMENT_COUNT);
-    sqlite3_stmt *const statement = store->statements[which];
+    return store_step(store, store->statements[which], what);
+}
+
+enum tacit_status store_step(struct live_store *store, sqlite3_stmt *statement, const char *what)
+{
     enum tacit_status status = store->is_broken ? TACIT_IO : TACIT_OK;
     if (status == TACIT_OK && sqlite3_step(statement) != SQLITE_DONE)
-        status = store_break_sqlite(store, what); /* before the reset, which may change the error */
+        status = store_break_database(store, sqlite3_db_handle(statement),
+                                      what); /* before the reset, which may change the error */
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement); /* they point into the caller's memory */
     return status;
@@ -125,7 +143,7 @@ enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool 
         return TACIT_IO;
     int const code = sqlite3_step(rows);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        return store_break_sqlite(store, "read");
+        return store_break_database(store, sqlite3_db_handle(rows), "read");
     *found = code == SQLITE_ROW;
     return TACIT_OK;
 }
@@ -139,12 +157,18 @@ bool store_walk(struct live_store *store, sqlite3_stmt *rows, enum tacit_status 
     return found;
 }
 
+enum tacit_status store_execute_in(struct live_store *store, sqlite3 *database, const char *sql,
+                                   const char *what)
+{
+    TACIT_ASSERT(database != NULL);
+    if (sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return TACIT_OK;
+    return store_break_database(store, database, what);
+}
+
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what)
 {
-    TACIT_ASSERT(store->database != NULL);
-    if (sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK)
-        return TACIT_OK;
-    return store_break_sqlite(store, what);
+    return store_execute_in(store, store->database, sql, what);
 }
 
 enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row)
@@ -163,4 +187,25 @@ enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3
                                          : store_break_sqlite(store, "read");
     (void)sqlite3_finalize(made);
     return status;
+}
+
+enum tacit_status store_configure(struct live_store *store, sqlite3 *database)
+{
+    static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE};
+    static const int off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_DQS_DML,
+                              SQLITE_DBCONFIG_DQS_DDL};
+    for (size_t i = 0; i < sizeof on / sizeof on[0]; i++)
+        (void)sqlite3_db_config(database, on[i], 1, NULL);
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
+        (void)sqlite3_db_config(database, off[i], 0, NULL);
+    /* EXCLUSIVE: the index of the log is in memory, not in a shared file; and nobody's shell reads
+     * along. FULL: a commit is on disk when it returns. secure_delete: what is dropped is
+     * overwritten, pages that are free too. */
+    return store_execute_in(store, database,
+                            "PRAGMA busy_timeout = " BUSY_MS
+                            "; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
+                            "PRAGMA wal_autocheckpoint = 0;"
+                            "PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON;"
+                            "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
+                            "configure the database");
 }

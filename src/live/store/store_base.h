@@ -3,7 +3,7 @@
 #ifndef TACIT_LIVE_STORE_BASE_H
 #define TACIT_LIVE_STORE_BASE_H
 #include "store.h"
-#include "store_pile_file.h"
+#include "store_pages.h"
 #include <openssl/evp.h>
 #include <sqlite3.h>
 
@@ -11,9 +11,8 @@
 #define STORE_LOG STORE_FILE "-wal"
 #define STORE_JOURNAL STORE_FILE "-journal"
 #define STORE_NEW STORE_FILE ".new"
-#define STORE_PAGE_BYTES 4096
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 10              /* of the tables; another one is refused */
+#define STORE_FORMAT 11              /* of the tables; another one is refused */
 /* The header's user version: the format, and above it the number of the turn (store_erase.c). */
 #define STORE_USER_VERSION_AT 60 /* in the file's header */
 #define STORE_FORMAT_BITS 8u
@@ -45,18 +44,13 @@
     X(STORE_ACKNOWLEDGE, "UPDATE releases SET acknowledged = 1, sum = ?2 WHERE number = ?1")       \
     X(STORE_RELEASES, "SELECT number, epsilon_nano, bytes, acknowledged, made_unix_s, sum"         \
                       " FROM releases ORDER BY number")                                            \
-    X(STORE_PUT_DECISION, "INSERT OR REPLACE INTO decisions(number, id, arm, kind, state,"         \
+    X(STORE_PUT_DECISION, "INSERT OR REPLACE INTO decisions(number, salt, arm, kind, state,"       \
                           " opened_ms, deadline_ms, value, key, unit, kept, sum)"                  \
                           " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")            \
     X(STORE_DROP_DECISION, "DELETE FROM decisions WHERE number = ?1")                              \
     X(STORE_DECISIONS,                                                                             \
-      "SELECT number, id, arm, kind, state, opened_ms, deadline_ms, value, key, unit, kept,"       \
+      "SELECT number, salt, arm, kind, state, opened_ms, deadline_ms, value, key, unit, kept,"     \
       " sum FROM decisions ORDER BY number")                                                       \
-    X(STORE_PUT_PILE, "INSERT INTO piles(number, rows, items, newest_ms, tail, blocks,"            \
-                      " filter_words, tail_sum, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")  \
-    X(STORE_DROP_PILE, "DELETE FROM piles WHERE number = ?1")                                      \
-    X(STORE_PILES, "SELECT number, rows, items, newest_ms, tail, blocks, filter_words, tail_sum,"  \
-                   " sum FROM piles ORDER BY number")                                              \
     X(STORE_PUT_UNIT, "INSERT OR REPLACE INTO units(unit, arm, sum) VALUES(?1, ?2, ?3)")           \
     X(STORE_DROP_UNIT, "DELETE FROM units WHERE unit = ?1")                                        \
     X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY number")                             \
@@ -101,22 +95,37 @@ struct store_witness {
     uint64_t release; /* the newest that may have left */
 };
 
-/* Files of remembered decisions (store_piles.c). */
-struct store_piles {
-    struct store_pile_place place;
-    char *directory;
-    struct store_pile **list;
-    size_t count;
-    uint64_t rows; /* of all of them */
-    uint64_t next_number;
+enum store_remembered_statement {
+    REMEMBERED_BEGIN,
+    REMEMBERED_COMMIT,
+    REMEMBERED_PUT,
+    REMEMBERED_DROP,
+    REMEMBERED_FIND,
+    REMEMBERED_FIND_KEY,
+    REMEMBERED_OLDEST,
+    REMEMBERED_FORGET,
+    REMEMBERED_PUT_FACTS,
+    REMEMBERED_FACTS,
+    STORE_REMEMBERED_STATEMENTS
+};
+
+/* The file of remembered decisions (store_remembered.c). */
+struct store_remembered {
+    sqlite3 *database; /* NULL: nothing is remembered */
+    sqlite3_stmt *statements[STORE_REMEMBERED_STATEMENTS];
+    struct store_pages pages;
+    char *path;
+    uint64_t transactions; /* so many did it have; 0: there is no file */
+    uint64_t rows;         /* with the transaction that is open */
+    uint64_t oldest_ms;    /* when the first is forgotten, or before; UINT64_MAX: none */
     uint64_t now_ms;
     uint64_t keep_ms;
-    struct store_job *job;     /* at work, or done; or NULL */
-    struct store_job *filling; /* what is being handed over; or NULL */
-    bool may_merge;
-    uint64_t *doomed; /* numbers of files that go when the batch is on disk */
-    size_t doomed_count;
-    uint8_t *answer; /* bytes of the row that was found last */
+    bool in_transaction;
+    uint32_t changes;   /* in it */
+    bool is_forgetting; /* there is more that is over */
+    bool has_forgotten; /* all that was over, in this transaction */
+    bool is_gone;       /* the file goes when the batch is on disk */
+    uint8_t *answer;    /* texts and bytes of the row that was found last */
 };
 
 struct live_store {
@@ -138,7 +147,8 @@ struct live_store {
     bool is_for_looking; /* store_look.c: it is never written */
     bool is_broken;
     struct store_core core;
-    struct store_piles piles;
+    struct store_remembered remembered;
+    uint8_t id_key[LIVE_STORE_ID_KEY_BYTES];
     const char *vfs_name;       /* NULL: SQLite's own */
     uint32_t log_pages;         /* in the log now */
     uint32_t log_pages_used;    /* of its file: written since it was overwritten */
@@ -153,6 +163,9 @@ enum tacit_status store_break(struct live_store *store, enum tacit_status status
                               const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same for SQLite's last error: "cannot <what>: ...". */
 enum tacit_status store_break_sqlite(struct live_store *store, const char *what);
+/* The same of another database. */
+enum tacit_status store_break_database(struct live_store *store, sqlite3 *database,
+                                       const char *what);
 
 /* ---- Statements -------------------------------------------------------------------- */
 
@@ -171,6 +184,7 @@ void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, con
 void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
                      size_t size);
 /* Runs a statement that gives no rows. */
+enum tacit_status store_step(struct live_store *store, sqlite3_stmt *statement, const char *what);
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what);
 /* Goes to the next row, if there is one. */
 enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found);
@@ -179,7 +193,11 @@ enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool 
 bool store_walk(struct live_store *store, sqlite3_stmt *rows, enum tacit_status *status);
 
 /* Runs SQL without results. */
+enum tacit_status store_execute_in(struct live_store *store, sqlite3 *database, const char *sql,
+                                   const char *what);
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);
+/* How each database of a store is used. */
+enum tacit_status store_configure(struct live_store *store, sqlite3 *database);
 /* Prepares, binds nothing, steps to the only row; the caller finalizes. */
 enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
 

@@ -1,6 +1,6 @@
 /* Batches. */
 #include "store_erase.h"
-#include "store_piles.h"
+#include "store_remembered.h"
 #include "store_witness.h"
 
 enum tacit_status live_store_begin(struct live_store *store)
@@ -13,7 +13,7 @@ enum tacit_status live_store_begin(struct live_store *store)
     store->in_batch = status == TACIT_OK;
     store->folds = store->log_pages >= store->log_pages_max;
     store->erases_past = false;
-    return status == TACIT_OK ? store_piles_begin(store) : status;
+    return status == TACIT_OK ? store_remembered_begin(store) : status;
 }
 
 /* When the batch is on disk. */
@@ -27,6 +27,8 @@ static enum tacit_status end_turn(struct live_store *store)
 enum tacit_status live_store_commit(struct live_store *store)
 {
     enum tacit_status status = store_may_put(store);
+    if (status == TACIT_OK)
+        status = store_remembered_commit(store);
     if (status == TACIT_OK && (store->log_pages == 0 || store->folds || store->erases_past))
         status = store_turn(store);
     if (status == TACIT_OK)
@@ -37,7 +39,7 @@ enum tacit_status live_store_commit(struct live_store *store)
     if (status == TACIT_OK)
         status = end_turn(store);
     if (status == TACIT_OK)
-        status = store_piles_commit(store);
+        status = store_remembered_end(store);
     return status == TACIT_OK ? TACIT_OK : TACIT_IO;
 }
 

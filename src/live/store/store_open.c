@@ -10,7 +10,7 @@
 #include "store_log.h"
 #include "store_open.h"
 #include "store_rows.h"
-#include "store_piles.h"
+#include "store_remembered.h"
 #include "store_tables.h"
 #include "store_witness.h"
 #include <errno.h>
@@ -20,9 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Whoever reads along at the start, a copy that is being made or a shell, is waited for so long. */
-#define BUSY_MS "10000"
 
 /* The only state of this room outside a store; tests set it. */
 static const char *vfs_name;
@@ -42,27 +39,6 @@ struct opening {
 
 /* ---- SQLite --------------------------------------------------------------------------------- */
 
-static enum tacit_status configure(struct live_store *store)
-{
-    static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE};
-    static const int off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_DQS_DML,
-                              SQLITE_DBCONFIG_DQS_DDL};
-    for (size_t i = 0; i < sizeof on / sizeof on[0]; i++)
-        (void)sqlite3_db_config(store->database, on[i], 1, NULL);
-    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
-        (void)sqlite3_db_config(store->database, off[i], 0, NULL);
-    /* EXCLUSIVE: the index of the log is in memory, not in a shared file; and nobody's shell reads
-     * along. FULL: a commit is on disk when it returns. secure_delete: what is dropped is
-     * overwritten, pages that are free too. */
-    return store_execute(store,
-                         "PRAGMA busy_timeout = " BUSY_MS
-                         "; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
-                         "PRAGMA wal_autocheckpoint = 0;"
-                         "PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON;"
-                         "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
-                         "configure the database");
-}
-
 static enum tacit_status connect_to(struct live_store *store, const struct opening *opening,
                                     const char *name)
 {
@@ -76,7 +52,8 @@ static enum tacit_status connect_to(struct live_store *store, const struct openi
     free(path);
     if (store->database == NULL)
         return store_break(store, TACIT_MEMORY, "out of memory");
-    return code == SQLITE_OK ? configure(store) : store_break_sqlite(store, "open");
+    return code == SQLITE_OK ? store_configure(store, store->database)
+                             : store_break_sqlite(store, "open");
 }
 
 /* SQLite answers with the mode that it has, also when it could not change it. */
@@ -273,14 +250,15 @@ static enum tacit_status read_file(struct live_store *store, const struct openin
     if (status == TACIT_OK)
         status = store_witness_releases(store);
     if (status == TACIT_OK)
-        status = store_piles_open(store, opening->real_path);
+        status = store_remembered_open(store, opening->directory, opening->directory_name,
+                                       opening->real_path, opening->error);
     if (status == TACIT_OK)
         status = settle_log(store);
     if (status == TACIT_OK)
         (void)sqlite3_wal_hook(store->database, count_pages, store);
     if (status == TACIT_OK)
         status = store_end_log(store);
-    if (status != TACIT_OK)
+    if (status != TACIT_OK && opening->error->text[0] == '\0')
         *opening->error = store->trouble;
     return status;
 }
@@ -331,6 +309,7 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
 {
     TACIT_ASSERT(store != NULL && identity != NULL && error != NULL);
     struct opening opening = {.directory_name = directory, .identity = identity, .error = error};
+    error->text[0] = '\0';
     enum tacit_status status = live_private_directory_open(directory, &opening.directory, error);
     if (status != TACIT_OK)
         return status;
@@ -361,7 +340,7 @@ void live_store_close(struct live_store *store)
         return;
     if (store->is_for_looking)
         store->is_broken = true; /* leave everything as it was found */
-    store_piles_close(store);
+    store_remembered_close(store);
     if (!store->is_broken)
         (void)store_end_log(store); /* its blocks are free soon, and not overwritten then */
     for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)

@@ -1,30 +1,26 @@
-/* A decision that is remembered, as an item of a pile; and its idempotency key, as another. */
+/* What is remembered of closed decisions, on disk: a table in a file of its own beside the
+ * database, by the decision's number; two indices, by idempotency key and by the time at which it
+ * is forgotten. The file has its own transactions, which hold what some batches of the state hand
+ * over; the state names the last one that it builds on, so that a file of another time or state is
+ * refused. */
 #ifndef TACIT_LIVE_STORE_REMEMBERED_H
 #define TACIT_LIVE_STORE_REMEMBERED_H
-#include "store.h"
-#include "store_pile_file.h"
+#include "store_base.h"
 
-#define STORE_REMEMBERED_HEAD_BYTES 27u
-#define STORE_REMEMBERED_KEY_BYTES 16u
+/* At open, when the rows of the database were checked. A file that the state does not name goes.
+ * Errors: with error->text. */
+enum tacit_status store_remembered_open(struct live_store *store, int directory,
+                                        const char *directory_name, const char *real_path,
+                                        struct tacit_error *error);
+/* What was not yet on disk is dropped: the state still has it. */
+void store_remembered_close(struct live_store *store);
 
-/* Bytes of the row's item: what an answer needs of it; the unit is not. */
-size_t store_remembered_size(const struct live_decision_row *row);
-/* Writes them. */
-void store_remembered_write(const struct live_decision_row *row, uint8_t *bytes);
-/* The row of an item; its texts point into the item's bytes. */
-struct live_decision_row store_remembered_read(const struct store_item *item);
-
-/* The item of a key: until when, and which id. */
-void store_remembered_write_key(const struct live_decision_row *row,
-                                uint8_t bytes[STORE_REMEMBERED_KEY_BYTES]);
-static inline uint64_t store_remembered_id_of_key(const struct store_item *item)
-{
-    return store_load_u64(item->bytes + 8);
-}
-
-/* Are these two of one decision, or of one key of it? */
-bool store_remembered_is_same(const struct store_item *first, const struct store_item *second);
-/* Of two that are: does the first know more? A decision that closed without a reward may have got
- * one too late afterwards; nothing else changes. */
-bool store_remembered_is_newer(const struct store_item *first, const struct store_item *second);
+/* At the beginning of a batch: some of what is forgotten goes. */
+enum tacit_status store_remembered_begin(struct live_store *store);
+/* Before a batch is on disk: puts on disk what was handed over, if it is enough, and names it. */
+enum tacit_status store_remembered_commit(struct live_store *store);
+/* When it is: a file in which nothing is remembered any more goes. */
+enum tacit_status store_remembered_end(struct live_store *store);
+/* In a batch: forgets all of it. */
+enum tacit_status store_remembered_forget(struct live_store *store);
 #endif

@@ -26,7 +26,7 @@ static void decision_sum(struct live_store *store, const struct live_decision_ro
 {
     store_sum_start(store, "decisions");
     store_sum_number(store, row->number);
-    store_sum_number(store, row->id);
+    store_sum_number(store, row->salt);
     store_sum_number(store, row->arm);
     store_sum_number(store, row->kind);
     store_sum_number(store, row->state);
@@ -45,8 +45,7 @@ enum tacit_status live_store_put_decision(struct live_store *store,
     enum tacit_status status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
-    if (row->number > STORE_KEY_MAX || row->id > STORE_KEY_MAX ||
-        (row->key != NULL && !store_is_text(row->key, 0)) ||
+    if (row->number > STORE_KEY_MAX || (row->key != NULL && !store_is_text(row->key, 0)) ||
         (row->unit != NULL && !store_is_text(row->unit, 0)))
         return TACIT_INVALID;
     uint8_t sum[STORE_SUM_BYTES];
@@ -56,7 +55,7 @@ enum tacit_status live_store_put_decision(struct live_store *store,
         return status;
     sqlite3_stmt *const put = store->statements[STORE_PUT_DECISION];
     store_bind_number(store, put, 1, row->number);
-    store_bind_number(store, put, 2, row->id);
+    store_bind_number(store, put, 2, row->salt);
     store_bind_number(store, put, 3, row->arm);
     store_bind_number(store, put, 4, row->kind);
     store_bind_number(store, put, 5, row->state);
@@ -84,7 +83,7 @@ static enum tacit_status decision_read(struct live_store *store, sqlite3_stmt *r
 {
     *row = (struct live_decision_row){
         .number = store_number_at(rows, 0),
-        .id = store_number_at(rows, 1),
+        .salt = store_number_at(rows, 1),
         .arm = (uint32_t)store_number_at(rows, 2),
         .kind = (uint8_t)store_number_at(rows, 3),
         .state = (uint8_t)store_number_at(rows, 4),

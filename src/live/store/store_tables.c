@@ -1,13 +1,14 @@
 /* The tables: how they are made, and whether a file that we open still has them, whole. */
 #include "store_tables.h"
 #include "store_agreed.h"
-#include "store_piles.h"
+#include "store_remembered.h"
 #include "store_core.h"
 #include "store_sum.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "../daemon/entropy.h"
 
 #define IDENTITY "identity"
 
@@ -23,6 +24,7 @@ static const struct {
                " federation TEXT NOT NULL, site TEXT NOT NULL,"
                " config_digest BLOB NOT NULL CHECK(length(config_digest) = 32),"
                " made_unix_s INTEGER NOT NULL,"
+               " id_key BLOB NOT NULL CHECK(length(id_key) = 16),"
                " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     {"core", "CREATE TABLE core(one INTEGER PRIMARY KEY CHECK(one = 1),"
              " size INTEGER NOT NULL CHECK(size > 0),"
@@ -44,20 +46,13 @@ static const struct {
      " OR NEW.acknowledged < OLD.acknowledged"
      " BEGIN SELECT RAISE(ABORT, 'a release never changes'); END"},
     {"decisions", "CREATE TABLE decisions(number INTEGER PRIMARY KEY CHECK(number > 0),"
-                  " id INTEGER NOT NULL CHECK(id > 0),"
+                  " salt INTEGER NOT NULL,"
                   " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
                   " kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 255),"
                   " state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 255),"
                   " opened_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL,"
                   " value INTEGER NOT NULL, key TEXT, unit TEXT, kept BLOB,"
                   " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
-    {"piles", "CREATE TABLE piles(number INTEGER PRIMARY KEY CHECK(number > 0),"
-              " rows INTEGER NOT NULL, items INTEGER NOT NULL CHECK(items > 0),"
-              " newest_ms INTEGER NOT NULL,"
-              " tail INTEGER NOT NULL CHECK(tail > 0), blocks INTEGER NOT NULL CHECK(blocks > 0),"
-              " filter_words INTEGER NOT NULL CHECK(filter_words > 0),"
-              " tail_sum BLOB NOT NULL CHECK(length(tail_sum) = 32),"
-              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     /* A unit that is put again gets a new number: numbers go from the oldest to the newest. */
     {"units", "CREATE TABLE units(number INTEGER PRIMARY KEY,"
               " unit TEXT NOT NULL CHECK(unit <> ''),"
@@ -96,9 +91,8 @@ static const struct {
 
 /* ---- Making --------------------------------------------------------------------------------- */
 
-static enum tacit_status identity_sum(struct live_store *store,
-                                      const struct live_store_identity *identity, int64_t made,
-                                      uint8_t sum[STORE_SUM_BYTES])
+static void add_identity(struct live_store *store, const struct live_store_identity *identity,
+                         int64_t made)
 {
     store_sum_start(store, IDENTITY);
     store_sum_text(store, identity->role);
@@ -106,6 +100,14 @@ static enum tacit_status identity_sum(struct live_store *store,
     store_sum_text(store, identity->site);
     store_sum_bytes(store, identity->config_digest, sizeof identity->config_digest);
     store_sum_number(store, (uint64_t)made);
+    store_sum_bytes(store, store->id_key, sizeof store->id_key);
+}
+
+static enum tacit_status identity_sum(struct live_store *store,
+                                      const struct live_store_identity *identity, int64_t made,
+                                      uint8_t sum[STORE_SUM_BYTES])
+{
+    add_identity(store, identity, made);
     return store_sum_end(store, sum);
 }
 
@@ -113,7 +115,10 @@ static enum tacit_status identity_put(struct live_store *store,
                                       const struct live_store_identity *identity)
 {
     int64_t const made = (int64_t)time(NULL);
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
     uint8_t sum[STORE_SUM_BYTES];
+    if (entropy.fill(entropy.context, store->id_key, sizeof store->id_key) != TACIT_OK)
+        return store_break(store, TACIT_ENTROPY, "the system gives no randomness");
     enum tacit_status status = identity_sum(store, identity, made, sum);
     if (status != TACIT_OK)
         return status;
@@ -121,7 +126,7 @@ static enum tacit_status identity_put(struct live_store *store,
     bool const is_put =
         sqlite3_prepare_v2(store->database,
                            "INSERT INTO identity(one, role, federation, site, config_digest,"
-                           " made_unix_s, sum) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6)",
+                           " made_unix_s, id_key, sum) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                            -1, &row, NULL) == SQLITE_OK &&
         sqlite3_bind_text(row, 1, identity->role, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_bind_text(row, 2, identity->federation, -1, SQLITE_STATIC) == SQLITE_OK &&
@@ -129,7 +134,9 @@ static enum tacit_status identity_put(struct live_store *store,
         sqlite3_bind_blob(row, 4, identity->config_digest, sizeof identity->config_digest,
                           SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_bind_int64(row, 5, made) == SQLITE_OK &&
-        sqlite3_bind_blob(row, 6, sum, sizeof sum, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_blob(row, 6, store->id_key, sizeof store->id_key, SQLITE_STATIC) ==
+            SQLITE_OK &&
+        sqlite3_bind_blob(row, 7, sum, sizeof sum, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(row) == SQLITE_DONE;
     if (!is_put)
         status = store_break_sqlite(store, "write the identity");
@@ -254,7 +261,8 @@ static enum tacit_status check_format(struct live_store *store)
     store->turn = store_turn_of((uint32_t)found);
     if (store_format_of((uint32_t)found) == STORE_FORMAT)
         return TACIT_OK;
-    return store_break(store, TACIT_INVALID, "its log has format %lu; this program reads %d only",
+    return store_break(store, TACIT_INVALID,
+                       "its log has format %lu; this program reads format %d only",
                        (unsigned long)store_format_of((uint32_t)found), STORE_FORMAT);
 }
 
@@ -357,7 +365,8 @@ enum tacit_status store_identity_check(struct live_store *store,
     TACIT_ASSERT(identity != NULL);
     sqlite3_stmt *row = NULL;
     enum tacit_status status = store_query(
-        store, "SELECT sum, role, federation, site, config_digest, made_unix_s FROM identity",
+        store,
+        "SELECT sum, role, federation, site, config_digest, made_unix_s, id_key FROM identity",
         &row);
     if (status != TACIT_OK)
         return status;
@@ -369,12 +378,10 @@ enum tacit_status store_identity_check(struct live_store *store,
     const void *const digest = sqlite3_column_blob(row, 4);
     if (digest != NULL && sqlite3_column_bytes(row, 4) == (int)sizeof kept.config_digest)
         memcpy(kept.config_digest, digest, sizeof kept.config_digest);
-    store_sum_start(store, IDENTITY);
-    store_sum_text(store, kept.role);
-    store_sum_text(store, kept.federation);
-    store_sum_text(store, kept.site);
-    store_sum_bytes(store, kept.config_digest, sizeof kept.config_digest);
-    store_sum_number(store, (uint64_t)sqlite3_column_int64(row, 5));
+    const void *const id_key = sqlite3_column_blob(row, 6);
+    if (id_key != NULL && sqlite3_column_bytes(row, 6) == (int)sizeof store->id_key)
+        memcpy(store->id_key, id_key, sizeof store->id_key);
+    add_identity(store, &kept, sqlite3_column_int64(row, 5));
     status = store_sum_compare(store, row, 0, IDENTITY);
     if (status == TACIT_OK)
         status = compare_identity(store, &kept, identity);
@@ -407,6 +414,11 @@ static enum tacit_status put_digest(struct live_store *store)
     return store_run(store, STORE_PUT_IDENTITY, "put the identity");
 }
 
+const uint8_t *live_store_id_key(const struct live_store *store)
+{
+    return store->id_key;
+}
+
 bool live_store_takes_config(const struct live_store *store)
 {
     return store->takes_config;
@@ -421,7 +433,7 @@ enum tacit_status live_store_take_config(struct live_store *store)
     for (size_t i = 0; status == TACIT_OK && i < sizeof drops / sizeof drops[0]; i++)
         status = store_run(store, drops[i], "forget a run");
     if (status == TACIT_OK)
-        status = store_piles_forget(store);
+        status = store_remembered_forget(store);
     if (status == TACIT_OK)
         status = put_digest(store);
     if (status != TACIT_OK)

@@ -1,0 +1,876 @@
+/* Decisions that are remembered on disk: beside a hash map over random hand-overs, kills and
+ * restarts; when the disk fails or the power goes at any call; when the file is damaged, missing or
+ * another one; what is forgotten is in no file any more. TACIT_TEST_LONG=1: ten million of them,
+ * with random keys, and what they cost. */
+#include "../../src/live/store/store_base.h"
+#include "../support/effort.h"
+#include "../support/fault_vfs.h"
+#include "../support/store_model.h"
+#include "../support/temp.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define KEEP_MS 100000u
+#define TWIN_ROWS 60000u
+#define TWIN_STEPS 700u
+#define FAULT_RUNS_MAX 3000u
+#define POWER_RUNS effort_of(60, 200)
+#define LONG_ROWS 10000000u
+#define LONG_RSS_KIB 65536
+#define LONG_OPEN_CPU_S 1.0
+
+static uint64_t draw(uint64_t *chance, uint64_t bound)
+{
+    *chance = *chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*chance >> 33) % bound;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------
+ */
+
+/* Everything of a row follows from its number. */
+static uint64_t mixed(uint64_t number)
+{
+    uint64_t word = number * UINT64_C(0x9e3779b97f4a7c15);
+    word = (word ^ word >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+    return word ^ word >> 29;
+}
+
+static struct live_decision_id id_of(uint64_t number)
+{
+    return (struct live_decision_id){.number = number, .salt = mixed(number)};
+}
+
+struct texts {
+    char key[40];
+    uint8_t kept[24];
+};
+
+static struct live_decision_row row_of(uint64_t number, uint64_t until_ms, uint8_t state,
+                                       struct texts *texts)
+{
+    (void)snprintf(texts->key, sizeof texts->key, "key-%016llx-%llu",
+                   (unsigned long long)mixed(~number), (unsigned long long)number);
+    memset(texts->kept, (int)(number % 251), sizeof texts->kept);
+    bool const has_kept = number % 5 == 0;
+    return (struct live_decision_row){.number = number,
+                                      .salt = mixed(number),
+                                      .arm = (uint32_t)(number % 70001),
+                                      .kind = (uint8_t)(number % 5),
+                                      .state = state,
+                                      .opened_ms = until_ms / 2,
+                                      .deadline_ms = until_ms,
+                                      .key = number % 3 == 0 ? NULL : texts->key,
+                                      .unit = "never kept",
+                                      .kept = has_kept ? texts->kept : NULL,
+                                      .kept_size = has_kept ? sizeof texts->kept : 0};
+}
+
+static void expect_row(const struct live_decision_row *row, uint64_t number, uint64_t until_ms,
+                       uint8_t state)
+{
+    struct texts texts;
+    struct live_decision_row const expected = row_of(number, until_ms, state, &texts);
+    assert_true(row->number == number && row->salt == expected.salt);
+    assert_int_equal(row->arm, expected.arm);
+    assert_int_equal(row->kind, expected.kind);
+    assert_int_equal(row->state, expected.state);
+    assert_int_equal(row->opened_ms, expected.opened_ms);
+    assert_int_equal(row->deadline_ms, expected.deadline_ms);
+    assert_null(row->unit);
+    assert_int_equal(row->key == NULL, expected.key == NULL);
+    if (row->key != NULL)
+        assert_string_equal(row->key, expected.key);
+    assert_int_equal(row->kept_size, expected.kept_size);
+    if (row->kept_size > 0)
+        assert_memory_equal(row->kept, expected.kept, expected.kept_size);
+}
+
+static bool is_there(const char *name)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, store_directory, name);
+    return access(path, F_OK) == 0;
+}
+
+#define FILE_NAME "remembered.db"
+
+/* As if there had been enough of them: what was handed over is written with this batch. */
+static void write_now(struct live_store *store)
+{
+    if (store->remembered.in_transaction)
+        store->remembered.changes = UINT32_MAX / 2;
+}
+
+static void begin(struct live_store *store)
+{
+    if (live_store_begin(store) != TACIT_OK)
+        fail_msg("%s", live_store_trouble(store));
+}
+
+static void put_batch(struct live_store *store)
+{
+    begin(store);
+    write_now(store);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+}
+
+/* ---- A twin ------------------------------------------------------------------------------------
+ */
+
+/* By number; state 0: never handed over. */
+struct twin {
+    uint8_t states[TWIN_ROWS];
+    uint64_t until_ms[TWIN_ROWS];
+    uint64_t next;
+    uint64_t now_ms;
+    uint64_t chance;
+    uint64_t found;
+    uint64_t forgotten;
+};
+
+static void look_up(struct live_store *store, struct twin *twin, uint64_t number)
+{
+    struct live_decision_row row;
+    bool found;
+    bool const is_known =
+        number < twin->next && twin->states[number] > 0 && twin->until_ms[number] > twin->now_ms;
+    assert_int_equal(live_store_recall(store, id_of(number), &row, &found), TACIT_OK);
+    assert_int_equal(found, is_known);
+    if (found)
+        expect_row(&row, number, twin->until_ms[number], twin->states[number]);
+    struct live_decision_id const other = {.number = number, .salt = mixed(number) ^ 1};
+    assert_int_equal(live_store_recall(store, other, &row, &found), TACIT_OK);
+    assert_false(found);
+    struct texts texts;
+    struct live_decision_row const expected = row_of(number, 1, 1, &texts);
+    assert_int_equal(live_store_recall_key(store, texts.key, &row, &found), TACIT_OK);
+    assert_int_equal(found, is_known && expected.key != NULL);
+    if (found)
+        expect_row(&row, number, twin->until_ms[number], twin->states[number]);
+    twin->found += is_known;
+    twin->forgotten += number > 0 && number < twin->next && !is_known;
+}
+
+static void hand_over(struct live_store *store, struct twin *twin)
+{
+    uint64_t const count = 1 + draw(&twin->chance, 150);
+    for (uint64_t i = 0; i < count && twin->next < TWIN_ROWS; i++) {
+        struct texts texts;
+        uint64_t number = twin->next;
+        bool const is_late = draw(&twin->chance, 10) == 0;
+        if (is_late) /* one that closed without a reward got one */
+            number = 1 + draw(&twin->chance, twin->next);
+        if (is_late && (number >= twin->next || twin->states[number] != 2 ||
+                        twin->until_ms[number] <= twin->now_ms))
+            continue;
+        if (!is_late) {
+            twin->next++;
+            twin->until_ms[number] = twin->now_ms + KEEP_MS / 2 + draw(&twin->chance, 4000);
+        }
+        twin->states[number] = is_late ? 3 : (uint8_t)(1 + draw(&twin->chance, 3));
+        struct live_decision_row const row =
+            row_of(number, twin->until_ms[number], twin->states[number], &texts);
+        assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+    }
+}
+
+/* Hand-overs, restarts and the passing of time, at random; some kills, before which everything was
+ * written. */
+static void the_file_holds_what_a_table_holds(void **state)
+{
+    (void)state;
+    struct twin *const twin = calloc(1, sizeof *twin);
+    assert_non_null(twin);
+    twin->next = 1;
+    twin->chance = 77;
+    struct live_store *store = store_model_open(store_directory);
+    for (uint32_t step = 0; step < TWIN_STEPS; step++) {
+        twin->now_ms += draw(&twin->chance, 1000);
+        live_store_remember_until(store, twin->now_ms, KEEP_MS);
+        begin(store);
+        hand_over(store, twin);
+        bool const ends = draw(&twin->chance, 20) == 0;
+        if (ends)
+            write_now(store);
+        assert_int_equal(live_store_commit(store), TACIT_OK);
+        assert_true(!ends || live_store_remembers_all(store));
+        for (uint32_t i = 0; i < 12; i++)
+            look_up(store, twin, 1 + draw(&twin->chance, twin->next + 10));
+        if (ends) {
+            uint64_t const count = live_store_remembered_count(store);
+            store->is_broken = draw(&twin->chance, 2) == 0; /* killed: no orderly close */
+            live_store_close(store);
+            store = store_model_open(store_directory);
+            assert_int_equal(live_store_remembered_count(store), count);
+            live_store_remember_until(store, twin->now_ms, KEEP_MS);
+        }
+    }
+    print_message("           %llu found, %llu forgotten\n", (unsigned long long)twin->found,
+                  (unsigned long long)twin->forgotten);
+    assert_true(twin->found > 1000 && twin->forgotten > 1000);
+    twin->now_ms += KEEP_MS; /* all of it is over: nothing is left */
+    live_store_remember_until(store, twin->now_ms, KEEP_MS);
+    for (unsigned i = 0; i < TWIN_ROWS / 256 && is_there(FILE_NAME); i++)
+        put_batch(store);
+    assert_false(is_there(FILE_NAME));
+    assert_int_equal(live_store_remembered_count(store), 0);
+    live_store_close(store);
+    free(twin);
+}
+
+/* ---- Faults ------------------------------------------------------------------------------------
+ */
+
+#define STEP_ROWS 40u
+
+/* One step of what an agent does: rows closed, are put, handed over, and dropped when the file has
+ * them. Returns false if the store broke; *committed: rows below it are promised. */
+static bool fault_step(struct live_store *store, uint64_t step, uint64_t *committed)
+{
+    struct texts texts;
+    live_store_remember_until(store, 1, KEEP_MS);
+    if (live_store_begin(store) != TACIT_OK)
+        return false;
+    for (uint64_t i = 0; i < STEP_ROWS; i++) {
+        struct live_decision_row row = row_of(1 + step * STEP_ROWS + i, KEEP_MS, 2, &texts);
+        row.unit = NULL;
+        if (live_store_put_decision(store, &row) != TACIT_OK ||
+            live_store_remember(store, &row) != TACIT_OK)
+            return false;
+    }
+    write_now(store);
+    if (live_store_commit(store) != TACIT_OK)
+        return false;
+    *committed = 1 + (step + 1) * STEP_ROWS;
+    if (!live_store_remembers_all(store) || live_store_begin(store) != TACIT_OK)
+        return false;
+    for (uint64_t i = 0; i < STEP_ROWS; i++)
+        if (live_store_drop_decision(store, 1 + step * STEP_ROWS + i) != TACIT_OK)
+            return false;
+    return live_store_commit(store) == TACIT_OK;
+}
+
+struct seen {
+    bool *rows;
+    uint64_t count;
+};
+
+static bool see(void *context, const struct live_decision_row *row)
+{
+    struct seen *const seen = context;
+    assert_true(row->number < seen->count);
+    seen->rows[row->number] = true;
+    return true;
+}
+
+/* No older version of a page is left on the disk. */
+static void expect_no_journal(void)
+{
+    char path[TEMP_PATH_BYTES];
+    struct stat found;
+    temp_path(path, store_directory, FILE_NAME "-journal");
+    assert_true(stat(path, &found) != 0 || found.st_size == 0);
+}
+
+/* By the ordinary disk: each promised row is in the table or in the file, and nothing is left of a
+ * transaction. */
+static void expect_rows(uint64_t promised)
+{
+    struct live_store *const store = store_model_open(store_directory);
+    struct seen seen = {.count = promised + 2 * STEP_ROWS};
+    seen.rows = calloc(seen.count, sizeof(bool));
+    live_store_remember_until(store, 1, KEEP_MS);
+    assert_int_equal(live_store_decisions(store, see, &seen), TACIT_OK);
+    for (uint64_t number = 1; number < promised; number++) {
+        struct live_decision_row row;
+        bool found;
+        assert_int_equal(live_store_recall(store, id_of(number), &row, &found), TACIT_OK);
+        if (!found && !seen.rows[number])
+            fail_msg("decision %llu of %llu is lost", (unsigned long long)number,
+                     (unsigned long long)promised);
+        if (found)
+            expect_row(&row, number, KEEP_MS, 2);
+    }
+    free(seen.rows);
+    live_store_close(store);
+    expect_no_journal();
+}
+
+/* The reason of the fault that is planned; 0: none. */
+static int planned_reason;
+
+/* What is said of it: a full disk is named as one. */
+static void expect_reason(const char *text)
+{
+    if (planned_reason != 0)
+        assert_int_equal(strstr(text, "full") != NULL, planned_reason == ENOSPC);
+}
+
+static bool run_steps(uint64_t steps, uint64_t *promised)
+{
+    struct live_store *store;
+    struct tacit_error error;
+    if (store_model_try_open(&store, &error) != TACIT_OK) {
+        expect_reason(error.text);
+        return false;
+    }
+    store->log_pages_max = 16;
+    bool is_whole = true;
+    for (uint64_t step = 0; is_whole && step < steps; step++)
+        is_whole = fault_step(store, step, promised);
+    if (!is_whole) {
+        assert_true(live_store_is_broken(store));
+        expect_reason(live_store_trouble(store));
+    }
+    live_store_close(store);
+    return is_whole;
+}
+
+static void fresh_directory(void)
+{
+    char name[48];
+    static unsigned count;
+    (void)snprintf(name, sizeof name, "state-%u", count++);
+    temp_path(store_directory, store_around, name);
+    live_store_use_vfs(NULL);
+    live_store_close(store_model_open(store_directory));
+    live_store_use_vfs(FAULT_VFS);
+}
+
+static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
+{
+    uint32_t runs = 0;
+    bool has_fired;
+    do {
+        uint64_t promised = 1;
+        fresh_directory();
+        fault_vfs_arm((struct fault_plan){
+            .calls = calls, .countdown = runs, .reason = reason, .is_for_ever = is_for_ever});
+        planned_reason = reason;
+        (void)run_steps(6, &promised);
+        planned_reason = 0;
+        has_fired = fault_vfs_has_fired();
+        fault_vfs_disarm();
+        live_store_use_vfs(NULL);
+        expect_rows(promised);
+        runs += runs < 30 ? 1 : 4;
+        assert_true(runs < FAULT_RUNS_MAX);
+    } while (has_fired);
+    print_message("           up to call %u\n", runs);
+    assert_true(runs > 5);
+}
+
+static void a_disk_that_fails_loses_nothing_remembered(void **state)
+{
+    (void)state;
+    fail_every_call(FAULT_ANY, EIO, false);
+    fail_every_call(FAULT_ANY, EIO, true);
+}
+
+static void a_plain_sync_that_fails_loses_nothing_remembered(void **state)
+{
+    (void)state;
+    fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
+}
+
+static void a_full_disk_loses_nothing_remembered(void **state)
+{
+    (void)state;
+    fail_every_call(FAULT_WRITE, ENOSPC, true);
+}
+
+static void a_power_failure_loses_nothing_remembered(void **state)
+{
+    (void)state;
+    unsigned cut = 0;
+    for (uint64_t seed = 0; seed < POWER_RUNS; seed++) {
+        uint64_t chance = seed * 131 + 9;
+        uint64_t promised = 1;
+        fresh_directory();
+        fault_vfs_watch_syncs();
+        fault_vfs_arm((struct fault_plan){.calls = FAULT_CHANGES | FAULT_DELETE,
+                                          .countdown = (uint32_t)draw(&chance, 260)});
+        cut += run_steps(6, &promised) ? 0 : 1;
+        fault_vfs_lose_power(chance);
+        live_store_use_vfs(NULL);
+        expect_rows(promised);
+    }
+    print_message("           %u of %u were cut\n", cut, POWER_RUNS);
+    assert_true(cut > POWER_RUNS / 2);
+}
+
+/* ---- Limits ------------------------------------------------------------------------------------
+ */
+
+/* Hands over rows from this number on, all of which are forgotten at that time. */
+static void add_rows(struct live_store *store, uint64_t first, uint64_t rows, uint64_t until_ms,
+                     uint8_t state)
+{
+    struct texts texts;
+    begin(store);
+    for (uint64_t i = 0; i < rows; i++) {
+        struct live_decision_row const row = row_of(first + i, until_ms, state, &texts);
+        assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+    }
+    assert_false(live_store_remembers_all(store));
+    write_now(store);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    assert_true(live_store_remembers_all(store));
+}
+
+static bool is_found(struct live_store *store, uint64_t number)
+{
+    struct live_decision_row row;
+    struct live_decision_row by_key;
+    struct texts texts;
+    bool found;
+    bool found_by_key;
+    assert_int_equal(live_store_recall(store, id_of(number), &row, &found), TACIT_OK);
+    const char *const key = row_of(number, 1, 1, &texts).key;
+    if (key == NULL)
+        return found;
+    assert_int_equal(live_store_recall_key(store, key, &by_key, &found_by_key), TACIT_OK);
+    assert_int_equal(found, found_by_key);
+    return found;
+}
+
+/* It is not found from its millisecond on, and from the disk it goes when an eighth of the time for
+ * which is remembered has passed. */
+static void what_is_over_is_forgotten_at_its_millisecond(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    add_rows(store, 1, 2, 1000, 2);
+    add_rows(store, 3, 2, 2500, 2);
+    for (uint64_t now_ms = 998; now_ms <= 3502; now_ms++) {
+        live_store_remember_until(store, now_ms, 8000);
+        for (uint64_t number = 1; number <= 4; number++)
+            assert_int_equal(is_found(store, number), now_ms < (number < 3 ? 1000 : 2500));
+        begin(store);
+        assert_int_equal(live_store_commit(store), TACIT_OK);
+        assert_int_equal(live_store_remembered_count(store), now_ms < 2000   ? 4
+                                                             : now_ms < 3500 ? 2
+                                                                             : 0);
+        assert_true(is_there(FILE_NAME) == (now_ms < 3500));
+    }
+    live_store_close(store);
+}
+
+/* Two thousand are one transaction, or five hundred with keys. */
+static void many_are_written_together(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    for (uint64_t number = 1; number <= 2 * 2048 + 512; number++) {
+        struct live_decision_row row = {.number = number, .salt = 1, .deadline_ms = 9000};
+        char key[32];
+        (void)snprintf(key, sizeof key, "%llu", (unsigned long long)number);
+        row.key = number > 2 * 2048 ? key : NULL;
+        begin(store);
+        assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+        assert_int_equal(live_store_commit(store), TACIT_OK);
+        assert_int_equal(live_store_remembers_all(store),
+                         number == 2048 || number == 4096 || number == 4096 + 512);
+    }
+    assert_int_equal(store->remembered.transactions, 3);
+    live_store_close(store);
+}
+
+/* A decision that closed without a reward and got one; and one that a crash left in both. */
+static void what_the_state_has_now_is_told(void **state)
+{
+    (void)state;
+    struct live_store *store = store_model_open(store_directory);
+    struct live_decision_row row;
+    bool found;
+    live_store_remember_until(store, 1, 8000);
+    add_rows(store, 1, 20, 90000, 1);
+    add_rows(store, 10, 1, 95000, 3);
+    assert_int_equal(live_store_remembered_count(store), 20);
+    assert_int_equal(live_store_recall(store, id_of(10), &row, &found), TACIT_OK);
+    assert_true(found);
+    expect_row(&row, 10, 95000, 3);
+    assert_true(is_found(store, 9) && is_found(store, 11));
+    live_store_remember_until(store, 90000, 8000);
+    assert_true(is_found(store, 10) && !is_found(store, 11));
+    begin(store);
+    struct live_decision_row const other = {.number = 10, .salt = 1};
+    assert_int_equal(live_store_remember(store, &other), TACIT_MALFORMED);
+    assert_non_null(strstr(live_store_trouble(store), "another decision"));
+    live_store_close(store);
+}
+
+/* Of 32 bits of a key's hash some are alike: the key itself counts. Of two that were forgotten and
+ * made again, the one that is remembered. */
+static void a_key_is_its_own(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    char key[STORE_TEXT_BYTES_MAX + 2];
+    bool found;
+    memset(key, 'k', sizeof key);
+    key[sizeof key - 1] = '\0';
+    live_store_remember_until(store, 1, 8000);
+    begin(store);
+    struct live_decision_row row = {.number = 1, .salt = 5, .deadline_ms = 100, .key = key};
+    assert_int_equal(live_store_remember(store, &row), TACIT_INVALID);
+    assert_false(live_store_is_broken(store));
+    key[sizeof key - 2] = '\0';
+    assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+    row = (struct live_decision_row){.number = STORE_KEY_MAX,
+                                     .salt = UINT64_MAX,
+                                     .arm = UINT32_MAX,
+                                     .kind = 255,
+                                     .state = 255,
+                                     .opened_ms = UINT64_MAX,
+                                     .deadline_ms = UINT64_MAX,
+                                     .key = key};
+    assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+    live_store_remember_until(store, 100, 8000);
+    assert_int_equal(live_store_recall_key(store, key, &row, &found), TACIT_OK);
+    assert_true(found && row.number == STORE_KEY_MAX && row.salt == UINT64_MAX);
+    assert_true(row.arm == UINT32_MAX && row.kind == 255 && row.state == 255);
+    assert_true(row.opened_ms == UINT64_MAX && row.deadline_ms == STORE_KEY_MAX);
+    assert_string_equal(row.key, key);
+    /* The statement finds by the hash; another text under the same one is another key. */
+    assert_int_equal(sqlite3_exec(store->remembered.database,
+                                  "UPDATE remembered SET key = 'other' WHERE number > 1", NULL,
+                                  NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(live_store_recall_key(store, key, &row, &found), TACIT_OK);
+    assert_false(found);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+}
+
+/* ---- At rest -----------------------------------------------------------------------------------
+ */
+
+/* In none of the state's files. */
+static bool lies_somewhere(const char *bytes, size_t size)
+{
+    static const char *const names[] = {FILE_NAME, FILE_NAME "-journal", STORE_FILE, STORE_LOG};
+    bool is_seen = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[TEMP_PATH_BYTES];
+        temp_path(path, store_directory, names[i]);
+        FILE *const file = fopen(path, "rb");
+        if (file == NULL)
+            continue;
+        size_t const max = (size_t)8 << 20;
+        char *const all = malloc(max);
+        assert_non_null(all);
+        size_t const got = fread(all, 1, max, file);
+        assert_true(got < max);
+        is_seen |= memmem(all, got, bytes, size) != NULL;
+        free(all);
+        (void)fclose(file);
+    }
+    return is_seen;
+}
+
+/* Keys and contexts of what is over, beside others that are not. */
+static void what_is_forgotten_is_in_no_file(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(store_directory);
+    struct texts texts;
+    live_store_remember_until(store, 1, 8000);
+    for (uint64_t first = 1; first < 3000; first += 100)
+        add_rows(store, first, 100, first % 200 == 1 ? 1000 : 90000, 2);
+    (void)row_of(5, 1, 1, &texts);
+    assert_true(lies_somewhere(texts.key, strlen(texts.key)));
+    live_store_remember_until(store, 2000, 8000);
+    for (unsigned i = 0; i < 8; i++) {
+        begin(store);
+        assert_int_equal(live_store_commit(store), TACIT_OK);
+    }
+    assert_true(live_store_remembers_all(store));
+    assert_int_equal(live_store_remembered_count(store), 1500);
+    for (uint64_t number = 1; number < 3000; number++) {
+        bool const is_over = (number - 1) / 100 % 2 == 0;
+        assert_int_equal(is_found(store, number), !is_over);
+        if (row_of(number, 1, 1, &texts).key != NULL && number % 7 == 0)
+            assert_int_equal(lies_somewhere(texts.key, strlen(texts.key)), !is_over);
+    }
+    live_store_close(store);
+}
+
+/* A configuration of another run: all of it goes. */
+static void another_configuration_forgets_all(void **state)
+{
+    (void)state;
+    struct live_store_identity identity = store_model_identity();
+    struct tacit_error error = {.text = ""};
+    struct live_store *store = store_model_open(store_directory);
+    struct live_run_row const run = {.number = 1, .begun_unix_s = 1, .ended_unix_s = 2};
+    live_store_remember_until(store, 1, 8000);
+    begin(store);
+    assert_int_equal(live_store_put_run(store, &run), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    add_rows(store, 1, 100, 9000, 2);
+    live_store_close(store);
+    identity.config_digest[3] ^= 1;
+    assert_int_equal(live_store_open(&store, store_directory, &identity, &error), TACIT_OK);
+    live_store_remember_until(store, 1, 8000);
+    begin(store);
+    assert_int_equal(live_store_take_config(store), TACIT_OK);
+    assert_true(is_there(FILE_NAME)); /* until the batch is on disk */
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    assert_false(is_there(FILE_NAME));
+    assert_false(is_found(store, 7));
+    add_rows(store, 101, 10, 9000, 2);
+    assert_int_equal(store->remembered.transactions, 1);
+    live_store_close(store);
+}
+
+/* Its file would stay, and nothing would name it. */
+static void a_file_that_cannot_be_removed_stops_the_store(void **state)
+{
+    (void)state;
+    live_store_use_vfs(FAULT_VFS);
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 8000);
+    add_rows(store, 1, 2, 1000, 2);
+    live_store_remember_until(store, 2000, 8000);
+    begin(store);
+    fault_vfs_arm((struct fault_plan){.calls = FAULT_DELETE, .reason = EIO});
+    assert_int_equal(live_store_commit(store), TACIT_IO);
+    assert_true(fault_vfs_has_fired());
+    fault_vfs_disarm();
+    assert_non_null(strstr(live_store_trouble(store), "cannot remove " FILE_NAME));
+    live_store_close(store);
+    assert_true(is_there(FILE_NAME));
+    live_store_close(store_model_open(store_directory));
+    assert_false(is_there(FILE_NAME) || is_there(FILE_NAME "-journal"));
+}
+
+/* ---- Damage ------------------------------------------------------------------------------------
+ */
+
+static void make_three(void)
+{
+    uint64_t promised = 1;
+    live_store_use_vfs(NULL);
+    live_store_close(store_model_open(store_directory));
+    assert_true(run_steps(3, &promised));
+}
+
+static void expect_refused(const char *words)
+{
+    struct live_store *store;
+    struct tacit_error error;
+    assert_int_equal(store_model_try_open(&store, &error), TACIT_MALFORMED);
+    store_model_expect_error(&error, store_directory, words);
+}
+
+static void flip(const char *path, long offset)
+{
+    FILE *const file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, offset, SEEK_SET), 0);
+    int const byte = fgetc(file);
+    assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
+    assert_int_not_equal(fputc(byte ^ 4, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Missing; of another state; of a time before; and as it was again. */
+static void a_file_that_is_not_the_right_one_is_refused(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    char own[TEMP_PATH_BYTES];
+    char older[TEMP_PATH_BYTES];
+    char command[3 * TEMP_PATH_BYTES];
+    temp_path(path, store_directory, FILE_NAME);
+    temp_path(own, store_around, "own");
+    temp_path(older, store_around, "older");
+    make_three();
+    (void)snprintf(command, sizeof command, "cp %s %s", path, older);
+    assert_int_equal(system(command), 0);
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, KEEP_MS);
+    for (uint64_t i = 0; i < 2; i++) /* one more is what a crash leaves */
+        add_rows(store, 500 + i, 1, KEEP_MS, 2);
+    live_store_close(store);
+    assert_int_equal(rename(path, own), 0);
+    expect_refused(FILE_NAME " is missing");
+    assert_int_equal(rename(older, path), 0);
+    expect_refused("of another time");
+    char before[TEMP_PATH_BYTES];
+    (void)snprintf(before, sizeof before, "%s", store_directory);
+    temp_path(store_directory, store_around, "another");
+    make_three();
+    temp_path(older, store_directory, FILE_NAME);
+    assert_int_equal(rename(older, path), 0);
+    (void)snprintf(store_directory, sizeof store_directory, "%s", before);
+    expect_refused("not the one that belongs to this state");
+    assert_int_equal(rename(own, path), 0);
+    live_store_close(store_model_open(store_directory));
+    assert_int_equal(chmod(path, 0644), 0);
+    struct live_store *none;
+    struct tacit_error error;
+    assert_int_equal(store_model_try_open(&none, &error), TACIT_INVALID);
+    store_model_expect_error(&error, store_directory, FILE_NAME);
+}
+
+/* Any byte that rots, in any page: found when it is read, and then nothing is answered any more.
+ * What is answered before is never another thing than was written. */
+static void a_damaged_page_stops_the_store(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    struct stat whole;
+    unsigned refused = 0;
+    unsigned stopped = 0;
+    make_three();
+    temp_path(path, store_directory, FILE_NAME);
+    assert_int_equal(stat(path, &whole), 0);
+    for (long offset = 0; offset < whole.st_size; offset += 211) {
+        struct live_store *store;
+        struct tacit_error error;
+        flip(path, offset);
+        enum tacit_status const opened = store_model_try_open(&store, &error);
+        refused += opened != TACIT_OK;
+        enum tacit_status status = TACIT_OK;
+        if (opened == TACIT_OK)
+            live_store_remember_until(store, 1, KEEP_MS);
+        for (uint64_t number = 1; opened == TACIT_OK && number <= 3 * STEP_ROWS; number++) {
+            struct live_decision_row row;
+            bool found;
+            status = live_store_recall(store, id_of(number), &row, &found);
+            if (status != TACIT_OK)
+                break;
+            assert_true(found);
+            expect_row(&row, number, KEEP_MS, 2);
+        }
+        if (opened == TACIT_OK && status != TACIT_OK) {
+            stopped++;
+            assert_int_equal(status, TACIT_MALFORMED);
+            assert_non_null(strstr(live_store_trouble(store), "checksum differs"));
+            assert_true(live_store_is_broken(store));
+        }
+        live_store_close(store);
+        flip(path, offset);
+    }
+    print_message("           %u refused at start, %u stopped when read\n", refused, stopped);
+    assert_true(refused > 10 && stopped > 10);
+    assert_int_equal(truncate(path, whole.st_size / 2), 0);
+    struct live_store *none;
+    struct tacit_error error;
+    assert_int_not_equal(store_model_try_open(&none, &error), TACIT_OK);
+}
+
+static void the_file_is_for_its_owner_only(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    struct stat found;
+    mode_t const before = umask(0);
+    make_three();
+    (void)umask(before);
+    temp_path(path, store_directory, FILE_NAME);
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0600);
+}
+
+/* ---- Ten million -------------------------------------------------------------------------------
+ */
+
+static long resident_kib(const char *what)
+{
+    char line[128];
+    long kib = -1;
+    FILE *const file = fopen("/proc/self/status", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, what, strlen(what)) == 0)
+            kib = strtol(line + strlen(what), NULL, 10);
+    (void)fclose(file);
+    return kib;
+}
+
+static double cpu_s(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* Two of three have a random key. */
+static void ten_million_cost_little(void **state)
+{
+    (void)state;
+    struct live_store *store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, 1000000);
+    double const before = cpu_s();
+    for (uint64_t number = 1; number <= LONG_ROWS;) {
+        struct texts texts;
+        begin(store);
+        for (uint64_t i = 0; i < 128 && number <= LONG_ROWS; i++, number++) {
+            struct live_decision_row const row = row_of(number, 500000 + number % 1000, 1, &texts);
+            assert_int_equal(live_store_remember(store, &row), TACIT_OK);
+        }
+        assert_int_equal(live_store_commit(store), TACIT_OK);
+    }
+    put_batch(store);
+    print_message("           written in %.1f s of a processor\n", cpu_s() - before);
+    print_message("           %ld KiB at most\n", resident_kib("VmHWM:"));
+    live_store_close(store);
+    double const open_before = cpu_s();
+    store = store_model_open(store_directory);
+    double const opened = cpu_s() - open_before;
+    live_store_remember_until(store, 1, 1000000);
+    double const look_before = cpu_s();
+    uint64_t chance = 3;
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t const number = 1 + draw(&chance, 2 * (uint64_t)LONG_ROWS);
+        assert_int_equal(is_found(store, number), number <= LONG_ROWS);
+    }
+    print_message("           opened in %.2f s, a look-up takes %.1f us, %ld KiB now\n", opened,
+                  1e6 * (cpu_s() - look_before) / 20000, resident_kib("VmRSS:"));
+    assert_true(opened < LONG_OPEN_CPU_S);
+    assert_true(resident_kib("VmHWM:") < LONG_RSS_KIB);
+    live_store_close(store);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    fault_vfs_register();
+    fault_vfs_skip_syncs(true);
+#define CASE(name) cmocka_unit_test_setup_teardown(name, store_place_make, store_place_remove)
+    const struct CMUnitTest tests[] = {
+        CASE(the_file_holds_what_a_table_holds),
+        CASE(a_disk_that_fails_loses_nothing_remembered),
+        CASE(a_full_disk_loses_nothing_remembered),
+        CASE(a_plain_sync_that_fails_loses_nothing_remembered),
+        CASE(a_power_failure_loses_nothing_remembered),
+        CASE(what_is_over_is_forgotten_at_its_millisecond),
+        CASE(many_are_written_together),
+        CASE(what_the_state_has_now_is_told),
+        CASE(a_key_is_its_own),
+        CASE(what_is_forgotten_is_in_no_file),
+        CASE(another_configuration_forgets_all),
+        CASE(a_file_that_cannot_be_removed_stops_the_store),
+        CASE(a_file_that_is_not_the_right_one_is_refused),
+        CASE(a_damaged_page_stops_the_store),
+        CASE(the_file_is_for_its_owner_only),
+    };
+    const struct CMUnitTest long_tests[] = {CASE(ten_million_cost_little)};
+    int const failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (!effort_is_long())
+        return failed;
+    return failed + cmocka_run_group_tests(long_tests, NULL, NULL);
+}
