@@ -88,7 +88,7 @@ static const struct wire_field agreement_fields[] = {
     BLOB(11, parameters, parameters_size),
 };
 static const struct wire_table agreements =
-    TABLE(FIELDS(agreement_fields), .check = check_agreement);
+    TABLE("Agreement", FIELDS(agreement_fields), .check = check_agreement);
 
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_announcement
@@ -106,7 +106,8 @@ static const struct wire_field fields[] = {
     NUMBER(3, agent, ANY),
     BLOB(4, place, place_size),
 };
-static const struct wire_table announcements = TABLE(FIELDS(fields), .check = check_announcement);
+static const struct wire_table announcements =
+    TABLE("Announcement", FIELDS(fields), .check = check_announcement);
 
 /* ---- Bytes ---- */
 

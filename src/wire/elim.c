@@ -15,7 +15,7 @@ static const struct wire_field change_fields[] = {
     NUMBER(1, kind, ANY),  NUMBER(2, epoch, ANY),       NUMBER(3, subject, ANY),
     NUMBER(4, value, ANY), NUMBER(5, made_unix_s, ANY),
 };
-static const struct wire_table change_table = TABLE(FIELDS(change_fields));
+static const struct wire_table change_table = TABLE("ElimChange", FIELDS(change_fields));
 
 #undef MESSAGE
 #define MESSAGE struct tacit_elim_message
@@ -174,16 +174,23 @@ static const struct wire_field proof[] = {
 };
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_ELIM_HELLO] = &(const struct wire_table)TABLE(FIELDS(hello), .check = check_refused),
-    [TACIT_ELIM_ORDER] = &(const struct wire_table)TABLE(FIELDS(order), .check = check_order),
-    [TACIT_ELIM_REPORT] = &(const struct wire_table)TABLE(FIELDS(report), .check = check_report),
-    [TACIT_ELIM_ADVERT] = &(const struct wire_table)TABLE(FIELDS(advert), .check = check_origins),
-    [TACIT_ELIM_REQUEST] = &(const struct wire_table)TABLE(FIELDS(advert), .check = check_origins),
-    [TACIT_ELIM_DATA] = &(const struct wire_table)TABLE(FIELDS(data), .check = check_data),
-    [TACIT_ELIM_COMMIT] = &(const struct wire_table)TABLE(FIELDS(commit), .check = check_refused),
-    [TACIT_ELIM_GRANT] = &(const struct wire_table)TABLE(FIELDS(grant)),
-    [TACIT_ELIM_REFUSAL] = &(const struct wire_table)TABLE(FIELDS(refusal)),
-    [TACIT_ELIM_PROOF] = &(const struct wire_table)TABLE(FIELDS(proof)),
+    [TACIT_ELIM_HELLO] =
+        &(const struct wire_table)TABLE("ElimHello", FIELDS(hello), .check = check_refused),
+    [TACIT_ELIM_ORDER] =
+        &(const struct wire_table)TABLE("ElimOrder", FIELDS(order), .check = check_order),
+    [TACIT_ELIM_REPORT] =
+        &(const struct wire_table)TABLE("ElimReport", FIELDS(report), .check = check_report),
+    [TACIT_ELIM_ADVERT] =
+        &(const struct wire_table)TABLE("ElimAdvert", FIELDS(advert), .check = check_origins),
+    [TACIT_ELIM_REQUEST] =
+        &(const struct wire_table)TABLE("ElimRequest", FIELDS(advert), .check = check_origins),
+    [TACIT_ELIM_DATA] =
+        &(const struct wire_table)TABLE("ElimData", FIELDS(data), .check = check_data),
+    [TACIT_ELIM_COMMIT] =
+        &(const struct wire_table)TABLE("ElimCommit", FIELDS(commit), .check = check_refused),
+    [TACIT_ELIM_GRANT] = &(const struct wire_table)TABLE("ElimGrant", FIELDS(grant)),
+    [TACIT_ELIM_REFUSAL] = &(const struct wire_table)TABLE("ElimRefusal", FIELDS(refusal)),
+    [TACIT_ELIM_PROOF] = &(const struct wire_table)TABLE("ElimProof", FIELDS(proof)),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_ELIM_VERSION),
@@ -191,7 +198,8 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, epoch, UP_TO(TACIT_ELIM_EPOCHS_MAX)),
 };
-static const struct wire_table messages = TABLE(FIELDS(head), BODIES(bodies, TACIT_ELIM_HELLO));
+static const struct wire_table messages =
+    TABLE("ElimMessage", FIELDS(head), BODIES(bodies, TACIT_ELIM_HELLO));
 
 size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                              uint32_t agent_count)

@@ -46,7 +46,8 @@ static const struct wire_field numbers[] = {
     NUMBER(6, run.growth, ANY),
     NUMBER(7, run.confidence, ANY),
 };
-static const struct wire_table parameter_table = TABLE(FIELDS(numbers), .check = check_parameters);
+static const struct wire_table parameter_table =
+    TABLE("ElimParameters", FIELDS(numbers), .check = check_parameters);
 
 void tacit_wire_elim_parameters_encode(const struct tacit_wire_elim_run *run,
                                        uint8_t bytes[TACIT_WIRE_ELIM_PARAMETERS_BYTES])
@@ -70,9 +71,9 @@ static const struct wire_field place_fields[] = {
     NUMBER(1, parent, ANY),
     SET(2, members, PER(WIRE_AGENTS), IF(members)),
     PARTS(3, neighbours, wire_neighbours, COUNT(neighbour_count)),
-    TEXTS(4, sites, PER(WIRE_AGENTS), IF(sites)),
+    TEXTS(4, sites, PER(WIRE_AGENTS), IF(sites), OF(wire_is_name)),
 };
-static const struct wire_table place_table = TABLE(FIELDS(place_fields));
+static const struct wire_table place_table = TABLE("ElimPlace", FIELDS(place_fields));
 
 size_t tacit_wire_elim_place_bytes(const struct tacit_wire_elim_run *run)
 {
@@ -102,15 +103,12 @@ static bool has_parent(const struct tacit_wire_elim_network *place, uint32_t age
 }
 
 /* Names of all, or of nobody; those of the neighbours among them. */
-static bool sites_are_possible(const struct tacit_wire_elim_network *place, uint32_t agent_count)
+static bool sites_are_possible(const struct tacit_wire_elim_network *place)
 {
     if (place->sites == NULL)
         return true;
     if (place->collection != TACIT_ELIM_SPREAD)
         return false;
-    for (uint32_t i = 0; i < agent_count; i++)
-        if (!wire_is_name(place->sites[i]))
-            return false;
     for (uint32_t i = 0; i < place->neighbour_count; i++)
         if (strcmp(place->sites[place->neighbours[i].agent], place->neighbours[i].site) != 0)
             return false;
@@ -122,7 +120,7 @@ static bool place_is_possible(const struct tacit_wire_elim_network *place,
 {
     return wire_are_neighbours(place->neighbours, place->neighbour_count, run->agent,
                                run->agent_count) &&
-           has_parent(place, run->agent) && sites_are_possible(place, run->agent_count) &&
+           has_parent(place, run->agent) && sites_are_possible(place) &&
            (place->members == NULL || tacit_bits_has(place->members, run->agent));
 }
 

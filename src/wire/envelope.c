@@ -21,6 +21,18 @@ uint64_t tacit_wire_run_id(const uint8_t run[TACIT_WIRE_RUN_BYTES])
 
 #define MESSAGE struct tacit_wire_envelope
 
+static bool is_possible(const struct tacit_wire_envelope *envelope)
+{
+    return wire_is_name(envelope->federation) && wire_is_name(envelope->from) &&
+           (envelope->to[0] == '\0' || wire_is_name(envelope->to)) && envelope->term > 0;
+}
+
+static bool check_names(void *message, const uint32_t *sizes)
+{
+    (void)sizes;
+    return is_possible(message);
+}
+
 static const struct wire_field fields[] = {
     VERSION(1, TACIT_WIRE_VERSION),
     NUMBER(2, family, ANY),
@@ -37,13 +49,7 @@ static const struct wire_field fields[] = {
     NUMBER(13, entry, ANY),
     BYTES(14, signature, COUNT(is_signed)),
 };
-static const struct wire_table envelopes = TABLE(FIELDS(fields));
-
-static bool is_possible(const struct tacit_wire_envelope *envelope)
-{
-    return wire_is_name(envelope->federation) && wire_is_name(envelope->from) &&
-           (envelope->to[0] == '\0' || wire_is_name(envelope->to)) && envelope->term > 0;
-}
+static const struct wire_table envelopes = TABLE("Envelope", FIELDS(fields), .check = check_names);
 
 size_t tacit_wire_envelope_bytes(const struct tacit_wire_envelope *envelope)
 {
@@ -70,7 +76,7 @@ enum tacit_status tacit_wire_envelope_decode(const uint8_t *bytes, size_t size,
 {
     struct tacit_wire_envelope found = {0};
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX ||
-        !wire_read(&envelopes, wire_no_sizes, bytes, size, &found) || !is_possible(&found))
+        !wire_read(&envelopes, wire_no_sizes, bytes, size, &found))
         return TACIT_MALFORMED;
     *envelope = found;
     return TACIT_OK;

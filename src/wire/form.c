@@ -30,8 +30,8 @@ bool wire_is_name(const char *text)
 
 #define MESSAGE struct tacit_wire_neighbour
 static const struct wire_field neighbour[] = {NUMBER(1, agent, ANY),
-                                              FIELD(2, WIRE_TEXT, site, ALWAYS)};
-const struct wire_table wire_neighbours = TABLE(FIELDS(neighbour));
+                                              FIELD(2, WIRE_TEXT, site, OF(wire_is_name))};
+const struct wire_table wire_neighbours = TABLE("ElimNeighbour", FIELDS(neighbour));
 
 bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t count,
                          uint32_t agent, uint32_t agent_count)
@@ -39,8 +39,7 @@ bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t
     TACIT_IMPLIES(count > 0, neighbours != NULL);
     for (uint32_t i = 0; i < count; i++)
         if (neighbours[i].agent >= agent_count || neighbours[i].agent == agent ||
-            (i > 0 && neighbours[i].agent <= neighbours[i - 1].agent) ||
-            !wire_is_name(neighbours[i].site))
+            (i > 0 && neighbours[i].agent <= neighbours[i - 1].agent))
             return false;
     return true;
 }

@@ -46,7 +46,7 @@ static const struct wire_field fields[] = {
     MATRIX(16, steps),
     SET(17, participants, PER(WIRE_AGENTS), IF(participants)),
 };
-static const struct wire_table messages = TABLE(FIELDS(fields));
+static const struct wire_table messages = TABLE("GlmMessage", FIELDS(fields));
 
 size_t tacit_wire_glm_bytes(const struct tacit_glm_message *message, uint32_t dimension,
                             uint32_t client_count)
@@ -125,7 +125,7 @@ static const struct wire_field private_fields[] = {
     MATRIX(8, matrix),
 };
 static const struct wire_table private_messages =
-    TABLE(FIELDS(private_fields), .check = check_private);
+    TABLE("GlmPrivateMessage", FIELDS(private_fields), .check = check_private);
 
 size_t tacit_wire_glm_private_bytes(const struct tacit_glm_private_message *message,
                                     uint32_t dimension)
@@ -177,9 +177,10 @@ static const struct wire_field numbers[] = {
     NUMBER(14, model.alpha, ANY),
     NUMBER(15, model.suboptimality, ANY),
     NUMBER(16, model.explore, ANY),
-    TEXTS(17, features, COUNT(model.dimension)),
+    TEXTS(17, features, COUNT(model.dimension), UP_TO(TACIT_LINALG_DIMENSION_MAX),
+          OF(tacit_wire_is_arm_name)),
 };
-static const struct wire_table parameters = TABLE(FIELDS(numbers));
+static const struct wire_table parameters = TABLE("GlmParameters", FIELDS(numbers));
 
 size_t tacit_wire_glm_parameters_bytes(const struct tacit_glm_model *model,
                                        const char *const *features)
@@ -206,12 +207,7 @@ static bool complete(const struct tacit_wire_announcement *announcement,
     run->model.client_count = announcement->agreement.agent_count;
     run->model.horizon = announcement->agreement.horizon;
     run->client_id = announcement->agent;
-    if (run->model.dimension == 0 || run->model.dimension > TACIT_LINALG_DIMENSION_MAX)
-        return false;
-    for (uint32_t i = 0; i < run->model.dimension; i++)
-        if (!tacit_wire_is_arm_name(run->features[i]))
-            return false;
-    return tacit_glm_model_is_valid(&run->model);
+    return run->model.dimension > 0 && tacit_glm_model_is_valid(&run->model);
 }
 
 enum tacit_status tacit_wire_glm_run_decode_with(const struct tacit_wire_announcement *announcement,

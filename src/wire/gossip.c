@@ -29,11 +29,11 @@ static const struct wire_field shift[] = {
 };
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_GOSSIP_COUNTS] = &(const struct wire_table)TABLE(FIELDS(counts)),
-    [TACIT_GOSSIP_ASK] = &(const struct wire_table)TABLE(FIELDS(ask)),
-    [TACIT_GOSSIP_OFFER] = &(const struct wire_table)TABLE(FIELDS(offer)),
-    [TACIT_GOSSIP_SHIFT] = &(const struct wire_table)TABLE(FIELDS(shift)),
-    [TACIT_GOSSIP_REFUSE] = &(const struct wire_table)TABLE(.field_count = 0),
+    [TACIT_GOSSIP_COUNTS] = &(const struct wire_table)TABLE("GossipCounts", FIELDS(counts)),
+    [TACIT_GOSSIP_ASK] = &(const struct wire_table)TABLE("GossipAsk", FIELDS(ask)),
+    [TACIT_GOSSIP_OFFER] = &(const struct wire_table)TABLE("GossipOffer", FIELDS(offer)),
+    [TACIT_GOSSIP_SHIFT] = &(const struct wire_table)TABLE("GossipShift", FIELDS(shift)),
+    [TACIT_GOSSIP_REFUSE] = &(const struct wire_table)TABLE("GossipRefuse", .field_count = 0),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_GOSSIP_VERSION),
@@ -42,7 +42,8 @@ static const struct wire_field head[] = {
     NUMBER(4, life_number, ANY),
     NUMBER(5, life, ANY),
 };
-static const struct wire_table messages = TABLE(FIELDS(head), BODIES(bodies, TACIT_GOSSIP_COUNTS));
+static const struct wire_table messages =
+    TABLE("GossipMessage", FIELDS(head), BODIES(bodies, TACIT_GOSSIP_COUNTS));
 
 size_t tacit_wire_gossip_bytes(const struct tacit_gossip_message *message, uint32_t arm_count)
 {
@@ -95,7 +96,7 @@ static const struct wire_field where[] = {
     FLAG(5, finished),
     REALS(6, theta),
 };
-static const struct wire_table tells = TABLE(FIELDS(where), .check = check_told);
+static const struct wire_table tells = TABLE("GossipTold", FIELDS(where), .check = check_told);
 
 size_t tacit_wire_gossip_told_bytes(uint32_t arm_count)
 {
@@ -137,7 +138,7 @@ static const struct wire_field drawn[] = {
     NUMBER(2, pull_count, ANY),
     NUMBER(3, steps, ANY),
 };
-static const struct wire_table releases = TABLE(FIELDS(drawn));
+static const struct wire_table releases = TABLE("GossipRelease", FIELDS(drawn));
 
 void tacit_wire_gossip_release_encode(const struct tacit_wire_gossip_release *release,
                                       uint8_t bytes[TACIT_WIRE_GOSSIP_RELEASE_BYTES])
@@ -155,7 +156,7 @@ static const struct wire_field numbers[] = {
     NUMBER(2, pull_us, ANY),
     FLAG(3, log_base_10),
 };
-static const struct wire_table parameters = TABLE(FIELDS(numbers));
+static const struct wire_table parameters = TABLE("GossipParameters", FIELDS(numbers));
 
 static bool check_neighbours(void *message, const uint32_t *sizes)
 {
@@ -168,7 +169,8 @@ static bool check_neighbours(void *message, const uint32_t *sizes)
 static const struct wire_field place_fields[] = {
     PARTS(1, neighbours, wire_neighbours, COUNT(neighbour_count)),
 };
-static const struct wire_table place = TABLE(FIELDS(place_fields), .check = check_neighbours);
+static const struct wire_table place =
+    TABLE("GossipPlace", FIELDS(place_fields), .check = check_neighbours);
 
 void tacit_wire_gossip_parameters_encode(const struct tacit_wire_gossip_run *run,
                                          uint8_t bytes[TACIT_WIRE_GOSSIP_PARAMETERS_BYTES])

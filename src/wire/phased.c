@@ -44,12 +44,14 @@ static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed
 static const struct wire_field refusal[] = {GRANTED(1, commitment), EMPTY(2), FLAG(3, forgot)};
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_PHASED_HELLO] = &(const struct wire_table)TABLE(FIELDS(hello)),
-    [TACIT_PHASED_ORDER] = &(const struct wire_table)TABLE(FIELDS(order), .check = check_order),
-    [TACIT_PHASED_REPORT] = &(const struct wire_table)TABLE(FIELDS(report), .check = check_report),
-    [TACIT_PHASED_COMMIT] = &(const struct wire_table)TABLE(FIELDS(commit)),
-    [TACIT_PHASED_GRANT] = &(const struct wire_table)TABLE(FIELDS(grant)),
-    [TACIT_PHASED_REFUSAL] = &(const struct wire_table)TABLE(FIELDS(refusal)),
+    [TACIT_PHASED_HELLO] = &(const struct wire_table)TABLE("PhasedHello", FIELDS(hello)),
+    [TACIT_PHASED_ORDER] =
+        &(const struct wire_table)TABLE("PhasedOrder", FIELDS(order), .check = check_order),
+    [TACIT_PHASED_REPORT] =
+        &(const struct wire_table)TABLE("PhasedReport", FIELDS(report), .check = check_report),
+    [TACIT_PHASED_COMMIT] = &(const struct wire_table)TABLE("PhasedCommit", FIELDS(commit)),
+    [TACIT_PHASED_GRANT] = &(const struct wire_table)TABLE("PhasedGrant", FIELDS(grant)),
+    [TACIT_PHASED_REFUSAL] = &(const struct wire_table)TABLE("PhasedRefusal", FIELDS(refusal)),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_PHASED_VERSION),
@@ -57,7 +59,8 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, round, UP_TO(TACIT_PHASED_ROUNDS_MAX + 1)),
 };
-static const struct wire_table messages = TABLE(FIELDS(head), BODIES(bodies, TACIT_PHASED_HELLO));
+static const struct wire_table messages =
+    TABLE("PhasedMessage", FIELDS(head), BODIES(bodies, TACIT_PHASED_HELLO));
 
 size_t tacit_wire_phased_bytes(const struct tacit_phased_message *message)
 {
@@ -120,7 +123,8 @@ static const struct wire_field numbers[] = {
     NUMBER(5, guard_arm, ANY),
     NUMBER(6, guard_loss, ANY),
 };
-static const struct wire_table parameters = TABLE(FIELDS(numbers), .check = check_parameters);
+static const struct wire_table parameters =
+    TABLE("PhasedParameters", FIELDS(numbers), .check = check_parameters);
 
 void tacit_wire_phased_parameters_encode(const struct tacit_phases *schedule,
                                          uint8_t bytes[TACIT_WIRE_PHASED_PARAMETERS_BYTES])

@@ -87,14 +87,14 @@ static const struct wire_field update[] = {
 };
 
 static const struct wire_table *const bodies[] = {
-    &(const struct wire_table)TABLE(FIELDS(hello)),
-    &(const struct wire_table)TABLE(FIELDS(order), .check = check_digests),
-    &(const struct wire_table)TABLE(FIELDS(request)),
-    &(const struct wire_table)TABLE(FIELDS(piece), .check = check_piece),
-    &(const struct wire_table)TABLE(FIELDS(commit)),
-    &(const struct wire_table)TABLE(FIELDS(grant)),
-    &(const struct wire_table)TABLE(FIELDS(refusal)),
-    &(const struct wire_table)TABLE(FIELDS(update), .check = check_digests),
+    &(const struct wire_table)TABLE("SelectHello", FIELDS(hello)),
+    &(const struct wire_table)TABLE("SelectOrder", FIELDS(order), .check = check_digests),
+    &(const struct wire_table)TABLE("SelectRequest", FIELDS(request)),
+    &(const struct wire_table)TABLE("SelectPiece", FIELDS(piece), .check = check_piece),
+    &(const struct wire_table)TABLE("SelectCommit", FIELDS(commit)),
+    &(const struct wire_table)TABLE("SelectGrant", FIELDS(grant)),
+    &(const struct wire_table)TABLE("SelectRefusal", FIELDS(refusal)),
+    &(const struct wire_table)TABLE("SelectUpdate", FIELDS(update), .check = check_digests),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_SELECT_VERSION),
@@ -102,7 +102,8 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, round, UP_TO(TACIT_SELECT_ROUNDS_MAX + 1)),
 };
-static const struct wire_table messages = TABLE(FIELDS(head), BODIES(bodies, TACIT_SELECT_HELLO));
+static const struct wire_table messages =
+    TABLE("SelectMessage", FIELDS(head), BODIES(bodies, TACIT_SELECT_HELLO));
 
 size_t tacit_wire_select_bytes(const struct tacit_select_message *message, uint32_t agent_count)
 {
@@ -152,7 +153,8 @@ static const struct wire_field numbers[] = {
     NUMBER(3, deadline_s, FROM(1)),
     NUMBER(4, clip, ANY),
 };
-static const struct wire_table parameters = TABLE(FIELDS(numbers), .check = check_run);
+static const struct wire_table parameters =
+    TABLE("SelectParameters", FIELDS(numbers), .check = check_run);
 
 void tacit_wire_select_parameters_encode(const struct tacit_wire_select_run *run,
                                          uint8_t bytes[TACIT_WIRE_SELECT_PARAMETERS_BYTES])

@@ -56,13 +56,17 @@ static const struct wire_field row[] = {
 static const struct wire_field anew[] = {NUMBER(1, reset, FROM(1))};
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_VOTE_HELLO] = &(const struct wire_table)TABLE(FIELDS(hello)),
-    [TACIT_VOTE_COMMIT] = &(const struct wire_table)TABLE(FIELDS(commit), .check = check_commit),
-    [TACIT_VOTE_CAST] = &(const struct wire_table)TABLE(FIELDS(cast)),
-    [TACIT_VOTE_GRANTED] = &(const struct wire_table)TABLE(FIELDS(hello), .check = check_granted),
-    [TACIT_VOTE_REFUSED] = &(const struct wire_table)TABLE(FIELDS(refused)),
-    [TACIT_VOTE_ROW] = &(const struct wire_table)TABLE(FIELDS(row), .check = check_broadcast),
-    [TACIT_VOTE_ANEW] = &(const struct wire_table)TABLE(FIELDS(anew), .check = check_broadcast),
+    [TACIT_VOTE_HELLO] = &(const struct wire_table)TABLE("VoteHello", FIELDS(hello)),
+    [TACIT_VOTE_COMMIT] =
+        &(const struct wire_table)TABLE("VoteCommit", FIELDS(commit), .check = check_commit),
+    [TACIT_VOTE_CAST] = &(const struct wire_table)TABLE("VoteCast", FIELDS(cast)),
+    [TACIT_VOTE_GRANTED] =
+        &(const struct wire_table)TABLE("VoteGranted", FIELDS(hello), .check = check_granted),
+    [TACIT_VOTE_REFUSED] = &(const struct wire_table)TABLE("VoteRefused", FIELDS(refused)),
+    [TACIT_VOTE_ROW] =
+        &(const struct wire_table)TABLE("VoteRow", FIELDS(row), .check = check_broadcast),
+    [TACIT_VOTE_ANEW] =
+        &(const struct wire_table)TABLE("VoteAnew", FIELDS(anew), .check = check_broadcast),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_VOTE_VERSION),
@@ -70,7 +74,8 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, cell, ANY),
 };
-static const struct wire_table letters = TABLE(FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO));
+static const struct wire_table letters =
+    TABLE("VoteMessage", FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO));
 
 size_t tacit_wire_vote_bytes(enum tacit_vote_letter_kind kind, uint32_t arm_count)
 {
@@ -125,7 +130,8 @@ static const struct wire_field numbers[] = {
     NUMBER(1, accuracy, ANY),  NUMBER(2, eta, ANY),           NUMBER(3, votes_needed, FROM(1)),
     NUMBER(4, committee, ANY), NUMBER(5, reset_after_s, ANY), NUMBER(6, tick_ms, FROM(1)),
 };
-static const struct wire_table parameters = TABLE(FIELDS(numbers), .check = check_run);
+static const struct wire_table parameters =
+    TABLE("VoteParameters", FIELDS(numbers), .check = check_run);
 
 void tacit_wire_vote_parameters_encode(const struct tacit_wire_vote_run *run,
                                        uint8_t bytes[TACIT_WIRE_VOTE_PARAMETERS_BYTES])

@@ -572,7 +572,8 @@ static bool take_each(struct source *source, const struct wire_field *field, uin
             if (!take_inner(source, field->inner, element))
                 return false;
         } else {
-            if (!take_text(source, true, &text, &size))
+            if (!take_text(source, true, &text, &size) ||
+                (text != NULL && field->is_text != NULL && !field->is_text((const char *)text)))
                 return false;
             memcpy(element, &text, sizeof text);
         }

@@ -63,10 +63,12 @@ struct wire_field {
     uint64_t least;
     uint64_t most; /* 0: no limit */
     size_t (*rule)(const void *message, const uint32_t sizes[WIRE_SIZES]);
+    bool (*is_text)(const char *text); /* of texts that a pointer points to; NULL: any */
     const struct wire_table *inner;
 };
 
 struct wire_table {
+    const char *name; /* in the schema */
     const struct wire_field *fields;
     size_t field_count;
     size_t size; /* of the struct */
@@ -101,6 +103,7 @@ struct wire_table {
 #define PER(size) .per = (size)
 #define IF(member) .when = WIRE_PLACE(member)
 #define COUNT(member) .counted = WIRE_PLACE(member)
+#define OF(function) .is_text = (function)
 #define RULE(function) .rule = (function)
 
 #define VERSION(n, version)                                                                        \
@@ -169,9 +172,9 @@ struct wire_table {
         .number = (n), .kind = WIRE_TEXT, .via = WIRE_AT(pointer),                                 \
         .stride = sizeof *WIRE_OF(pointer), __VA_ARGS__                                            \
     }
-#define TABLE(...)                                                                                 \
+#define TABLE(message, ...)                                                                        \
     {                                                                                              \
-        .size = sizeof(MESSAGE), __VA_ARGS__                                                       \
+        .name = (message), .size = sizeof(MESSAGE), __VA_ARGS__                                    \
     }
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
 #define BODIES(array, first)                                                                       \
@@ -181,7 +184,7 @@ struct wire_table {
 /* Of tables that name no other size. */
 extern const uint32_t wire_no_sizes[WIRE_SIZES];
 
-/* Whom a site meets: ascending, others of this run, with names. */
+/* Whom a site meets: ascending, and others of this run. */
 extern const struct wire_table wire_neighbours;
 bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t count,
                          uint32_t agent, uint32_t agent_count);
