@@ -19,7 +19,7 @@ static union head *head_of(void *block)
 
 void *tacit_sim_new(void *owner, size_t count, size_t size)
 {
-    TACIT_ASSERT(count == 0 || size > 0);
+    TACIT_ASSERT(size > 0 || owner != NULL);
     union head *block = NULL;
     if (size == 0 || count <= (SIZE_MAX - sizeof *block) / size)
         block = calloc(1, sizeof *block + count * size);

@@ -42,7 +42,7 @@ static void play(const struct glm_plan *plan, uint32_t threads, double *metrics,
     struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
                                             .run_new = glm_run_new,
                                             .run_play = glm_run_play,
-                                            .run_free = glm_run_free};
+                                            .run_free = tacit_sim_delete};
     assert_int_equal(tacit_sim_run(&plan->sim, &player, plan, threads, &results, &control),
                      TACIT_OK);
     for (uint32_t run = 0; run < RUNS; run++)
@@ -207,7 +207,7 @@ static void play_all(const struct glm_plan *plan, double *metrics, double *regre
     struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
                                             .run_new = glm_run_new,
                                             .run_play = glm_run_play,
-                                            .run_free = glm_run_free};
+                                            .run_free = tacit_sim_delete};
     assert_int_equal(tacit_sim_run(&plan->sim, &player, plan, 3, &results, &control), TACIT_OK);
 }
 
@@ -401,7 +401,9 @@ static void rows_without_order_are_shuffled_anew_in_each_run(void **state)
     uint64_t first[2];
     log.is_ordered = false;
     for (uint32_t run = 0; run < 2; run++) {
-        struct glm_world *const world = glm_world_new(&plan);
+        void *const memory = tacit_sim_new(NULL, 1, 1);
+        assert_non_null(memory);
+        struct glm_world *const world = glm_world_new(&plan, memory);
         bool seen[ROWS] = {false};
         assert_non_null(world);
         glm_world_set_up(world, run);
@@ -413,7 +415,7 @@ static void rows_without_order_are_shuffled_anew_in_each_run(void **state)
             first[run] = i == 0 ? world->row : first[run];
         }
         assert_int_equal(glm_world_client(world, 0, ROWS), TACIT_NO_AGENT);
-        glm_world_free(world);
+        tacit_sim_delete(memory);
     }
     assert_int_not_equal(first[0], first[1]); /* by chance alike with 1/700; fixed seed */
 }
@@ -431,7 +433,7 @@ static void a_stop_is_heard(void **state)
     struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
                                             .run_new = glm_run_new,
                                             .run_play = glm_run_play,
-                                            .run_free = glm_run_free};
+                                            .run_free = tacit_sim_delete};
     assert_int_equal(tacit_sim_run(&plan.sim, &player, &plan, 1, &results, &control),
                      TACIT_INTERRUPTED);
 }

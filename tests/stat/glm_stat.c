@@ -108,7 +108,7 @@ static void play_simulator(const struct glm_plan *plan, struct outcome *outcomes
     static const struct tacit_sim_player player = {.metric_count = GLM_METRIC_COUNT,
                                                    .run_new = glm_run_new,
                                                    .run_play = glm_run_play,
-                                                   .run_free = glm_run_free};
+                                                   .run_free = tacit_sim_delete};
     bool finished[RUNS_LONG] = {false};
     struct tacit_sim_results const results = {.metrics = metrics, .finished = finished};
     struct tacit_sim_control control = {.stop = false};
@@ -176,7 +176,9 @@ static double next_fraction(struct tacit_rng *rng)
 /* What run `run` of the simulator plays on. */
 static void copy_world(const struct glm_plan *plan, uint32_t run)
 {
-    struct glm_world *const world = glm_world_new(plan);
+    void *const memory = tacit_sim_new(NULL, 1, 1);
+    assert_non_null(memory);
+    struct glm_world *const world = glm_world_new(plan, memory);
     assert_non_null(world);
     glm_world_set_up(world, run);
     for (size_t at = 0; at < CLIENTS * plan->sim.horizon; at++) {
@@ -187,7 +189,7 @@ static void copy_world(const struct glm_plan *plan, uint32_t run)
         (void)next_fraction(&world->exploration_rng[client]); /* whether to explore: always */
         coins[at] = next_fraction(&world->exploration_rng[client]);
     }
-    glm_world_free(world);
+    tacit_sim_delete(memory);
 }
 
 /* ---- The twin ---- */

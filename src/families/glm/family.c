@@ -23,4 +23,4 @@ const struct tacit_family glm_family = {
     .player = {.metric_count = GLM_METRIC_COUNT,
                .run_new = glm_run_new,
                .run_play = glm_run_play,
-               .run_free = glm_run_free}};
+               .run_free = tacit_sim_delete}};

@@ -133,9 +133,8 @@ struct glm_world {
     struct tacit_rng *exploration_rng;
 };
 
-/* NULL: out of memory. */
-struct glm_world *glm_world_new(const struct glm_plan *plan);
-void glm_world_free(struct glm_world *world); /* NULL is allowed */
+/* Of the owner's memory (tacit_sim_new), which may turn out to be short. */
+struct glm_world *glm_world_new(const struct glm_plan *plan, void *owner);
 
 /* For run `index`: theta* is uniform on the sphere of radius S, anew in each run; so is a pool. */
 void glm_world_set_up(struct glm_world *world, uint32_t index);
@@ -155,14 +154,9 @@ struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client);
 struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t client, uint32_t arm,
                                          uint64_t slot, double *regret);
 
-/* ---- private_run.c: the sound mode's runs ---- */
-
-extern const struct tacit_sim_player glm_private_player;
-
 /* ---- run.c ---- */
 
 void *glm_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status glm_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                atomic_bool *stop);
-void glm_run_free(void *run);
 #endif

@@ -1,43 +1,24 @@
 /* Where a run's contexts and rewards come from. */
-#include <stdlib.h>
 #include "plan.h"
 
-void glm_world_free(struct glm_world *world)
+struct glm_world *glm_world_new(const struct glm_plan *plan, void *owner)
 {
-    if (world == NULL)
-        return;
-    free(world->contexts);
-    free(world->pool);
-    free(world->items);
-    free(world->order);
-    free(world->context_rng);
-    free(world->reward_rng);
-    free(world->exploration_rng);
-    free(world);
-}
-
-struct glm_world *glm_world_new(const struct glm_plan *plan)
-{
-    struct glm_world *const world = calloc(1, sizeof *world);
+    struct glm_world *const world = tacit_sim_new(owner, 1, sizeof *world);
     size_t const agents = plan->model.client_count;
     size_t const d = plan->model.dimension;
     if (world == NULL)
         return NULL;
     world->plan = plan;
-    world->contexts = calloc(plan->arm_count * d, sizeof(double));
-    world->pool = plan->pool_count > 0 ? calloc(plan->pool_count * d, sizeof(double)) : NULL;
-    world->items = calloc(plan->arm_count, sizeof *world->items);
-    bool const has_order = plan->log == NULL || plan->log->is_ordered;
-    world->order = has_order ? NULL : calloc(plan->log->row_count, sizeof *world->order);
-    world->context_rng = calloc(agents, sizeof *world->context_rng);
-    world->reward_rng = calloc(agents, sizeof *world->reward_rng);
-    world->exploration_rng = calloc(agents, sizeof *world->exploration_rng);
-    if (world->contexts != NULL && world->items != NULL && (world->order != NULL || has_order) &&
-        (world->pool != NULL || plan->pool_count == 0) && world->context_rng != NULL &&
-        world->reward_rng != NULL && world->exploration_rng != NULL)
-        return world;
-    glm_world_free(world);
-    return NULL;
+    world->contexts = tacit_sim_new(owner, plan->arm_count * d, sizeof(double));
+    if (plan->pool_count > 0)
+        world->pool = tacit_sim_new(owner, plan->pool_count * d, sizeof(double));
+    world->items = tacit_sim_new(owner, plan->arm_count, sizeof *world->items);
+    if (plan->log != NULL && !plan->log->is_ordered)
+        world->order = tacit_sim_new(owner, plan->log->row_count, sizeof *world->order);
+    world->context_rng = tacit_sim_new(owner, agents, sizeof *world->context_rng);
+    world->reward_rng = tacit_sim_new(owner, agents, sizeof *world->reward_rng);
+    world->exploration_rng = tacit_sim_new(owner, agents, sizeof *world->exploration_rng);
+    return world;
 }
 
 struct tacit_rng glm_world_stream(const struct glm_plan *plan, uint32_t index, uint32_t agent,
