@@ -49,7 +49,7 @@ test: dependencies-test ## build and run all tests
 	@tools/run_tests.sh build-test
 
 python: dependencies-python ## build and test the Python package: wheel in build-python/wheel
-	@tools/build.sh build-python -Dtests=false -Dpython=true
+	@tools/build.sh build-python -Dtests=false -Dpython=true -Dwheel=true --buildtype=release
 	@tools/build_python.sh build-python
 
 check: dependencies-check ## the gates: compilers, sanitizers, valgrind, purity, layers, format, function length, Python

@@ -170,21 +170,29 @@ static char *label_of(const struct request *request, const struct grid_point *po
     return fclose(out) == 0 ? label : NULL;
 }
 
+/* "KEY==": what the file has. */
+static bool is_as_in_file(const char *setting)
+{
+    return strcmp(strchr(setting, '='), "==") == 0;
+}
+
 /* Files outermost, the last --over innermost. */
 static bool fill_point(const struct request *request, uint32_t index, struct grid_point *point)
 {
-    uint32_t const count = request->shared.setting_count + request->axis_count;
+    uint32_t const shared = request->shared.setting_count;
+    const char *chosen[AXES_MAX];
     uint32_t rest = index;
-    point->settings = calloc(count + (size_t)1, sizeof *point->settings);
+    point->settings = calloc(shared + request->axis_count + (size_t)1, sizeof *point->settings);
     if (point->settings == NULL)
         return false;
-    point->setting_count = count;
-    point->grid_count = request->axis_count;
-    for (uint32_t i = 0; i < request->shared.setting_count; i++)
+    for (uint32_t i = 0; i < shared; i++)
         point->settings[i] = request->shared.settings[i];
     for (uint32_t i = request->axis_count; i-- > 0; rest /= request->axes[i].count)
-        point->settings[request->shared.setting_count + i] =
-            request->axes[i].words[rest % request->axes[i].count];
+        chosen[i] = request->axes[i].words[rest % request->axes[i].count];
+    for (uint32_t i = 0; i < request->axis_count; i++)
+        if (!is_as_in_file(chosen[i]))
+            point->settings[shared + point->grid_count++] = chosen[i];
+    point->setting_count = shared + point->grid_count;
     point->file = request->files[rest];
     point->label = label_of(request, point);
     return point->label != NULL;

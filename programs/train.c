@@ -369,6 +369,9 @@ static int train_command(const struct command *command, int word_count, char **w
                                         .rate = 0.1,
                                         .seed = 1}};
     command_parse(command, &lesson.request, word_count, words);
+    if (!tacit_learn_is_here())
+        command_refuse(command, "this program was built without networks, as the Python package's "
+                                "is; allowed: that of a build from source, or of the packages");
     if (lesson.request.data == NULL)
         command_refuse_usage(command, "--data is missing");
     if ((lesson.request.directory == NULL) == (lesson.request.examined == NULL))

@@ -44,7 +44,8 @@ tools/check_purity.sh build-gate/src/libtacit.a
 tools/check_purity.sh --codecs build-gate/src/wire/libtacit_wire.a heap.c.o difference.c.o
 
 gate "the Python package: types, and its tests against the cores"
-tools/build_python.sh build-gate
+tools/build.sh build-python -Dtests=false -Dpython=true -Dwheel=true --buildtype=release
+tools/build_python.sh build-python
 
 # A federation of slow daemons misses the deadlines that its tests wait for: a few of them, then, that
 # take every path (rounds, neighbours, a sink, stop and restart).

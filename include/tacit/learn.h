@@ -55,6 +55,10 @@ void tacit_model_draw(const struct tacit_model *model, struct tacit_rng *rng, fl
 /* A model ready to be run on batches of one size; holds no parameters. */
 struct tacit_learn_network;
 
+/* Are there networks in this program? Not in one that was built without oneDNN, as the Python
+ * package's: then there is no memory for any. */
+bool tacit_learn_is_here(void);
+
 /* Errors: TACIT_INVALID (a model or batch out of its limits), TACIT_MEMORY (oneDNN cannot).
  * Ensures: on TACIT_OK *network is to be given to tacit_learn_network_free. */
 enum tacit_status tacit_learn_network_new(struct tacit_learn_network **network,

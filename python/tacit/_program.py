@@ -1,74 +1,135 @@
-"""Experiments: the program `tacit`, called."""
-import json
+"""The program `tacit`, which the package brings along: how it is called, and what it answers."""
+import codecs
 import os
+import pty
 import shutil
+import signal
 import subprocess
-import tempfile
+import sys
+import threading
 from pathlib import Path
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Callable, List, Optional, Sequence
+
+from ._errors import ExperimentError, PolicyError
+
+_HERE = Path(__file__).resolve().parent
+_STOPPED = 130
+FAILURES = {"own policy: ": ExperimentError, "own policy failed: ": PolicyError} # what a child says of one, and what it is
 
 
-class Result:
-    """What came of an experiment; every number as `tacit run --json` prints it."""
-
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._told = told
-
-    @property
-    def metrics(self) -> dict[str, dict[str, float]]:
-        """For each metric its mean, sd, ci95, min and max over the runs."""
-        return dict(self._told["metrics"])
-
-    @property
-    def curve(self) -> dict[str, Any]:
-        """The regret over time: t, and regret with mean and ci95."""
-        return dict(self._told["curve"])
-
-    @property
-    def answer(self) -> Optional[dict[str, Any]]:
-        """Which arm it is, where the protocol looks for one."""
-        told: Optional[dict[str, Any]] = self._told["answer"]
-        return told
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything."""
-        return dict(self._told)
-
-    def __repr__(self) -> str:
-        return f"<tacit.Result {self._told['name']!r}, {self._told['runs']} runs>"
-
-
-def _find_program() -> str:
+def program() -> str:
+    """Path of the program: what TACIT_PROGRAM names, the package's own, or the one in PATH."""
     named = os.environ.get("TACIT_PROGRAM")
-    found = named if named else shutil.which("tacit")
+    own = _HERE / "bin" / "tacit"
+    found = named or (str(own) if own.exists() else shutil.which("tacit"))
     if not found:
-        raise FileNotFoundError("the program tacit is not in PATH; TACIT_PROGRAM may name it")
+        raise FileNotFoundError("the program tacit is not in this package and not in PATH; TACIT_PROGRAM may name it")
     return found
 
 
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+def in_notebook() -> bool:
+    """Is this a kernel whose output goes to a page?"""
+    return "ipykernel" in sys.modules
 
 
-def run(file: Union[str, "os.PathLike[str]", Mapping[str, Any]], *, set: Optional[Mapping[str, Any]] = None,
-        runs: Optional[int] = None, seed: Optional[int] = None, threads: Optional[int] = None) -> Result:
-    """Runs an experiment file, or what would stand in one. set: keys to overrule, {"privacy.epsilon": 0.5}. Paths in
-    a mapping are absolute. ValueError: the file or a key is wrong, in the program's words."""
-    words = [_find_program(), "run", "--json", "--quiet"]
-    for name, value in (("--runs", runs), ("--seed", seed), ("--threads", threads)):
-        if value is not None:
-            words += [name, str(int(value))]
-    for key, value in (set or {}).items():
-        words += ["--set", f"{key}={_word(value)}"]
-    with tempfile.TemporaryDirectory() as folder:
-        if isinstance(file, Mapping):
-            path = Path(folder) / "experiment.yaml"
-            path.write_text(json.dumps(dict(file)), encoding="utf-8")
-        else:
-            path = Path(file)
-        done = subprocess.run([*words, "--", str(path)], capture_output=True, text=True, check=False)
-    if done.returncode == 2:
-        raise ValueError(done.stderr.strip())
-    if done.returncode != 0:
-        raise RuntimeError(f"tacit run ended with code {done.returncode}: {done.stderr.strip()}")
-    return Result(json.loads(done.stdout))
+def wants_progress(progress: Optional[bool]) -> bool:
+    """None: where somebody looks on, at a terminal or in a notebook."""
+    return (sys.stderr.isatty() or in_notebook()) if progress is None else progress
+
+
+class _Listener:
+    """Collects what comes from a descriptor; shows what is progress as it comes."""
+
+    def __init__(self, descriptor: int, shown: bool) -> None:
+        self._descriptor = descriptor
+        self._shown = shown
+        self._parts: List[bytes] = []
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while True:
+            try:
+                part = os.read(self._descriptor, 65536)
+            except OSError:  # the other end of a terminal is closed
+                break
+            if not part:
+                break
+            self._parts.append(part)
+            if self._shown:
+                sys.stderr.write(decoder.decode(part).replace("\r\n", "\n"))
+                sys.stderr.flush()
+
+    def text(self) -> str:
+        """All of it, when the other end is closed; of a line that was drawn again, the last."""
+        self._thread.join()
+        os.close(self._descriptor)
+        told = b"".join(self._parts).decode("utf-8", "replace").replace("\r\n", "\n")
+        return "\n".join(line.split("\r")[-1].replace("\x1b[K", "") for line in told.split("\n"))
+
+
+def _spawn(words: Sequence[str], out: int, errors: int) -> int:
+    done = subprocess.Popen([program(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=errors)  # pylint: disable=consider-using-with
+    done.returncode = 0  # waited for here, by its number
+    return done.pid
+
+
+def _fork(work: Callable[[List[str]], int], words: Sequence[str], out: int, errors: int) -> int:
+    """A child of this interpreter, which has our objects: policies that are written here play in it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.dup2(out, 1)
+        os.dup2(errors, 2)
+        code = work(["tacit", *words])
+    except BaseException as error:  # pylint: disable=broad-exception-caught
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def call(words: Sequence[str], *, progress: Optional[bool] = None, work: Optional[Callable[[List[str]], int]] = None) -> str:
+    """Calls the program with these words and returns what it prints. work: plays in a child of this process instead.
+
+    ExperimentError: what was asked for is wrong. KeyboardInterrupt ends the work, too.
+    """
+    shows = wants_progress(progress)
+    out_read, out_write = os.pipe()
+    error_read, error_write = pty.openpty() if shows else os.pipe()
+    try:
+        child = _fork(work, words, out_write, error_write) if work else _spawn(words, out_write, error_write)
+    finally:
+        os.close(out_write)
+        os.close(error_write)
+    out, errors = _Listener(out_read, False), _Listener(error_read, shows)
+    try:
+        _, status = os.waitpid(child, 0)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    told, wrong = out.text(), errors.text().strip()
+    code = os.waitstatus_to_exitcode(status)
+    for mark, kind in FAILURES.items():
+        if mark in wrong:
+            raise kind(wrong[wrong.index(mark) + len(mark):].strip())
+    if code == 2:
+        raise ExperimentError(wrong)
+    if code == _STOPPED:
+        raise KeyboardInterrupt
+    if code != 0:
+        raise RuntimeError(f"tacit {words[0]} ended with code {code}: {wrong}")
+    return told
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> Any:
+    """`python -m tacit` is the program."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    path = program()
+    os.execv(path, [path, *words])

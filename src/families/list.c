@@ -10,7 +10,8 @@
     X(index_family, 1)                                                                             \
     X(phased_family, 6)                                                                            \
     X(select_family, 5)                                                                            \
-    X(vote_family, 3)
+    X(vote_family, 3)                                                                              \
+    X(own_family, 7)
 
 #define X(family, number) extern const struct tacit_family family;
 FAMILIES(X)

@@ -370,6 +370,12 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
     plan->keys = *keys;
     plan->mode =
         experiment->config->epsilon > 1e9 ? TACIT_PRIVACY_NONE : experiment->config->privacy;
+    if (!tacit_learn_is_here())
+        return tacit_experiment_refuse(experiment, "training",
+                                       "this program was built without networks, as the Python "
+                                       "package's is; allowed: without this section, or the "
+                                       "program of a build from source",
+                                       error);
     if (!take_from_shelf(experiment->config->seed, plan)) {
         enum tacit_status const status = read_pictures(experiment, plan, error);
         if (status != TACIT_OK)

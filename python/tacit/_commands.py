@@ -1,0 +1,104 @@
+"""The commands of `tacit` as functions."""
+import json
+import os
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+
+from . import _own
+from ._experiment import Experiment, Folder, listed, options, over_words, word, write
+from ._program import call, wants_progress
+from ._results import Check, Comparison, Evaluation, Plan, Reproduction, Result
+
+Settings = Optional[Mapping[str, Any]]
+
+
+def _quiet(progress: Optional[bool]) -> List[str]:
+    return [] if wants_progress(progress) else ["--quiet"]
+
+
+def run(experiment: Optional[Experiment] = None, *, set: Settings = None, runs: Optional[int] = None,  # pylint: disable=redefined-builtin
+        seed: Optional[int] = None, threads: Optional[int] = None, policy: Optional[_own.Policy] = None, progress: Optional[bool] = None,
+        **sections: Any) -> Result:
+    """Runs an experiment: a file, a mapping as in one, or its sections by name, `run(agents=3, horizon=10000, environment={...})`.
+
+    set: keys to overrule, {"privacy.epsilon": 0.5}. Means and logs may be lists, arrays or data frames. policy: plays in the place of the file's protocol.
+    ExperimentError: the file, a key or the policy is wrong, in the program's words.
+    """
+    folder = Folder()
+    policies = _own.named([policy] if policy is not None else [])
+    overruled = dict(set or {})
+    for name in policies:
+        overruled["protocol"] = _own.protocol_of(name)
+        sections.setdefault("protocol", {"kind": "own", "policy": name}) if experiment is None or isinstance(experiment, Mapping) else None
+    words = ["run", *options(settings=overruled, runs=runs, seed=seed, threads=threads), *_quiet(progress), "--out", str(folder.path / "out"), "--"]
+    call([*words, write(experiment, sections, folder.path)], progress=progress, work=_own.Host(policies) if policies else None)
+    return Result(folder)
+
+
+def check(experiment: Optional[Experiment] = None, *, set: Settings = None, **sections: Any) -> Check:  # pylint: disable=redefined-builtin
+    """Validates an experiment; its text is the privacy statement and what messages and costs come to at most."""
+    folder = Folder()
+    return Check(call(["check", *options(settings=set), "--", write(experiment, sections, folder.path)], progress=False).rstrip())
+
+
+def compare(experiments: Any, *, over: Optional[Mapping[str, Iterable[Any]]] = None, set: Settings = None,  # pylint: disable=redefined-builtin
+            runs: Optional[int] = None, seed: Optional[int] = None, threads: Optional[int] = None, progress: Optional[bool] = None,
+            out: Optional[Union[str, "os.PathLike[str]"]] = None) -> Comparison:
+    """Experiments, and policies of your own, beside each other on one page: same instances, runs and points.
+
+    experiments: one or a list of files, mappings and Policy objects; each policy plays in the place of the protocol of every experiment. over: values by
+    key, {"privacy.epsilon": [0.5, 1, 2]}. out: a folder that keeps what is finished, so that the same call goes on from there.
+    """
+    folder = Folder()
+    given = listed(experiments)
+    files = [write(each, {}, folder.path, f"experiment-{i}.yaml") for i, each in enumerate(given) if not isinstance(each, _own.Policy)]
+    policies = _own.named([each for each in given if isinstance(each, _own.Policy)])
+    if not files:
+        raise TypeError("a policy is played in an experiment; allowed: a list that has one, too")
+    grid: Dict[str, Iterable[Any]] = dict(over or {})
+    if policies:
+        grid["protocol"] = [*map(word, grid.pop("protocol", ["="])), *map(_own.protocol_of, policies)]
+    target = folder.path / "out"
+    words = ["compare", *options(settings=set, runs=runs, seed=seed, threads=threads), *over_words(grid), *_quiet(progress),
+             "--out", str(out if out is not None else target)]
+    call([*words, "--", *files], progress=progress, work=_own.Host(policies) if policies else None)
+    if out is not None:
+        target.symlink_to(os.path.abspath(out), target_is_directory=True)
+    return Comparison(folder)
+
+
+def plan(experiment: Optional[Experiment] = None, *, gap: Optional[float] = None, set: Settings = None,  # pylint: disable=redefined-builtin
+         runs: Optional[int] = None, threads: Optional[int] = None, progress: Optional[bool] = None, **sections: Any) -> Plan:
+    """Which protocol and network tell the arms apart, in how many slots, at what cost. gap: the difference that matters, in the unit of the rewards."""
+    folder = Folder()
+    more = [] if gap is None else ["--gap", repr(float(gap))]
+    call(["plan", *options(settings=set, runs=runs, threads=threads), *more, *_quiet(progress), "--out", str(folder.path / "out"), "--",
+          write(experiment, sections, folder.path)], progress=progress)
+    return Plan(folder)
+
+
+def evaluate(experiment: Optional[Experiment] = None, *, set: Settings = None, runs: Optional[int] = None,  # pylint: disable=redefined-builtin
+             seed: Optional[int] = None, threads: Optional[int] = None, progress: Optional[bool] = None, **sections: Any) -> Evaluation:
+    """What arms, or the protocol, would have earned on logged rows with propensities."""
+    folder = Folder()
+    call(["evaluate", *options(settings=set, runs=runs, seed=seed, threads=threads), *_quiet(progress), "--out", str(folder.path / "out"), "--",
+          write(experiment, sections, folder.path)], progress=progress)
+    return Evaluation(folder)
+
+
+def reproduce(*papers: str, fast: bool = False, experiments: Optional[Union[str, "os.PathLike[str]"]] = None, threads: Optional[int] = None,
+              progress: Optional[bool] = None) -> Reproduction:
+    """A paper's figures, and which of its claims hold: reproduce("p1", fast=True)."""
+    folder = Folder()
+    more = (["--fast"] if fast else []) + ([] if experiments is None else ["--experiments", os.fspath(experiments)])
+    call(["reproduce", *options(threads=threads), *more, *_quiet(progress), "--out", str(folder.path / "out"), "--", *papers], progress=progress)
+    return Reproduction(folder)
+
+
+def bound(*, pulls: int, noises: int = 0, epsilon: Optional[float] = None, mean: Optional[float] = None, sum: Optional[int] = None,  # pylint: disable=redefined-builtin
+          confidence: Optional[float] = None, level: Optional[float] = None, look: Optional[int] = None, arms: Optional[int] = None) -> Dict[str, float]:
+    """What a noised sum says of a mean: mean, lower, upper, radius, level; all as parts of the public range."""
+    given = {"pulls": pulls, "noises": noises, "epsilon": epsilon, "mean": mean, "sum": sum, "confidence": confidence, "level": level, "look": look,
+             "arms": arms}
+    words = [text for name, value in given.items() if value is not None for text in (f"--{name}", word(value))]
+    told: Dict[str, float] = json.loads(call(["bound", "--json", *words], progress=False))
+    return told

@@ -1,0 +1,145 @@
+"""From what stands for an experiment in Python to the file that the program reads."""
+import csv
+import json
+import math
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+
+Experiment = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+class Folder:
+    """A folder that lives as long as this object."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="tacit-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: of numpy's numbers and arrays, too; inf as the files write it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, float) and math.isinf(value):
+        return "inf"
+    return value
+
+
+def word(value: Any) -> str:
+    """The value as --set and --over take it."""
+    made = plain(value)
+    return made if isinstance(made, str) else json.dumps(made)
+
+
+def _write_means(means: Any, path: Path) -> str:
+    """One row: all agents alike; one row an agent. Names of columns are those of the arms."""
+    names = [str(name) for name in means.columns] if hasattr(means, "columns") else None
+    rows = plain(means.to_numpy() if names is not None else means)
+    if rows and not isinstance(rows[0], list):
+        rows = [rows]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        if names is not None:
+            writer.writerow(names)
+        writer.writerows([[repr(float(mean)) for mean in row] for row in rows])
+    return str(path)
+
+
+def _write_frame(frame: Any, path: Path) -> str:
+    if hasattr(frame, "to_csv"):
+        frame.to_csv(path, index=False)
+        return str(path)
+    columns = plain(frame)
+    if isinstance(columns, list):  # a list of rows
+        columns = {name: [row[name] for row in columns] for name in columns[0]}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values()))
+    return str(path)
+
+
+def _is_table(value: Any) -> bool:
+    return value is not None and not isinstance(value, (str, os.PathLike))
+
+
+def _resolve(sections: Mapping[str, Any], folder: Path) -> Dict[str, Any]:
+    """Means and logs that are values become files."""
+    made = dict(sections)
+    environment = made.get("environment")
+    if not isinstance(environment, Mapping):
+        return made
+    environment = dict(environment)
+    if _is_table(environment.get("means")):
+        environment["means"] = _write_means(environment["means"], folder / "means.csv")
+    logged = environment.get("logged")
+    if isinstance(logged, Mapping) and _is_table(logged.get("csv")):
+        environment["logged"] = {**logged, "csv": _write_frame(logged["csv"], folder / "log.csv")}
+    made["environment"] = environment
+    return made
+
+
+def write(experiment: Optional[Experiment], sections: Mapping[str, Any], folder: Path, name: str = "experiment.yaml") -> str:
+    """Path of the experiment's file. Relative paths in a mapping start at the working directory."""
+    if isinstance(experiment, Mapping):
+        sections = {**experiment, **sections}
+    elif experiment is not None:
+        path = Path(experiment)
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: no such experiment file")
+        if sections:
+            raise TypeError("a file takes no sections beside it; allowed: set={'key': value}")
+        return str(path)
+    if not sections:
+        raise TypeError("what is to be run? allowed: a path, a mapping, or sections like environment={...}")
+    made = _resolve({"name": "experiment", **sections}, folder)
+    path = folder / name
+    path.write_text(json.dumps(_absolute(plain(made)), indent=1), encoding="utf-8")
+    return str(path)
+
+
+def _absolute(sections: Dict[str, Any]) -> Dict[str, Any]:
+    environment = sections.get("environment")
+    if isinstance(environment, dict):
+        if isinstance(environment.get("means"), str):
+            environment["means"] = os.path.abspath(environment["means"])
+        logged = environment.get("logged")
+        if isinstance(logged, dict) and isinstance(logged.get("csv"), str):
+            logged["csv"] = os.path.abspath(logged["csv"])
+    return sections
+
+
+def options(*, settings: Optional[Mapping[str, Any]] = None, **numbers: Optional[int]) -> List[str]:
+    """The words of a call for these."""
+    words: List[str] = []
+    for name, value in numbers.items():
+        if value is not None:
+            words += [f"--{name}", str(int(value))]
+    for key, value in (settings or {}).items():
+        words += ["--set", f"{key}={word(value)}"]
+    return words
+
+
+def over_words(over: Mapping[str, Iterable[Any]]) -> List[str]:
+    """One --over a key."""
+    words: List[str] = []
+    for key, values in over.items():
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+            raise TypeError(f"over: {key}: a list of values is expected")
+        words += ["--over", f"{key}=" + ",".join(word(value) for value in values)]
+    return words
+
+
+def listed(experiments: Any) -> Sequence[Any]:
+    """One or several as a list."""
+    return list(experiments) if isinstance(experiments, (list, tuple)) else [experiments]

@@ -1,0 +1,267 @@
+"""The commands of the program from Python, and policies of one's own. TACIT_CLI names the program of the build, which the package's is held against."""
+import gc
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import numpy as np
+import tacit
+from tacit import _experiment
+
+CLI = os.environ["TACIT_CLI"]
+MEANS = [0.3, 0.5, 0.45, 0.2]
+UCB1 = {"name": "own", "horizon": 2000, "runs": 4, "agents": 2, "environment": {"kind": "bernoulli", "means": MEANS}, "network": {"kind": "star"},
+        "protocol": {"kind": "index", "index": "ucb1"}, "privacy": {"mode": "none"}}
+
+
+class Ucb1(tacit.Policy):
+    """The rule of the program's own, to hold one against the other."""
+
+    name = "ucb1"
+
+    def start(self):
+        self.counts = [0] * self.arm_count
+        self.sums = [0.0] * self.arm_count
+
+    def choose(self, t, agent):
+        if t < self.arm_count:
+            return t
+        log = 2 * math.log(t)
+        return max(range(self.arm_count), key=lambda arm: self.sums[arm] / self.counts[arm] + math.sqrt(log / self.counts[arm]))
+
+    def update(self, t, agent, arm, reward):
+        assert reward in (0.0, 1.0) and t < self.horizon
+        self.counts[arm] += 1
+        self.sums[arm] += reward
+
+
+class Drawn(tacit.Policy):
+    def choose(self, t, agent):
+        return int(self.rng.integers(self.arm_count))
+
+
+class Halves(tacit.Policy):
+    """Blocks: each arm for a tenth of the run, then the best."""
+
+    def start(self):
+        self.totals = [0.0] * self.arm_count
+
+    def plan(self, t, left):
+        share = self.horizon // 10
+        if t < share * self.arm_count:
+            return t // share, min(share, left)
+        return max(range(self.arm_count), key=self.totals.__getitem__), left
+
+    def observe(self, arm, count, total):
+        assert 0 <= total <= count
+        self.totals[arm] += total / count
+
+
+class Last(tacit.Policy):
+    """Says what it heard when it ends: every reward is heard, the last one, too."""
+
+    heard = None
+
+    def start(self):
+        self.count = 0
+
+    def choose(self, t, agent):
+        return 1
+
+    def update(self, t, agent, arm, reward):
+        self.count += 1
+        if self.count == self.horizon and self.run == 0 and agent == 1:
+            with open(Last.heard, "w", encoding="utf-8") as file:
+                file.write(f"{t} {arm} {reward}")
+
+
+def random_experiment(chance):
+    arms = chance.randint(2, 6)
+    kind = chance.choice(["elimination", "phased-index", "votes", "index", "gossip-ucb"])
+    made = {"name": f"random {kind}", "seed": chance.randint(1, 1000), "runs": chance.randint(1, 4), "horizon": chance.randint(2000, 60000),
+            "agents": chance.randint(2, 6), "environment": {"kind": "bernoulli", "means": [round(chance.random(), 3) for _ in range(arms)]},
+            "privacy": {"mode": "sound", "epsilon": chance.choice([0.5, 1.0, 5.0])}, "protocol": {"kind": kind}}
+    if kind == "votes":
+        made |= {"privacy": {"mode": "none"}, "protocol": {"kind": kind, "accuracy": 0.3, "eta": 0.2}}
+    elif kind == "index":
+        made |= {"privacy": {"mode": "none"}, "protocol": {"kind": kind, "index": chance.choice(["ucb1", "thompson", "moss"])}}
+    elif kind == "gossip-ucb":
+        made |= {"network": {"kind": "ring"}, "agents": chance.randint(3, 6)}
+    return made
+
+
+class Commands(unittest.TestCase):
+    def test_results_are_the_command_line_s(self):
+        chance = random.Random(20261124)
+        ran = 0
+        for _ in range(int(os.environ.get("TACIT_EXPERIMENTS_COUNT", "20"))):
+            experiment = random_experiment(chance)
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "experiment.yaml"
+                written = {**experiment, "environment": {**experiment["environment"], "means": str(Path(folder) / "means.csv")}}
+                Path(written["environment"]["means"]).write_text(",".join(map(repr, experiment["environment"]["means"])) + "\n", encoding="utf-8")
+                path.write_text(json.dumps(written), encoding="utf-8")
+                told = subprocess.run([CLI, "run", "--json", "--quiet", path], capture_output=True, text=True, check=False)
+                if told.returncode == 2:
+                    with self.assertRaises(tacit.ExperimentError) as wrong:
+                        tacit.run(experiment)
+                    self.assertEqual(str(wrong.exception).split(": ", 1)[1], told.stderr.strip().split(": ", 1)[1])
+                    continue
+                found = tacit.run(experiment)
+                self.assertEqual((found._out / "summary.json").read_text(encoding="utf-8"), told.stdout, experiment)
+                ran += 1
+        self.assertGreater(ran, 5)
+
+    def test_an_experiment_is_a_mapping_sections_a_path_or_values(self):
+        first = tacit.run(UCB1)
+        self.assertEqual(tacit.run(**UCB1).to_dict(), first.to_dict())
+        self.assertEqual(tacit.run({**UCB1, "environment": {"kind": "bernoulli", "means": np.array(MEANS)}}).to_dict(), first.to_dict())
+        self.assertEqual(first.answer["arms"], ["arm 1"])
+        self.assertEqual(len(first.runs), 4)
+        self.assertEqual(sum(row["regret"] for row in first.runs.rows) / 4, first.metrics["regret"]["mean"])
+        rows = {"site": ["a", "b"] * 20, "arm": ["x", "y", "y", "x"] * 10, "won": [1, 0, 1, 1] * 10}
+        logged = tacit.run(name="rows", horizon=1000, runs=2, agents=2, protocol={"kind": "index"}, privacy={"mode": "none"}, network={"kind": "star"},
+                           environment={"kind": "logged", "logged": {"csv": rows, "agent": "site", "arm": "arm", "reward": "won"}})
+        self.assertEqual(logged.answer["arms"], ["x"])
+
+    def test_what_is_wrong_says_where(self):
+        with self.assertRaises(tacit.ExperimentError) as wrong:
+            tacit.run({**UCB1, "agents": 0})
+        self.assertEqual((wrong.exception.key, wrong.exception.line), ("agents", 5))
+        self.assertIn("allowed: a whole number from 1", str(wrong.exception))
+        self.assertIsInstance(wrong.exception, ValueError)
+        with self.assertRaises(FileNotFoundError):
+            tacit.check("nowhere.yaml")
+        with self.assertRaisesRegex(TypeError, "what is to be run"):
+            tacit.run()
+        with self.assertRaisesRegex(TypeError, "list of values"):
+            tacit.compare(UCB1, over={"agents": 3})
+
+    def test_check_plan_evaluate_bound(self):
+        self.assertIn("epsilon per reward: infinite", tacit.check(UCB1).text)
+        bound = tacit.bound(pulls=9000, noises=3, epsilon=1, mean=0.97)
+        self.assertTrue(bound["lower"] < 0.97 < bound["upper"])
+        found = tacit.plan({"name": "plan", "horizon": 20000, "runs": 5, "agents": 3, "environment": {"kind": "bernoulli", "means": MEANS},
+                            "protocol": {"kind": "phased-index", "confidence": 0.9}, "privacy": {"mode": "sound", "epsilon": 2}}, runs=10)
+        self.assertIn("phased-index", [row["protocol"] for row in found.plans.rows])
+        rows = [{"arm": "xy"[i % 2], "won": int(i % 3 == 0), "p": 0.5} for i in range(600)]
+        valued = tacit.evaluate(name="log", horizon=100, runs=3, agents=1, protocol={"kind": "index"}, privacy={"mode": "none"}, network={"kind": "star"},
+                                environment={"kind": "logged", "logged": {"csv": rows, "split": "random", "arm": "arm", "reward": "won", "propensity": "p"}})
+        self.assertEqual({row["arm"] for row in valued.estimates.rows}, {"x", "y"})
+
+    def test_a_comparison_has_a_cell_a_setting_and_a_picture(self):
+        found = tacit.compare(UCB1, over={"protocol.index": ["ucb1", "moss"], "agents": [1, 2]})
+        self.assertEqual([cell.settings for cell in found.cells], [{"protocol.index": index, "agents": agents} for index in ("ucb1", "moss") for agents in (1, 2)])
+        self.assertIn("<svg", found.figure().svg)
+        self.assertIn("<svg", found._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertTrue((found.save(Path(folder) / "kept") / "report.html").exists())
+            once = tacit.compare(UCB1, over={"agents": [1, 2]}, out=Path(folder) / "shares")
+            self.assertEqual(tacit.compare(UCB1, over={"agents": [1, 2]}, out=Path(folder) / "shares").to_dict()["results"][0]["metrics"],
+                             once.to_dict()["results"][0]["metrics"])
+
+    def test_reproduce_finds_the_papers_of_the_package(self):
+        with self.assertRaisesRegex(tacit.ExperimentError, "p1"):
+            tacit.reproduce("p99", fast=True)
+
+    def test_python_m_tacit_is_the_program(self):
+        done = subprocess.run([sys.executable, "-m", "tacit", "--version"], capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout, r"^tacit \d")
+        done = subprocess.run([sys.executable, "-m", "tacit", "train", "--data", "x"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, "without networks" in done.stderr), (2, True))
+        done = subprocess.run([sys.executable, "-m", "tacit", "agent", "--config", "x"], capture_output=True, text=True, check=False, env={**os.environ, "PATH": ""})
+        self.assertEqual((done.returncode, "tacitd" in done.stderr), (1, True))
+
+    def test_import_is_quick_and_takes_nothing_along(self):
+        said = subprocess.run([sys.executable, "-c", "import time; t = time.perf_counter(); import tacit; print(time.perf_counter() - t); "
+                               "import sys; print('numpy' in sys.modules or 'cffi' in sys.modules)"], capture_output=True, text=True, check=True).stdout.split()
+        self.assertLess(float(said[0]), 0.15)
+        self.assertEqual(said[1], "False")
+
+    def test_an_interrupt_ends_the_work_at_once(self):
+        for more in ({}, {"policy": Drawn()}):
+            timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+            timer.start()
+            start = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                tacit.run({**UCB1, "horizon": 10**9, "runs": 50, "protocol": {"kind": "index", "index": "thompson"}}, **more)
+            self.assertLess(time.monotonic() - start, 5)
+
+    def test_folders_go_with_their_results(self):
+        folder = tacit.run(UCB1)._folder.path
+        gc.collect()
+        self.assertFalse(folder.exists())
+
+
+class Own(unittest.TestCase):
+    def test_a_rule_of_both_sides_has_the_same_law(self):
+        """UCB1 here and in C over the same instances: regret within the intervals of both."""
+        found = tacit.compare([{**UCB1, "runs": 40}, Ucb1()])
+        theirs, ours = (cell.metrics["regret"] for cell in found.cells)
+        self.assertLess(abs(theirs["mean"] - ours["mean"]), 2 * math.hypot(theirs["ci95"], ours["ci95"]))
+        self.assertEqual(found.cells[1].answer["arms"], ["arm 1"])
+
+    def test_the_same_policy_twice_gives_the_same_bytes(self):
+        first = tacit.run(UCB1, policy=Drawn(), threads=1)
+        second = tacit.run(UCB1, policy=Drawn(), threads=2)
+        self.assertEqual((first._out / "summary.json").read_bytes(), (second._out / "summary.json").read_bytes())
+        self.assertGreater(first.metrics["regret"]["sd"], 0)  # runs are different ones
+        self.assertNotEqual(first.metrics, tacit.run(UCB1, policy=Drawn(), seed=99).metrics)
+
+    def test_blocks_and_slots_and_every_reward_is_heard(self):
+        found = tacit.run({**UCB1, "horizon": 10**6}, policy=Halves())
+        self.assertAlmostEqual(found.metrics["regret"]["mean"], 2 * 10**5 * (0.2 + 0.05 + 0.3))
+        with tempfile.TemporaryDirectory() as folder:
+            Last.heard = str(Path(folder) / "heard")
+            tacit.run(UCB1, policy=Last())
+            self.assertRegex(Path(Last.heard).read_text(encoding="utf-8"), r"^1999 1 [01]\.0$")
+
+    def test_it_plays_beside_any_experiment_with_baselines(self):
+        found = tacit.compare([{**UCB1, "protocol": {"kind": "elimination"}, "privacy": {"mode": "sound", "epsilon": 1}, "horizon": 20000,
+                                "baselines": ["alone-ucb1"], "network": {"kind": "complete"}}, Ucb1(), Drawn()])
+        self.assertEqual([cell.error for cell in found.cells], [None] * 3)
+        self.assertEqual([cell.settings.get("protocol") for cell in found.cells], [None, "{kind: own, policy: ucb1}", "{kind: own, policy: Drawn}"])
+        regrets = [cell.metrics["regret"]["mean"] for cell in found.cells]
+        self.assertLess(regrets[1], regrets[2])
+
+    def test_what_a_policy_may_not_return_is_named(self):
+        for told, allowed in ((4, "an arm from 0 to 3"), (-1, "an arm"), (1.0, "an arm"), (None, "an arm"), (True, "an arm")):
+            Wrong = type("Wrong", (tacit.Policy,), {"choose": lambda self, t, agent, told=told: told if t == 7 else 0})
+            with self.assertRaisesRegex(tacit.ExperimentError, f"^policy Wrong, run 0, agent 0, slot 7: {told} is not allowed; allowed: {allowed}"):
+                tacit.run(UCB1, policy=Wrong(), threads=1)
+        for told in (3, (0,), (0, 0), (0, 10**9), (9, 1)):
+            Wrong = type("Wrong", (tacit.Policy,), {"plan": lambda self, t, left, told=told: told})
+            with self.assertRaisesRegex(tacit.ExperimentError, "slot 0: .* is not allowed; allowed: "):
+                tacit.run(UCB1, policy=Wrong(), threads=1)
+        Broken = type("Broken", (tacit.Policy,), {"choose": lambda self, t, agent: 1 // 0})
+        with self.assertRaisesRegex(tacit.PolicyError, "ZeroDivisionError"):
+            tacit.run(UCB1, policy=Broken())
+        with self.assertRaisesRegex(tacit.PolicyError, "choose\\(t, agent\\) or plan"):
+            tacit.run(UCB1, policy=tacit.Policy())
+        with self.assertRaisesRegex(TypeError, "an instance of a class derived"):
+            tacit.run(UCB1, policy=Ucb1)
+
+    def test_the_command_line_says_where_own_policies_are_played(self):
+        done = subprocess.run([CLI, "run", "-"], input=json.dumps({**UCB1, "environment": {"kind": "bernoulli", "generated": {"arms": 3}},
+                                                                  "protocol": {"kind": "own", "policy": "x"}}), capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("played from Python", done.stderr)
+
+
+class Values(unittest.TestCase):
+    def test_numbers_of_numpy_and_inf_are_written_as_files_have_them(self):
+        self.assertEqual(_experiment.plain({"a": np.float64(0.5), "b": np.arange(2), "c": math.inf, "d": (1, [2])}), {"a": 0.5, "b": [0, 1], "c": "inf", "d": [1, [2]]})
+        self.assertEqual(_experiment.word({"kind": "own"}), '{"kind": "own"}')
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,254 @@
+/* Policies of the host's own (tacit/own.h), each agent's alone: a family of one file. */
+#include "tacit/own.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../config/reader.h"
+#include "tacit/family.h"
+
+#define OWN_FAMILY 7u
+#define PURPOSE_REWARD TACIT_PURPOSE_OF_FAMILY(OWN_FAMILY, 0)
+#define PURPOSE_SEED TACIT_PURPOSE_OF_FAMILY(OWN_FAMILY, 1)
+#define BLOCKS_A_LOOK 256u /* between two looks at whether to stop */
+
+enum metric { REGRET, REGRET_PER_AGENT, SAMPLES, MESSAGES, BEST_ARM_FRACTION, METRIC_COUNT };
+
+static const struct tacit_metric metrics[] = {
+    [REGRET] = {"regret", "Regret", "reward",
+                "reward missed against always playing the best arm, summed over all agents",
+                TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
+    [REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
+                          "the regret of the average site", TACIT_METRIC_CARD},
+    [SAMPLES] = {"samples", "Samples", "pulls", "how many rewards the policies saw", 0},
+    [MESSAGES] = {"messages", "Messages", "messages", "none: each agent's policy is alone",
+                  TACIT_METRIC_TRAFFIC},
+    [BEST_ARM_FRACTION] = {"best_arm_fraction", "Found the best arm", "",
+                           "share of the agents that played the truly best arm most often",
+                           TACIT_METRIC_CARD},
+    [METRIC_COUNT] = {.name = NULL}};
+
+static const struct tacit_own_host *own_host;
+
+void tacit_own_set_host(const struct tacit_own_host *host)
+{
+    TACIT_ASSERT(host == NULL || (host->begin != NULL && host->next != NULL && host->end != NULL));
+    own_host = host;
+}
+
+/* ---- From the file to the plan ---- */
+
+struct keys {
+    const char *policy;
+};
+
+struct plan {
+    struct tacit_sim sim;
+    const char *policy;
+};
+
+static void read_keys(struct config_reader *reader, const struct config_node *root,
+                      struct tacit_config *config)
+{
+    static const char *const names[] = {"kind", "policy", NULL};
+    struct config_node const *const protocol = config_node_member(root, "protocol");
+    struct keys *const keys = config_document_allocate(reader->document, sizeof *keys);
+    if (keys == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    config->keys = keys;
+    config_reader_keys(reader, protocol, "protocol", names);
+    config_reader_text(reader, protocol, "protocol.policy", true, &keys->policy);
+}
+
+static enum tacit_status make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct plan *const plan = calloc(1, sizeof *plan);
+    experiment->plan = plan;
+    if (plan == NULL)
+        return TACIT_MEMORY;
+    if (own_host == NULL)
+        return tacit_experiment_refuse(experiment, "protocol.kind",
+                                       "an own policy is played from Python: tacit.run(experiment, "
+                                       "policy=MyPolicy()); allowed here: another kind",
+                                       error);
+    if (experiment->sim.env.arm_count < 2)
+        return tacit_experiment_refuse(experiment, "environment",
+                                       "own policies need arms with means of their own, which this "
+                                       "environment has not",
+                                       error);
+    enum tacit_status const status = tacit_experiment_protect(experiment, INFINITY, error);
+    experiment->promise.mechanism.leaving = TACIT_LEAVING_REWARDS;
+    experiment->promise.trust.audience = TACIT_AUDIENCE_ALONE;
+    plan->sim = experiment->sim;
+    plan->policy = ((const struct keys *)experiment->config->keys)->policy;
+    return status;
+}
+
+/* ---- Runs ---- */
+
+struct run {
+    const struct plan *plan;
+    struct tacit_sim_instance instance;
+    double *regret;   /* point_count: of the agent that plays now */
+    uint64_t *counts; /* K: its pulls */
+};
+
+static void run_free(void *memory)
+{
+    struct run *const run = memory;
+    if (run == NULL)
+        return;
+    tacit_sim_instance_free(&run->instance);
+    free(run->regret);
+    free(run->counts);
+    free(run);
+}
+
+static void *run_new(const void *memory, enum tacit_status *status)
+{
+    struct plan const *const plan = memory;
+    struct run *const run = calloc(1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
+        return NULL;
+    run->plan = plan;
+    run->regret = calloc(plan->sim.point_count, sizeof *run->regret);
+    run->counts = calloc(plan->sim.env.arm_count, sizeof *run->counts);
+    *status = tacit_sim_instance_init(&run->instance, &plan->sim);
+    if (run->regret != NULL && run->counts != NULL && *status == TACIT_OK)
+        return run;
+    run_free(run);
+    return NULL;
+}
+
+/* A block that the host answers is checked: what it may say is its author's, not ours. */
+static bool is_allowed(const struct run *run, struct tacit_pull_block block, uint64_t left)
+{
+    return block.arm < run->plan->sim.env.arm_count && block.count >= 1 && block.count <= left;
+}
+
+/* The slots of one agent. *regret: its own. */
+static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t agent,
+                                    struct tacit_rng *rng, double *reward, double *regret,
+                                    atomic_bool *stop)
+{
+    struct tacit_scale const real = {TACIT_SCALE_REAL, 0, 1};
+    struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->sim, run->regret);
+    uint64_t const horizon = run->plan->sim.horizon;
+    enum tacit_status status = TACIT_OK;
+    uint64_t slot = 0;
+    for (uint32_t blocks = 1; slot < horizon && status == TACIT_OK; blocks++) {
+        struct tacit_pull_block block = {0};
+        union tacit_sum sum = {0};
+        status = own_host->next(own_host->context, handle, slot, horizon - slot, *reward, &block);
+        if (status == TACIT_OK && !is_allowed(run, block, horizon - slot))
+            status = TACIT_INVALID;
+        if (status != TACIT_OK)
+            return status;
+        if (!tacit_sim_pull(&run->instance.env, agent, block.arm, block.count, &real, rng, &sum,
+                            stop))
+            return TACIT_INTERRUPTED;
+        *reward = sum.real;
+        run->counts[block.arm] += block.count;
+        for (uint64_t left = block.count; left > 0;) {
+            uint64_t const span = tacit_sim_meter_span(&meter, slot);
+            uint64_t const now = span < left ? span : left;
+            *regret += (double)now * run->instance.gaps[block.arm];
+            slot += now;
+            left -= now;
+            if (now == span)
+                tacit_sim_meter_mark(&meter, slot, *regret);
+        }
+        if (blocks % BLOCKS_A_LOOK == 0 && atomic_load_explicit(stop, memory_order_relaxed))
+            return TACIT_INTERRUPTED;
+    }
+    tacit_sim_meter_end(&meter, *regret);
+    return status;
+}
+
+static enum tacit_status play_agent(struct run *run, uint32_t index, uint32_t agent, double *regret,
+                                    atomic_bool *stop)
+{
+    struct tacit_sim const *const sim = &run->plan->sim;
+    struct tacit_rng rng = tacit_rng_stream(sim->seed, index, agent, PURPOSE_REWARD);
+    struct tacit_rng seeds = tacit_rng_stream(sim->seed, index, agent, PURPOSE_SEED);
+    struct tacit_own_player const player = {.policy = run->plan->policy,
+                                            .seed = tacit_rng_next(&seeds),
+                                            .run = index,
+                                            .agent = agent,
+                                            .arm_count = sim->env.arm_count,
+                                            .horizon = sim->horizon};
+    uint64_t handle = 0;
+    double reward = 0;
+    memset(run->counts, 0, sim->env.arm_count * sizeof *run->counts);
+    enum tacit_status status = own_host->begin(own_host->context, &player, &handle);
+    if (status != TACIT_OK)
+        return status;
+    status = play_slots(run, handle, agent, &rng, &reward, regret, stop);
+    own_host->end(own_host->context, handle, reward);
+    return status;
+}
+
+/* The arm that the agent played most often, lowest index on ties. */
+static uint32_t favourite(const struct run *run)
+{
+    uint32_t best = 0;
+    for (uint32_t arm = 1; arm < run->plan->sim.env.arm_count; arm++)
+        if (run->counts[arm] > run->counts[best])
+            best = arm;
+    return best;
+}
+
+static enum tacit_status run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop)
+{
+    struct run *const run = memory;
+    struct tacit_sim const *const sim = &run->plan->sim;
+    uint32_t right = 0;
+    double total = 0;
+    TACIT_ASSERT(index < sim->run_count);
+    tacit_sim_instance_draw(&run->instance, sim, index);
+    tacit_sim_instance_watch(&run->instance, row);
+    for (uint32_t agent = 0; agent < sim->agent_count; agent++) {
+        double regret = 0;
+        enum tacit_status const status = play_agent(run, index, agent, &regret, stop);
+        if (status != TACIT_OK)
+            return status;
+        total += regret;
+        for (uint32_t point = 0; point < sim->point_count; point++)
+            row->regret[point] += run->regret[point];
+        uint32_t const best = favourite(run);
+        right += run->instance.gaps[best] < 1e-12 ? 1 : 0;
+        row->ranking[best]++;
+    }
+    row->metrics[REGRET] = total;
+    row->metrics[REGRET_PER_AGENT] = total / sim->agent_count;
+    row->metrics[SAMPLES] = (double)sim->horizon * sim->agent_count;
+    row->metrics[BEST_ARM_FRACTION] = (double)right / sim->agent_count;
+    tacit_sim_row_elect(row, sim->env.arm_count);
+    return TACIT_OK;
+}
+
+extern const struct tacit_family own_family;
+
+const struct tacit_family own_family = {
+    .number = OWN_FAMILY,
+    .file = {.word = "own",
+             .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |
+                         1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE |
+                         1u << TACIT_CONFIG_BROADCAST,
+             .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
+                             1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
+             .modes =
+                 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
+             .read = read_keys},
+    .metrics = metrics,
+    .ranks = true,
+    .replays = true,
+    .plan = make_plan,
+    .plan_free = free,
+    .player = {.metric_count = METRIC_COUNT,
+               .run_new = run_new,
+               .run_play = run_play,
+               .run_free = run_free}};
