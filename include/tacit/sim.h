@@ -51,6 +51,9 @@ void *tacit_sim_new(void *owner, size_t count, size_t size);
 /* Was there memory for all that was asked for in the name of this first block? */
 bool tacit_sim_is_whole(void *owner);
 
+/* The same as a status: TACIT_OK or TACIT_MEMORY. */
+enum tacit_status tacit_sim_memory_status(void *owner);
+
 /* Gives back a first block and all that is with it. NULL is allowed. */
 void tacit_sim_delete(void *owner);
 
@@ -64,10 +67,9 @@ struct tacit_sim_instance {
     double *own_means;    /* rows x K: those of env where each run has its own */
 };
 
-/* Ensures: to be given to tacit_sim_instance_free, whatever the status. Errors: TACIT_MEMORY. */
+/* Of the owner's memory. Errors: TACIT_MEMORY. */
 enum tacit_status tacit_sim_instance_init(struct tacit_sim_instance *instance,
-                                          const struct tacit_sim *sim);
-void tacit_sim_instance_free(struct tacit_sim_instance *instance);
+                                          const struct tacit_sim *sim, void *owner);
 
 /* Makes it the instance of run `run`: the same for every family and baseline. Cost: O(rows K). */
 void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct tacit_sim *sim,
@@ -210,9 +212,9 @@ struct tacit_sim_curve {
     double total;
 };
 
-/* Ensures: to be given to tacit_sim_curve_free, whatever the status. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_sim_curve_init(struct tacit_sim_curve *curve, const struct tacit_sim *sim);
-void tacit_sim_curve_free(struct tacit_sim_curve *curve);
+/* Of the owner's memory. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_sim_curve_init(struct tacit_sim_curve *curve, const struct tacit_sim *sim,
+                                       void *owner);
 
 /* Nothing was played yet. */
 void tacit_sim_curve_clear(struct tacit_sim_curve *curve);
@@ -244,9 +246,9 @@ struct tacit_sim_pulls {
     uint64_t *waited;  /* K: part of them, while waiting */
 };
 
-/* Ensures: to be given to tacit_sim_pulls_free, whatever the status. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_sim_pulls_init(struct tacit_sim_pulls *pulls, const struct tacit_sim *sim);
-void tacit_sim_pulls_free(struct tacit_sim_pulls *pulls);
+/* Of the owner's memory. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_sim_pulls_init(struct tacit_sim_pulls *pulls, const struct tacit_sim *sim,
+                                       void *owner);
 
 /* Nothing was played yet. */
 void tacit_sim_pulls_clear(struct tacit_sim_pulls *pulls);

@@ -1,6 +1,5 @@
 /* Regret at the recorded points, without walking through the slots. */
 #include "tacit/sim.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* First point >= slot, or point_count. */
@@ -43,20 +42,14 @@ static double loss_after(const struct tacit_pull_block *plan, uint32_t plan_coun
     return loss * (double)slots / (double)length;
 }
 
-enum tacit_status tacit_sim_curve_init(struct tacit_sim_curve *curve, const struct tacit_sim *sim)
+enum tacit_status tacit_sim_curve_init(struct tacit_sim_curve *curve, const struct tacit_sim *sim,
+                                       void *owner)
 {
     TACIT_IMPLIES(sim->point_count > 0, sim->points != NULL);
     *curve = (struct tacit_sim_curve){.points = sim->points, .point_count = sim->point_count};
-    curve->step = calloc(sim->point_count + (size_t)1, sizeof(double));
-    curve->partial = calloc(sim->point_count + (size_t)1, sizeof(double));
-    return curve->step == NULL || curve->partial == NULL ? TACIT_MEMORY : TACIT_OK;
-}
-
-void tacit_sim_curve_free(struct tacit_sim_curve *curve)
-{
-    free(curve->step);
-    free(curve->partial);
-    *curve = (struct tacit_sim_curve){0};
+    curve->step = tacit_sim_new(owner, sim->point_count + (size_t)1, sizeof(double));
+    curve->partial = tacit_sim_new(owner, sim->point_count + (size_t)1, sizeof(double));
+    return tacit_sim_memory_status(owner);
 }
 
 void tacit_sim_curve_clear(struct tacit_sim_curve *curve)

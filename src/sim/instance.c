@@ -1,29 +1,18 @@
 /* The instance of a run: its means, the global ones, and the gaps. */
 #include "tacit/sim.h"
-#include <stdlib.h>
 
 enum tacit_status tacit_sim_instance_init(struct tacit_sim_instance *instance,
-                                          const struct tacit_sim *sim)
+                                          const struct tacit_sim *sim, void *owner)
 {
     size_t const arms = sim->env.arm_count + (size_t)1;
-    *instance = (struct tacit_sim_instance){.env = sim->env};
-    instance->global_means = calloc(arms, sizeof(double));
-    instance->gaps = calloc(arms, sizeof(double));
     size_t const rows = sim->env.row_count > 0 ? sim->env.row_count : 1;
-    instance->own_means = calloc(sim->instance_per_run ? rows * arms : 1, sizeof(double));
-    if (instance->global_means == NULL || instance->gaps == NULL || instance->own_means == NULL)
-        return TACIT_MEMORY;
+    *instance = (struct tacit_sim_instance){.env = sim->env};
+    instance->global_means = tacit_sim_new(owner, arms, sizeof(double));
+    instance->gaps = tacit_sim_new(owner, arms, sizeof(double));
     if (sim->instance_per_run)
-        instance->env.means = instance->own_means;
-    return TACIT_OK;
-}
-
-void tacit_sim_instance_free(struct tacit_sim_instance *instance)
-{
-    free(instance->global_means);
-    free(instance->gaps);
-    free(instance->own_means);
-    *instance = (struct tacit_sim_instance){0};
+        instance->env.means = instance->own_means =
+            tacit_sim_new(owner, rows * arms, sizeof(double));
+    return tacit_sim_memory_status(owner);
 }
 
 void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct tacit_sim *sim,

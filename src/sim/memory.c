@@ -38,6 +38,11 @@ bool tacit_sim_is_whole(void *owner)
     return !head_of(owner)->as.is_short;
 }
 
+enum tacit_status tacit_sim_memory_status(void *owner)
+{
+    return tacit_sim_is_whole(owner) ? TACIT_OK : TACIT_MEMORY;
+}
+
 void tacit_sim_delete(void *owner)
 {
     union head *next = owner == NULL ? NULL : head_of(owner);

@@ -1,5 +1,4 @@
 /* The memory that nodes live in. */
-#include <stdlib.h>
 #include "nodes.h"
 
 static size_t aligned(size_t size)
@@ -91,7 +90,7 @@ struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config 
 {
     TACIT_ASSERT(config->ops != NULL);
     TACIT_ASSERT(config->sim != NULL);
-    struct tacit_sim_nodes *const nodes = calloc(1, sizeof *nodes);
+    struct tacit_sim_nodes *const nodes = tacit_sim_new(NULL, 1, sizeof *nodes);
     struct tacit_sim_faults const *const faults = config->faults;
     *status = TACIT_MEMORY;
     if (nodes == NULL)
@@ -101,17 +100,19 @@ struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config 
     nodes->config = *config;
     nodes->agent_count = config->sim->agent_count;
     nodes->arm_count = config->sim->env.arm_count;
-    if (!faults_are_valid(config))
+    if (!faults_are_valid(config)) {
         *status = TACIT_INVALID;
-    else if (tacit_sim_curve_init(&nodes->curve, config->sim) == TACIT_OK &&
-             (!config->counts_pulls ||
-              tacit_sim_pulls_init(&nodes->pulls, config->sim) == TACIT_OK)) {
-        nodes->arena = calloc(1, lay_out(nodes));
-        if (nodes->arena != NULL) {
-            (void)lay_out(nodes);
-            *status = TACIT_OK;
-            return nodes;
-        }
+        tacit_sim_nodes_free(nodes);
+        return NULL;
+    }
+    (void)tacit_sim_curve_init(&nodes->curve, config->sim, nodes);
+    if (config->counts_pulls)
+        (void)tacit_sim_pulls_init(&nodes->pulls, config->sim, nodes);
+    nodes->arena = tacit_sim_new(nodes, 1, lay_out(nodes));
+    *status = tacit_sim_memory_status(nodes);
+    if (*status == TACIT_OK) {
+        (void)lay_out(nodes);
+        return nodes;
     }
     tacit_sim_nodes_free(nodes);
     return NULL;
@@ -122,10 +123,7 @@ void tacit_sim_nodes_free(struct tacit_sim_nodes *nodes)
     if (nodes == NULL)
         return;
     sim_queue_free(&nodes->queue);
-    tacit_sim_curve_free(&nodes->curve);
-    tacit_sim_pulls_free(&nodes->pulls);
-    free(nodes->arena);
-    free(nodes);
+    tacit_sim_delete(nodes);
 }
 
 uint32_t tacit_sim_nodes_agent(const struct tacit_sim_nodes *nodes, uint32_t node)

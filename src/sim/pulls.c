@@ -1,28 +1,20 @@
 /* Regret at the recorded points from numbers of pulls: integers, so that it does not matter in
  * which order, or in how many pieces, agents play. */
-#include <stdlib.h>
 #include <string.h>
 #include "tacit/sim.h"
 
-enum tacit_status tacit_sim_pulls_init(struct tacit_sim_pulls *pulls, const struct tacit_sim *sim)
+enum tacit_status tacit_sim_pulls_init(struct tacit_sim_pulls *pulls, const struct tacit_sim *sim,
+                                       void *owner)
 {
     TACIT_IMPLIES(sim->point_count > 0, sim->points != NULL);
     size_t const arms = sim->env.arm_count;
+    size_t const cells = (sim->point_count + (size_t)1) * arms;
     *pulls = (struct tacit_sim_pulls){
         .points = sim->points, .point_count = sim->point_count, .arm_count = sim->env.arm_count};
-    pulls->step = calloc((sim->point_count + (size_t)1) * arms, sizeof *pulls->step);
-    pulls->partial = calloc((sim->point_count + (size_t)1) * arms, sizeof *pulls->partial);
-    pulls->waited = calloc(arms, sizeof *pulls->waited);
-    return pulls->step == NULL || pulls->partial == NULL || pulls->waited == NULL ? TACIT_MEMORY
-                                                                                  : TACIT_OK;
-}
-
-void tacit_sim_pulls_free(struct tacit_sim_pulls *pulls)
-{
-    free(pulls->step);
-    free(pulls->partial);
-    free(pulls->waited);
-    *pulls = (struct tacit_sim_pulls){0};
+    pulls->step = tacit_sim_new(owner, cells, sizeof *pulls->step);
+    pulls->partial = tacit_sim_new(owner, cells, sizeof *pulls->partial);
+    pulls->waited = tacit_sim_new(owner, arms, sizeof *pulls->waited);
+    return tacit_sim_memory_status(owner);
 }
 
 void tacit_sim_pulls_clear(struct tacit_sim_pulls *pulls)

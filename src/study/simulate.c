@@ -171,7 +171,9 @@ static enum tacit_status work_out_baselines(const struct tacit_experiment *exper
     bool const has_floor = tacit_baseline_has_floor(experiment);
     if (sim->env.arm_count == 0)
         return TACIT_OK;
-    enum tacit_status status = tacit_sim_instance_init(&instance, sim);
+    void *const memory = tacit_sim_new(NULL, 1, 1);
+    enum tacit_status status =
+        memory == NULL ? TACIT_MEMORY : tacit_sim_instance_init(&instance, sim, memory);
     simulation->uniform = calloc(sim->run_count, sizeof(double));
     simulation->floor = has_floor ? calloc(sim->run_count, sizeof(double)) : NULL;
     if (simulation->uniform == NULL || (has_floor && simulation->floor == NULL))
@@ -187,7 +189,7 @@ static enum tacit_status work_out_baselines(const struct tacit_experiment *exper
         if (has_floor)
             simulation->floor[run] = tacit_baseline_floor(experiment, &instance);
     }
-    tacit_sim_instance_free(&instance);
+    tacit_sim_delete(memory);
     return status;
 }
 

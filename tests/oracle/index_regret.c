@@ -188,7 +188,7 @@ static void play_ours(const struct index_plan *plan, struct spread ours[2])
         assert_int_equal(row->ranked_count, 1);
     }
     free(row);
-    index_run_free(run);
+    tacit_sim_delete(run);
 }
 
 static void compare(enum tacit_arms_kind kind, bool pooled, const double *means, int rows)

@@ -88,8 +88,10 @@ static void pulls_come_to_the_curve_in_any_order(void **state)
     (void)state;
     for (uint64_t slot = 1; slot <= SLOTS; slot++)
         points[slot - 1] = slot;
-    assert_int_equal(tacit_sim_curve_init(&curve, &sim), TACIT_OK);
-    assert_int_equal(tacit_sim_pulls_init(&pulls, &sim), TACIT_OK);
+    void *const memory = tacit_sim_new(NULL, 1, 1);
+    assert_non_null(memory);
+    assert_int_equal(tacit_sim_curve_init(&curve, &sim, memory), TACIT_OK);
+    assert_int_equal(tacit_sim_pulls_init(&pulls, &sim, memory), TACIT_OK);
     for (uint32_t agent = 0; agent < 3; agent++) {
         tacit_sim_curve_add(&curve, 0, first, 4, gaps);
         tacit_sim_curve_add(&curve, 40, second, 3, gaps);
@@ -108,8 +110,7 @@ static void pulls_come_to_the_curve_in_any_order(void **state)
     assert_true(fabs(tacit_sim_pulls_waited(&pulls, gaps) - 3 * 40 * gaps[2]) < 1e-12);
     tacit_sim_pulls_clear(&pulls);
     assert_true(tacit_sim_pulls_total(&pulls, gaps) == 0);
-    tacit_sim_curve_free(&curve);
-    tacit_sim_pulls_free(&pulls);
+    tacit_sim_delete(memory);
 }
 
 /* ---- Meter ---- */

@@ -60,7 +60,7 @@ static void simulate(struct sample *sample, enum tacit_privacy_mode mode, const 
         for (uint32_t point = 0; point < point_count; point++)
             sample->regret[point][i] = row->regret[point];
     }
-    gossip_run_free(run);
+    tacit_sim_delete(run);
     free(row);
     network_free(network);
 }

@@ -167,7 +167,7 @@ static void play(const struct index_plan *plan, const struct tacit_sim *sim,
     static const struct tacit_sim_player player = {.metric_count = INDEX_METRIC_COUNT,
                                                    .run_new = index_run_new,
                                                    .run_play = index_run_play,
-                                                   .run_free = index_run_free};
+                                                   .run_free = tacit_sim_delete};
     size_t const runs = sim->run_count;
     struct tacit_sim_control control = {.stop = false};
     *results = (struct results){calloc(runs * INDEX_METRIC_COUNT, sizeof(double)),

@@ -3,7 +3,6 @@
  * noise, and the arm that each plays while it waits. A star is one component where nobody waits. */
 #include "flood.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_elim.h"
 #include "tally.h"
@@ -498,31 +497,26 @@ static void sort_members(struct elim_flood *flood)
         flood->members[flood->end[label[agent]]++] = agent;
 }
 
-static bool make(struct elim_flood *flood)
+static enum tacit_status make(struct elim_flood *flood, void *owner)
 {
     size_t const agents = flood->agent_count;
     size_t const arms = flood->arm_count;
     size_t const rows = row_count(flood->experiment);
     if (!is_star(flood->experiment))
-        flood->members = calloc(agents, sizeof *flood->members);
-    flood->end = calloc(flood->component_count, sizeof *flood->end);
-    flood->rewards = calloc(agents, sizeof *flood->rewards);
-    flood->noise = calloc(agents, sizeof *flood->noise);
-    flood->noised = calloc(rows * arms, sizeof *flood->noised);
+        flood->members = tacit_sim_new(owner, agents, sizeof *flood->members);
+    flood->end = tacit_sim_new(owner, flood->component_count, sizeof *flood->end);
+    flood->rewards = tacit_sim_new(owner, agents, sizeof *flood->rewards);
+    flood->noise = tacit_sim_new(owner, agents, sizeof *flood->noise);
+    flood->noised = tacit_sim_new(owner, rows * arms, sizeof *flood->noised);
     if (keeps_own(flood->experiment))
-        flood->own = calloc(agents * arms, sizeof *flood->own);
-    flood->judges = calloc(flood->component_count, flood->judge_bytes);
-    flood->means = calloc(arms, sizeof *flood->means);
-    flood->totals = calloc(arms, sizeof *flood->totals);
-    flood->waiting = calloc(arms, sizeof *flood->waiting);
-    flood->plan = calloc(arms, sizeof *flood->plan);
-    return tacit_sim_pulls_init(&flood->pulls, &flood->experiment->common) == TACIT_OK &&
-           tacit_sim_curve_init(&flood->curve, &flood->experiment->common) == TACIT_OK &&
-           (flood->members != NULL || is_star(flood->experiment)) && flood->end != NULL &&
-           flood->rewards != NULL && flood->noise != NULL && flood->noised != NULL &&
-           (flood->own != NULL || !keeps_own(flood->experiment)) && flood->judges != NULL &&
-           flood->means != NULL && flood->totals != NULL && flood->waiting != NULL &&
-           flood->plan != NULL;
+        flood->own = tacit_sim_new(owner, agents * arms, sizeof *flood->own);
+    flood->judges = tacit_sim_new(owner, flood->component_count, flood->judge_bytes);
+    flood->means = tacit_sim_new(owner, arms, sizeof *flood->means);
+    flood->totals = tacit_sim_new(owner, arms, sizeof *flood->totals);
+    flood->waiting = tacit_sim_new(owner, arms, sizeof *flood->waiting);
+    flood->plan = tacit_sim_new(owner, arms, sizeof *flood->plan);
+    (void)tacit_sim_pulls_init(&flood->pulls, &flood->experiment->common, owner);
+    return tacit_sim_curve_init(&flood->curve, &flood->experiment->common, owner);
 }
 
 struct elim_flood *elim_flood_new(const struct elim_sim *experiment, enum tacit_status *status)
@@ -530,23 +524,21 @@ struct elim_flood *elim_flood_new(const struct elim_sim *experiment, enum tacit_
     TACIT_ASSERT(elim_flood_serves(experiment));
     struct tacit_elim_schedule const schedule = schedule_of(experiment, 1);
     size_t const judge_bytes = tacit_elim_judge_size(&schedule);
-    struct elim_flood *const flood = calloc(1, sizeof *flood);
-    *status = judge_bytes == 0 ? TACIT_INVALID : TACIT_MEMORY;
-    if (flood == NULL || judge_bytes == 0) {
-        free(flood);
+    struct elim_flood *const flood = tacit_sim_new(NULL, 1, sizeof *flood);
+    *status = TACIT_MEMORY;
+    if (flood == NULL)
         return NULL;
-    }
     flood->experiment = experiment;
     flood->agent_count = experiment->common.agent_count;
     flood->arm_count = experiment->common.env.arm_count;
     flood->component_count = component_count(experiment);
     flood->judge_bytes = (judge_bytes + 7u) & ~(size_t)7u;
-    if (!make(flood)) {
+    *status = judge_bytes == 0 ? TACIT_INVALID : make(flood, flood);
+    if (*status != TACIT_OK) {
         elim_flood_free(flood);
         return NULL;
     }
     sort_members(flood);
-    *status = TACIT_OK;
     return flood;
 }
 
@@ -555,20 +547,7 @@ void elim_flood_free(struct elim_flood *flood)
     if (flood == NULL)
         return;
     elim_tally_free(flood->tally);
-    tacit_sim_pulls_free(&flood->pulls);
-    tacit_sim_curve_free(&flood->curve);
-    free(flood->members);
-    free(flood->end);
-    free(flood->rewards);
-    free(flood->noise);
-    free(flood->noised);
-    free(flood->own);
-    free(flood->judges);
-    free(flood->means);
-    free(flood->totals);
-    free(flood->waiting);
-    free(flood->plan);
-    free(flood);
+    tacit_sim_delete(flood);
 }
 
 /* ---- A run ---- */

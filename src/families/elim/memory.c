@@ -1,5 +1,4 @@
 /* What the cores of a run are configured as, and the memory they live in. */
-#include <stdlib.h>
 #include "place.h"
 #include "run.h"
 #include "state.h"
@@ -134,16 +133,16 @@ static void describe_components(struct elim_run *run, uint32_t set_count)
 }
 
 /* What the states' sizes depend on; the members of the first `set_count` components. */
-static bool set_up_network(struct elim_run *run, uint32_t set_count)
+static bool set_up_network(struct elim_run *run, uint32_t set_count, void *owner)
 {
     struct tacit_elim_network const *const network = run->experiment->network;
     if (network == NULL)
         return true;
-    run->weights = calloc(run->agent_count, sizeof *run->weights);
-    bool const has_members = network->component_count > 1;
-    if (has_members)
-        run->members = calloc(set_count * TACIT_BITS_WORDS(run->agent_count), sizeof *run->members);
-    if (run->weights == NULL || (has_members && run->members == NULL))
+    run->weights = tacit_sim_new(owner, run->agent_count, sizeof *run->weights);
+    if (network->component_count > 1)
+        run->members = tacit_sim_new(owner, set_count * TACIT_BITS_WORDS(run->agent_count),
+                                     sizeof *run->members);
+    if (!tacit_sim_is_whole(owner))
         return false;
     describe_components(run, set_count);
     return true;
@@ -171,8 +170,8 @@ static enum tacit_status make_table(struct elim_run *run)
     if (experiment->network == NULL || experiment->faults != NULL || experiment->own_tables)
         return TACIT_OK;
     struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, 0, 1);
-    run->shared_table = malloc(tacit_elim_peer_table_size(&config));
-    return run->shared_table == NULL ? TACIT_MEMORY : TACIT_OK;
+    run->shared_table = tacit_sim_new(run, 1, tacit_elim_peer_table_size(&config));
+    return tacit_sim_memory_status(run);
 }
 
 /* Where all that matters follows from distances, regret is made of numbers of pulls: runs without
@@ -213,10 +212,9 @@ static enum tacit_status make_cores(struct elim_run *run)
 {
     struct tacit_sim_faults const *const faults = run->experiment->faults;
     run->node_count = run->agent_count + 1 + (faults == NULL ? 0 : faults->clones);
-    run->drivers = calloc(run->node_count, sizeof *run->drivers);
-    run->counted_pulls = calloc(run->agent_count + (size_t)1, sizeof *run->counted_pulls);
-    if (run->drivers == NULL || run->counted_pulls == NULL)
-        return TACIT_MEMORY;
+    run->drivers = tacit_sim_new(run, run->node_count, sizeof *run->drivers);
+    run->counted_pulls =
+        tacit_sim_new(run, run->agent_count + (size_t)1, sizeof *run->counted_pulls);
     enum tacit_status const status = make_table(run);
     return status == TACIT_OK ? make_nodes(run) : status;
 }
@@ -227,14 +225,16 @@ static enum tacit_status set_up(struct elim_run *run)
     bool const floods = elim_flood_serves(experiment);
     run->agent_count = experiment->common.agent_count;
     run->arm_count = experiment->common.env.arm_count;
-    run->ranks = calloc(run->arm_count + (size_t)1, sizeof *run->ranks);
-    if (run->ranks == NULL || !set_up_network(run, experiment->network == NULL ? 0
-                                                   : floods                    ? 1
-                                                            : experiment->network->component_count))
+    run->ranks = tacit_sim_new(run, run->arm_count + (size_t)1, sizeof *run->ranks);
+    if (!set_up_network(run,
+                        experiment->network == NULL ? 0
+                        : floods                    ? 1
+                                                    : experiment->network->component_count,
+                        run))
         return TACIT_MEMORY;
     if (!is_valid(run))
         return TACIT_INVALID;
-    enum tacit_status status = tacit_sim_instance_init(&run->instance, &experiment->common);
+    enum tacit_status status = tacit_sim_instance_init(&run->instance, &experiment->common, run);
     if (status != TACIT_OK)
         return status;
     if (!floods)
@@ -245,7 +245,7 @@ static enum tacit_status set_up(struct elim_run *run)
 
 struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status)
 {
-    struct elim_run *const run = calloc(1, sizeof *run);
+    struct elim_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
     *status = TACIT_MEMORY;
     if (run == NULL)
         return NULL;
@@ -263,14 +263,7 @@ void elim_run_free(struct elim_run *run)
         return;
     elim_flood_free(run->flood);
     tacit_sim_nodes_free(run->nodes);
-    tacit_sim_instance_free(&run->instance);
-    free(run->shared_table);
-    free(run->members);
-    free(run->weights);
-    free(run->counted_pulls);
-    free(run->drivers);
-    free(run->ranks);
-    free(run);
+    tacit_sim_delete(run);
 }
 
 bool elim_sim_is_valid(const struct elim_sim *experiment)
@@ -279,9 +272,9 @@ bool elim_sim_is_valid(const struct elim_sim *experiment)
                            .agent_count = experiment->common.agent_count,
                            .arm_count = experiment->common.env.arm_count};
     /* It looks at agent 0 alone, which is in component 0. */
-    bool const result = !set_up_network(&run, 1) || is_valid(&run);
-    free(run.members);
-    free(run.weights);
+    void *const memory = tacit_sim_new(NULL, 1, 1);
+    bool const result = memory == NULL || !set_up_network(&run, 1, memory) || is_valid(&run);
+    tacit_sim_delete(memory);
     return result;
 }
 
@@ -311,11 +304,11 @@ double elim_sim_bytes(const struct elim_sim *experiment)
     double bytes = 0;
     if (elim_flood_serves(experiment))
         return elim_flood_bytes(experiment);
-    if (set_up_network(&run, 1))
+    void *const memory = tacit_sim_new(NULL, 1, 1);
+    if (memory != NULL && set_up_network(&run, 1, memory))
         bytes = agents * core_bytes(&run, &table_bytes);
     if (experiment->network != NULL && experiment->network->component_count > 1)
         bytes += agents / 8 * experiment->network->component_count; /* members of each */
-    free(run.members);
-    free(run.weights);
+    tacit_sim_delete(memory);
     return bytes + table_bytes * (shares_table ? 1 : agents);
 }

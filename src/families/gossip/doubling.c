@@ -1,7 +1,6 @@
 /* Runs of agents whose releases double: their cores as nodes of the simulator. A microsecond of
  * virtual time is a slot; news travels one edge a slot. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "plan.h"
 
@@ -167,16 +166,11 @@ static enum tacit_status allocate(struct gossip_doubling_run *run)
                                                   .hub_purpose = TACIT_PURPOSE_SELECTION};
     if (tacit_doubling_size(&agent) == 0)
         return TACIT_INVALID;
-    run->memories = calloc(run->node_count, sizeof *run->memories);
-    run->lives = calloc(run->node_count, sizeof *run->lives);
-    if (run->memories == NULL || run->lives == NULL)
-        return TACIT_MEMORY;
-    for (uint32_t node = 0; node < run->node_count; node++) {
-        run->memories[node] = malloc(tacit_doubling_memory_size(&agent));
-        if (run->memories[node] == NULL)
-            return TACIT_MEMORY;
-    }
-    enum tacit_status status = tacit_sim_instance_init(&run->instance, &plan->common);
+    run->memories = tacit_sim_new(run, run->node_count, sizeof *run->memories);
+    run->lives = tacit_sim_new(run, run->node_count, sizeof *run->lives);
+    for (uint32_t node = 0; run->memories != NULL && node < run->node_count; node++)
+        run->memories[node] = tacit_sim_new(run, 1, tacit_doubling_memory_size(&agent));
+    enum tacit_status status = tacit_sim_instance_init(&run->instance, &plan->common, run);
     if (status == TACIT_OK)
         run->nodes = tacit_sim_nodes_new(&config, &status);
     return status;
@@ -185,7 +179,7 @@ static enum tacit_status allocate(struct gossip_doubling_run *run)
 struct gossip_doubling_run *gossip_doubling_new(const struct gossip_plan *plan,
                                                 enum tacit_status *status)
 {
-    struct gossip_doubling_run *const run = calloc(1, sizeof *run);
+    struct gossip_doubling_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
     *status = TACIT_MEMORY;
     if (run == NULL)
         return NULL;
@@ -205,12 +199,7 @@ void gossip_doubling_free(struct gossip_doubling_run *run)
     if (run == NULL)
         return;
     tacit_sim_nodes_free(run->nodes);
-    tacit_sim_instance_free(&run->instance);
-    for (uint32_t node = 0; run->memories != NULL && node < run->node_count; node++)
-        free(run->memories[node]);
-    free(run->memories);
-    free(run->lives);
-    free(run);
+    tacit_sim_delete(run);
 }
 
 const struct tacit_doubling_agent *gossip_doubling_state(const struct gossip_doubling_run *run,

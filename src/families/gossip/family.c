@@ -44,7 +44,7 @@ static void run_free(void *memory)
     if (player->doubles)
         gossip_doubling_free(player->run);
     else
-        gossip_run_free(player->run);
+        tacit_sim_delete(player->run);
     free(player);
 }
 

@@ -60,7 +60,6 @@ void gossip_print_doubling(const struct tacit_experiment *experiment, FILE *out)
 void *gossip_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status gossip_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop);
-void gossip_run_free(void *run);
 
 /* The player of runs whose releases double (doubling.c). */
 struct gossip_doubling_run;

@@ -1,7 +1,6 @@
 /* Runs of gossip UCB: the network of all agents in lockstep, slot by slot (READINGS P2.5-7). The
  * agents' cores would do the same, byte for byte (tests/oracle/gossip_oracle.c). */
 #include <math.h>
-#include <stdlib.h>
 #include "plan.h"
 
 struct run {
@@ -29,45 +28,28 @@ static void list_edges(struct run *run)
     TACIT_ASSERT(count == graph->edge_count);
 }
 
-void gossip_run_free(void *memory)
-{
-    struct run *const run = memory;
-    if (run == NULL)
-        return;
-    tacit_sim_instance_free(&run->instance);
-    free(run->network);
-    free(run->rewards);
-    free(run->noise);
-    free(run->entropies);
-    free(run->sums);
-    free(run->edges);
-    free(run);
-}
-
 void *gossip_run_new(const void *plan, enum tacit_status *status)
 {
-    struct run *const run = calloc(1, sizeof *run);
+    struct run *const run = tacit_sim_new(NULL, 1, sizeof *run);
     *status = TACIT_MEMORY;
     if (run == NULL)
         return NULL;
     run->plan = plan;
     struct tacit_gossip_rule const *const rule = &run->plan->rule;
     size_t const agents = rule->agent_count;
-    size_t const size = tacit_gossip_network_size(rule);
-    *status = tacit_sim_instance_init(&run->instance, &run->plan->common);
-    run->network = size == 0 ? NULL : malloc(size);
-    run->rewards = calloc(agents, sizeof *run->rewards);
-    run->noise = calloc(agents, sizeof *run->noise);
-    run->entropies = calloc(agents, sizeof *run->entropies);
-    run->sums = calloc(agents * rule->arm_count, sizeof *run->sums);
-    run->edges = calloc(run->plan->graph->edge_count, sizeof *run->edges);
-    if (*status == TACIT_OK && run->network != NULL && run->rewards != NULL && run->noise != NULL &&
-        run->entropies != NULL && run->sums != NULL && run->edges != NULL) {
+    run->network = tacit_sim_new(run, 1, tacit_gossip_network_size(rule));
+    run->rewards = tacit_sim_new(run, agents, sizeof *run->rewards);
+    run->noise = tacit_sim_new(run, agents, sizeof *run->noise);
+    run->entropies = tacit_sim_new(run, agents, sizeof *run->entropies);
+    run->sums = tacit_sim_new(run, agents * rule->arm_count, sizeof *run->sums);
+    run->edges = tacit_sim_new(run, run->plan->graph->edge_count, sizeof *run->edges);
+    *status = tacit_sim_instance_init(&run->instance, &run->plan->common, run);
+    if (*status == TACIT_OK && tacit_gossip_network_size(rule) > 0) {
         list_edges(run);
         return run;
     }
     *status = TACIT_MEMORY;
-    gossip_run_free(run);
+    tacit_sim_delete(run);
     return NULL;
 }
 

@@ -24,6 +24,6 @@ const struct tacit_family index_family = {
     .player = {.metric_count = INDEX_METRIC_COUNT,
                .run_new = index_run_new,
                .run_play = index_run_play,
-               .run_free = index_run_free},
+               .run_free = tacit_sim_delete},
     .baselines = index_baselines,
     .baseline = index_make_baseline};

@@ -65,5 +65,4 @@ enum tacit_status index_make_baseline(struct tacit_experiment *experiment, const
 void *index_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status index_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                  atomic_bool *stop);
-void index_run_free(void *run);
 #endif

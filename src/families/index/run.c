@@ -1,7 +1,6 @@
 /* Runs of learners with an index: every agent's own, one after the other, or one for all. Nothing
  * is lost and nothing waits, so a loop of its own plays them, in the blocks that the learner is
  * certain of. */
-#include <stdlib.h>
 #include <string.h>
 #include "plan.h"
 
@@ -46,38 +45,22 @@ const struct tacit_metric index_metrics[] = {
 
 /* ---- Memory ---- */
 
-void index_run_free(void *memory)
-{
-    struct index_run *const run = memory;
-    if (run == NULL)
-        return;
-    tacit_sim_instance_free(&run->instance);
-    free(run->arms);
-    free(run->regret);
-    free(run->champions);
-    free(run);
-}
-
 void *index_run_new(const void *plan, enum tacit_status *status)
 {
     struct index_plan const *const own = plan;
     size_t const bytes = tacit_arms_size(&own->arms);
-    struct index_run *const run = calloc(1, sizeof *run);
-    *status = bytes == 0 ? TACIT_INVALID : TACIT_MEMORY;
-    if (run == NULL || bytes == 0) {
-        free(run);
+    struct index_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
         return NULL;
-    }
     run->plan = own;
-    run->arms = malloc(bytes);
-    run->regret = calloc(own->sim.point_count + (size_t)1, sizeof *run->regret);
-    run->champions = calloc(own->arms.arm_count, sizeof *run->champions);
-    enum tacit_status const made = tacit_sim_instance_init(&run->instance, &own->sim);
-    if (made == TACIT_OK && run->arms != NULL && run->regret != NULL && run->champions != NULL) {
-        *status = TACIT_OK;
+    run->arms = tacit_sim_new(run, 1, bytes);
+    run->regret = tacit_sim_new(run, own->sim.point_count + (size_t)1, sizeof *run->regret);
+    run->champions = tacit_sim_new(run, own->arms.arm_count, sizeof *run->champions);
+    *status = bytes == 0 ? TACIT_INVALID : tacit_sim_instance_init(&run->instance, &own->sim, run);
+    if (*status == TACIT_OK)
         return run;
-    }
-    index_run_free(run);
+    tacit_sim_delete(run);
     return NULL;
 }
 

@@ -1,6 +1,5 @@
 #include "direct.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_phased.h"
 
@@ -33,47 +32,25 @@ bool phased_direct_may_play(const struct phased_sim *sim)
            tacit_phases_horizon_min(&sim->schedule) <= sim->schedule.horizon;
 }
 
-struct phased_direct *phased_direct_new(const struct phased_sim *sim, enum tacit_status *status)
+struct phased_direct *phased_direct_new(const struct phased_sim *sim, void *owner,
+                                        enum tacit_status *status)
 {
     size_t const judge_size = tacit_phased_judge_size(&sim->schedule);
     size_t const arms = sim->schedule.arm_count;
-    struct phased_direct *const direct = calloc(1, sizeof *direct);
+    struct phased_direct *const direct = tacit_sim_new(owner, 1, sizeof *direct);
     *status = judge_size == 0 ? TACIT_INVALID : TACIT_MEMORY;
-    if (direct == NULL || judge_size == 0) {
-        free(direct);
+    if (direct == NULL || judge_size == 0)
         return NULL;
-    }
     direct->sim = sim;
-    direct->judge = malloc(judge_size);
-    direct->sites = calloc(sim->schedule.agent_count, sizeof *direct->sites);
-    direct->sums = calloc(arms, sizeof *direct->sums);
-    direct->totals = calloc(arms, sizeof *direct->totals);
-    direct->gaps = calloc(arms, sizeof *direct->gaps);
-    direct->left = calloc(arms, sizeof *direct->left);
-    direct->part = calloc(arms, sizeof *direct->part);
-    if (direct->judge != NULL && direct->sites != NULL && direct->sums != NULL &&
-        direct->totals != NULL && direct->gaps != NULL && direct->left != NULL &&
-        direct->part != NULL)
-        *status = tacit_sim_curve_init(&direct->curve, &sim->common);
-    if (*status == TACIT_OK)
-        return direct;
-    phased_direct_free(direct);
-    return NULL;
-}
-
-void phased_direct_free(struct phased_direct *direct)
-{
-    if (direct == NULL)
-        return;
-    tacit_sim_curve_free(&direct->curve);
-    free(direct->judge);
-    free(direct->sites);
-    free(direct->sums);
-    free(direct->totals);
-    free(direct->gaps);
-    free(direct->left);
-    free(direct->part);
-    free(direct);
+    direct->judge = tacit_sim_new(owner, 1, judge_size);
+    direct->sites = tacit_sim_new(owner, sim->schedule.agent_count, sizeof *direct->sites);
+    direct->sums = tacit_sim_new(owner, arms, sizeof *direct->sums);
+    direct->totals = tacit_sim_new(owner, arms, sizeof *direct->totals);
+    direct->gaps = tacit_sim_new(owner, arms, sizeof *direct->gaps);
+    direct->left = tacit_sim_new(owner, arms, sizeof *direct->left);
+    direct->part = tacit_sim_new(owner, arms, sizeof *direct->part);
+    *status = tacit_sim_curve_init(&direct->curve, &sim->common, owner);
+    return *status == TACIT_OK ? direct : NULL;
 }
 
 const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct *direct)

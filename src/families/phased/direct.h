@@ -12,8 +12,8 @@ struct phased_direct; /* the workspace of one thread */
 bool phased_direct_may_play(const struct phased_sim *sim);
 
 /* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. */
-struct phased_direct *phased_direct_new(const struct phased_sim *sim, enum tacit_status *status);
-void phased_direct_free(struct phased_direct *direct); /* NULL is allowed */
+struct phased_direct *phased_direct_new(const struct phased_sim *sim, void *owner,
+                                        enum tacit_status *status);
 
 /* What a run came to, beside its judge. */
 struct phased_direct_result {

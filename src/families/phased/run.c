@@ -3,7 +3,6 @@
 #include "ladder.h"
 #include "run.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "direct.h"
 
@@ -202,17 +201,15 @@ static enum tacit_status allocate(struct phased_run *run)
                                                   .hub_purpose = TACIT_PURPOSE_SELECTION};
     if (tacit_phased_agent_size(&agent) == 0 || tacit_phased_hub_size(&hub) == 0)
         return TACIT_INVALID;
-    run->released = calloc(run->agent_count, sizeof *run->released);
-    run->intervals = calloc(run->arm_count, sizeof *run->intervals);
-    enum tacit_status status = tacit_sim_instance_init(&run->instance, &sim->common);
-    if (run->released == NULL || run->intervals == NULL)
-        return TACIT_MEMORY;
+    run->released = tacit_sim_new(run, run->agent_count, sizeof *run->released);
+    run->intervals = tacit_sim_new(run, run->arm_count, sizeof *run->intervals);
+    enum tacit_status status = tacit_sim_instance_init(&run->instance, &sim->common, run);
     if (status != TACIT_OK)
         return status;
     if (sim->change_count > 0 && !phased_direct_may_play(sim))
         status = TACIT_INVALID; /* nodes know of no operator */
     else if (phased_direct_may_play(sim))
-        run->direct = phased_direct_new(sim, &status);
+        run->direct = phased_direct_new(sim, run, &status);
     else
         run->nodes = tacit_sim_nodes_new(&config, &status);
     return status;
@@ -220,7 +217,7 @@ static enum tacit_status allocate(struct phased_run *run)
 
 struct phased_run *phased_run_new(const struct phased_sim *sim, enum tacit_status *status)
 {
-    struct phased_run *const run = calloc(1, sizeof *run);
+    struct phased_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
     *status = TACIT_MEMORY;
     if (run == NULL)
         return NULL;
@@ -238,12 +235,8 @@ void phased_run_free(struct phased_run *run)
 {
     if (run == NULL)
         return;
-    phased_direct_free(run->direct);
     tacit_sim_nodes_free(run->nodes);
-    tacit_sim_instance_free(&run->instance);
-    free(run->released);
-    free(run->intervals);
-    free(run);
+    tacit_sim_delete(run);
 }
 
 /* ---- What a run came to ---- */

@@ -450,48 +450,33 @@ void select_run_free(void *context)
     struct select_run *const run = context;
     if (run == NULL)
         return;
-    free(run->select);
-    free(run->scratch);
-    free(run->sizes);
-    free(run->latencies);
-    free(run->expected);
-    free(run->columns);
-    free(run->users);
-    free(run->genie);
     training_free(run->training);
-    free(run);
+    tacit_sim_delete(run);
 }
 
 void *select_run_new(const void *plan, enum tacit_status *status)
 {
     struct select_plan const *const select = plan;
     size_t const users = select->config.user_count;
-    struct select_run *const run = calloc(1, sizeof *run);
+    struct select_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
     *status = TACIT_MEMORY;
     if (run == NULL)
         return NULL;
     run->plan = select;
-    run->select = malloc(tacit_select_size(&select->config));
-    run->scratch = malloc(tacit_select_choice_size(select->config.user_count));
-    run->sizes = calloc(users, sizeof *run->sizes);
-    run->latencies = calloc(users, sizeof *run->latencies);
-    run->expected = calloc(users, sizeof *run->expected);
-    run->columns = calloc(4 * users, sizeof *run->columns);
-    run->users = calloc(users, sizeof *run->users);
-    run->genie = calloc(users, sizeof *run->genie);
-    if (run->select == NULL || run->scratch == NULL || run->sizes == NULL ||
-        run->latencies == NULL || run->expected == NULL || run->columns == NULL ||
-        run->users == NULL || run->genie == NULL) {
-        select_run_free(run);
-        return NULL;
-    }
-    if (select->keys.training.is_on) {
+    run->select = tacit_sim_new(run, 1, tacit_select_size(&select->config));
+    run->scratch = tacit_sim_new(run, 1, tacit_select_choice_size(select->config.user_count));
+    run->sizes = tacit_sim_new(run, users, sizeof *run->sizes);
+    run->latencies = tacit_sim_new(run, users, sizeof *run->latencies);
+    run->expected = tacit_sim_new(run, users, sizeof *run->expected);
+    run->columns = tacit_sim_new(run, 4 * users, sizeof *run->columns);
+    run->users = tacit_sim_new(run, users, sizeof *run->users);
+    run->genie = tacit_sim_new(run, users, sizeof *run->genie);
+    if (select->keys.training.is_on)
         run->training = training_new(&select->training, select->config.user_count,
                                      select->config.users_per_round);
-        if (run->training == NULL) {
-            select_run_free(run);
-            return NULL;
-        }
+    if (!tacit_sim_is_whole(run) || (select->keys.training.is_on && run->training == NULL)) {
+        select_run_free(run);
+        return NULL;
     }
     expect(run);
     *status = TACIT_OK;

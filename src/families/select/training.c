@@ -52,13 +52,12 @@ static bool open_worker(struct training *training, uint32_t number)
     size_t const pixels =
         (size_t)plan->lessons.channels * plan->lessons.height * plan->lessons.width;
     *worker = (struct worker){.training = training, .number = number};
-    worker->parameters = malloc(plan->parameter_count * sizeof(float));
-    worker->gradient = malloc(plan->parameter_count * sizeof(float));
-    worker->images = malloc(plan->keys.batch * pixels * sizeof(float));
-    worker->labels = malloc(plan->keys.batch);
-    worker->order = malloc(plan->lessons.count * sizeof *worker->order);
-    return worker->parameters != NULL && worker->gradient != NULL && worker->images != NULL &&
-           worker->labels != NULL && worker->order != NULL &&
+    worker->parameters = tacit_sim_new(training, plan->parameter_count, sizeof(float));
+    worker->gradient = tacit_sim_new(training, plan->parameter_count, sizeof(float));
+    worker->images = tacit_sim_new(training, plan->keys.batch * pixels, sizeof(float));
+    worker->labels = tacit_sim_new(training, plan->keys.batch, 1);
+    worker->order = tacit_sim_new(training, plan->lessons.count, sizeof *worker->order);
+    return tacit_sim_is_whole(training) &&
            tacit_learn_network_new(&worker->network, &plan->model, plan->keys.batch) == TACIT_OK;
 }
 
@@ -75,26 +74,23 @@ static void mark_raw(struct training *training)
 struct training *training_new(const struct training_plan *plan, uint32_t user_count,
                               uint32_t users_per_round)
 {
-    struct training *const training = calloc(1, sizeof *training);
+    struct training *const training = tacit_sim_new(NULL, 1, sizeof *training);
     size_t const parameters = plan->parameter_count;
     if (training == NULL)
         return NULL;
     training->plan = plan;
     training->user_count = user_count;
-    training->model = malloc(parameters * sizeof(float));
-    training->is_raw = calloc(parameters, 1);
-    training->rows = malloc(plan->lessons.count * sizeof *training->rows);
-    training->first = calloc(user_count + (size_t)1, sizeof *training->first);
-    training->moments = calloc(user_count, sizeof *training->moments);
-    training->optimizers = calloc(user_count, sizeof *training->optimizers);
-    training->shuffles = calloc(user_count, sizeof *training->shuffles);
-    training->noises = calloc(user_count, sizeof *training->noises);
-    training->updates = malloc(users_per_round * parameters * sizeof(double));
-    training->steps = malloc(parameters * sizeof *training->steps);
-    bool is_made = training->model != NULL && training->is_raw != NULL && training->rows != NULL &&
-                   training->first != NULL && training->moments != NULL &&
-                   training->optimizers != NULL && training->shuffles != NULL &&
-                   training->noises != NULL && training->updates != NULL && training->steps != NULL;
+    training->model = tacit_sim_new(training, parameters, sizeof(float));
+    training->is_raw = tacit_sim_new(training, parameters, 1);
+    training->rows = tacit_sim_new(training, plan->lessons.count, sizeof *training->rows);
+    training->first = tacit_sim_new(training, user_count + (size_t)1, sizeof *training->first);
+    training->moments = tacit_sim_new(training, user_count, sizeof *training->moments);
+    training->optimizers = tacit_sim_new(training, user_count, sizeof *training->optimizers);
+    training->shuffles = tacit_sim_new(training, user_count, sizeof *training->shuffles);
+    training->noises = tacit_sim_new(training, user_count, sizeof *training->noises);
+    training->updates = tacit_sim_new(training, users_per_round * parameters, sizeof(double));
+    training->steps = tacit_sim_new(training, parameters, sizeof *training->steps);
+    bool is_made = tacit_sim_is_whole(training);
     for (uint32_t i = 0; i < WORKERS; i++)
         is_made = is_made && open_worker(training, i);
     if (is_made) {
@@ -105,35 +101,15 @@ struct training *training_new(const struct training_plan *plan, uint32_t user_co
     return NULL;
 }
 
-static void close_worker(struct worker *worker)
-{
-    tacit_learn_network_free(worker->network);
-    free(worker->parameters);
-    free(worker->gradient);
-    free(worker->images);
-    free(worker->labels);
-    free(worker->order);
-}
-
 void training_free(struct training *training)
 {
     if (training == NULL)
         return;
     for (uint32_t i = 0; i < WORKERS; i++)
-        close_worker(&training->workers[i]);
+        tacit_learn_network_free(training->workers[i].network);
     for (uint32_t user = 0; training->moments != NULL && user < training->user_count; user++)
         free(training->moments[user]);
-    free(training->model);
-    free(training->is_raw);
-    free(training->rows);
-    free(training->first);
-    free(training->moments);
-    free(training->optimizers);
-    free(training->shuffles);
-    free(training->noises);
-    free(training->updates);
-    free(training->steps);
-    free(training);
+    tacit_sim_delete(training);
 }
 
 /* ---- Beginning a run ---- */

@@ -27,4 +27,4 @@ const struct tacit_family vote_family = {
     .player = {.metric_count = VOTE_METRIC_COUNT,
                .run_new = vote_run_new,
                .run_play = vote_run_play,
-               .run_free = vote_run_free}};
+               .run_free = tacit_sim_delete}};

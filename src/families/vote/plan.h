@@ -84,5 +84,4 @@ double vote_forecast_regret(const struct tacit_experiment *experiment);
 void *vote_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                 atomic_bool *stop);
-void vote_run_free(void *run);
 #endif

@@ -81,42 +81,25 @@ const struct tacit_metric vote_metrics[] = {
                        "Assumption 4: best arm less the next, on average up to then", 0},
     [VOTE_METRIC_COUNT] = {.name = NULL}};
 
-void vote_run_free(void *run)
-{
-    struct vote_run *const own = run;
-    if (own == NULL)
-        return;
-    tacit_sim_instance_free(&own->instance);
-    free(own->winners);
-    free(own->left);
-    free(own->of_arms);
-    free(own->own_samples);
-    free(own->decided_at);
-    free(own->seats);
-    free(own);
-}
-
 void *vote_run_new(const void *plan, enum tacit_status *status)
 {
-    struct vote_run *const run = calloc(1, sizeof *run);
+    struct vote_run *const run = tacit_sim_new(NULL, 1, sizeof *run);
     *status = TACIT_MEMORY;
     if (run == NULL)
         return NULL;
     run->plan = plan;
-    run->winners = calloc(run->plan->common.env.arm_count, sizeof run->winners[0]);
-    run->left = calloc(run->plan->common.env.arm_count, sizeof run->left[0]);
+    size_t const arms = run->plan->common.env.arm_count;
     size_t const players = run->plan->world.player_count;
-    run->of_arms =
-        calloc(run->plan->common.env.arm_count, VOTE_ARM_PROFILES * sizeof run->of_arms[0]);
-    run->own_samples = calloc(players, sizeof run->own_samples[0]);
-    run->decided_at = calloc(players, sizeof run->decided_at[0]);
-    run->seats = calloc(players, sizeof run->seats[0]);
-    *status = tacit_sim_instance_init(&run->instance, &run->plan->common);
-    if (*status == TACIT_OK && run->winners != NULL && run->left != NULL && run->of_arms != NULL &&
-        run->own_samples != NULL && run->decided_at != NULL && run->seats != NULL)
+    run->winners = tacit_sim_new(run, arms, sizeof run->winners[0]);
+    run->left = tacit_sim_new(run, arms, sizeof run->left[0]);
+    run->of_arms = tacit_sim_new(run, arms, VOTE_ARM_PROFILES * sizeof run->of_arms[0]);
+    run->own_samples = tacit_sim_new(run, players, sizeof run->own_samples[0]);
+    run->decided_at = tacit_sim_new(run, players, sizeof run->decided_at[0]);
+    run->seats = tacit_sim_new(run, players, sizeof run->seats[0]);
+    *status = tacit_sim_instance_init(&run->instance, &run->plan->common, run);
+    if (*status == TACIT_OK)
         return run;
-    *status = TACIT_MEMORY;
-    vote_run_free(run);
+    tacit_sim_delete(run);
     return NULL;
 }
 
