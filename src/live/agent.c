@@ -54,7 +54,7 @@ static void release(void *context, bool durable)
 static void reload(void *context)
 {
     struct agent *const agent = context;
-    live_voice_reload(&agent->voice, &agent->daemon, &agent->letters);
+    live_member_reload(&agent->member);
 }
 
 /* ---- Start and end --------------------------------------------------------------------------- */
@@ -91,18 +91,6 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     return status;
 }
 
-/* It hears the coordinator and other sites of a run that its policy allows. */
-static enum tacit_status open_voice(struct agent *agent, struct tacit_error *error)
-{
-    struct live_agent_config const *const config = agent->config;
-    enum tacit_status const status =
-        live_voice_open(&agent->voice, &config->signing, config->site.federation,
-                        config->site.agents_max + 1, error);
-    agent->letters.signer = agent->voice.signer;
-    agent->letters.keys = agent->voice.keys;
-    return status;
-}
-
 static void close_all(struct agent *agent)
 {
     agent->daemon.release = NULL;
@@ -117,7 +105,7 @@ static void close_all(struct agent *agent)
     free(agent->neighbours);
     free(agent->runs.waiting);
     live_runs_close(&agent->runs.all);
-    live_voice_close(&agent->voice);
+    live_member_close(&agent->member);
     agent_close_chain(agent);
     live_site_free(agent->site);
 }
@@ -145,7 +133,8 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_chain(&agent);
     if (status == TACIT_OK)
-        status = open_voice(&agent, error);
+        status = live_member_open(&agent.member, &agent.daemon, &agent.letters, &config->signing,
+                                  config->site.agents_max + 1, error);
     if (status == TACIT_OK)
         status = open_all(&agent, error);
     if (status == TACIT_OK) {

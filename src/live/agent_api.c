@@ -234,10 +234,10 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
          (double)bus.sent_bytes},
         {"sent_messages", NULL, NULL, LIVE_WHOLE, (double)bus.sent},
         {"refused_messages", "tacit_agent_refused_messages_total", "Messages that were refused.",
-         LIVE_WHOLE, (double)agent->refused_count},
+         LIVE_WHOLE, (double)agent->member.refused_count},
         {"unsigned_messages", "tacit_agent_unsigned_messages_total",
          "Messages that whose name they came under did not sign.", LIVE_WHOLE,
-         (double)agent->unsigned_count}};
+         (double)agent->member.unsigned_count}};
     _Static_assert(sizeof all / sizeof all[0] <= NUMBERS_MAX, "room for all");
     memcpy(numbers, all, sizeof all);
     return sizeof all / sizeof all[0];

@@ -80,17 +80,10 @@ void agent_show_chain(struct agent *agent)
                                        .epoch = agent->chain.head.epoch,
                                        .body = agent->chain.letter,
                                        .size = agent->chain.size};
-    size_t size = 0;
-    if (agent->chain.letter == NULL) { /* what an earlier state showed is void */
+    if (agent->chain.letter == NULL) /* what an earlier state showed is void */
         live_daemon_send(&agent->daemon, topic.text, NULL, 0, true);
-        return;
-    }
-    uint8_t *const bytes = live_letter_close(&agent->letters, &letter, &size);
-    if (bytes == NULL)
-        live_log(LIVE_LOG_WARNING, "memory", "the newest entry was not shown; it will be");
     else
-        live_daemon_send(&agent->daemon, topic.text, bytes, size, true);
-    free(bytes);
+        live_member_post(&agent->member, &letter, true);
 }
 
 /* Kept before anything that rests on it is obeyed. */

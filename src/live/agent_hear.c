@@ -24,23 +24,16 @@ static struct sender hub_of(struct agent *agent)
     return (struct sender){TACIT_HUB, TACIT_WIRE_COORDINATOR, &agent->hub_sender};
 }
 
-static void refuse_word(struct agent *agent, const struct sender *from, const char *why,
-                        bool is_unsigned)
+static void refuse_word(struct agent *agent, const struct sender *from, const char *why)
 {
-    char line[2 * LIVE_SENDER_WHY_BYTES];
-    agent->refused_count++;
-    agent->unsigned_count += is_unsigned;
-    if (live_sender_refuse(from->account, live_now_us(), is_unsigned, why, line))
-        live_log(LIVE_LOG_WARNING, "refused", "under the name %s: %s", from->name, line);
+    live_member_refuse(&agent->member, from->account, from->name, why, false);
 }
 
 /* What the coordinator announces, once it is known that it does. */
 static void refuse(struct agent *agent, const char *why)
 {
-    char line[2 * LIVE_SENDER_WHY_BYTES];
-    agent->refused_count++;
-    if (live_sender_refuse(&agent->hub_sender, live_now_us(), false, why, line))
-        live_log(LIVE_LOG_WARNING, "refused", "%s", line);
+    struct sender const hub = hub_of(agent);
+    refuse_word(agent, &hub, why);
 }
 
 /* Those that it speaks with, from now on. Errors: TACIT_MEMORY. */
@@ -66,18 +59,13 @@ static void note_hub(struct agent *agent, const struct live_opened *opened)
         agent->hub_epoch = opened->envelope.epoch;
 }
 
-/* NULL: it opens. Else it was refused. */
-static const char *open_word(struct agent *agent, const struct sender *from, const char *objection,
-                             const struct live_opened *opened)
+/* False: it was refused. */
+static bool open_word(struct agent *agent, const struct sender *from, const char *objection,
+                      const struct live_opened *opened)
 {
     if (objection == NULL && from->agent == TACIT_HUB)
         note_hub(agent, opened);
-    if (objection == NULL)
-        return NULL;
-    refuse_word(agent, from, objection, opened->is_unsigned);
-    if (opened->lacks_key)
-        live_voice_ask(&agent->voice, &agent->daemon, from->name);
-    return objection;
+    return live_member_heeds(&agent->member, from->account, from->name, objection, opened);
 }
 
 /* ---- Announcements --------------------------------------------------------------------------- */
@@ -306,7 +294,7 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
     struct sender const hub = hub_of(agent);
     struct tacit_wire_announcement *announcement = NULL;
     char const *objection = live_letter_open_announcement(&agent->letters, &arrival, &opened);
-    if (open_word(agent, &hub, objection, &opened) != NULL)
+    if (!open_word(agent, &hub, objection, &opened))
         return;
     struct tacit_wire_envelope const *const envelope = &opened.envelope;
     if (tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement) !=
@@ -334,7 +322,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
     char const *objection = live_letter_open(&agent->letters, arrival, &opened);
     if (objection == NULL && from.agent == TACIT_HUB)
         objection = agent_objection_to_entry(agent, opened.envelope.entry);
-    if (open_word(agent, &from, objection, &opened) != NULL)
+    if (!open_word(agent, &from, objection, &opened))
         return;
     event.as.message.from = from.agent;
     event.as.message.is_broadcast = is_broadcast;
@@ -344,7 +332,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
     event.as.message.epoch = opened.envelope.epoch;
     enum tacit_status const status = agent_step(agent, event);
     if (status != TACIT_OK)
-        refuse_word(agent, &from, tacit_status_text(status), false);
+        refuse_word(agent, &from, tacit_status_text(status));
 }
 
 static void on_entry(struct agent *agent, const struct live_arrival *arrival)
@@ -375,17 +363,7 @@ static void on_peer_message(struct agent *agent, struct sender from,
     if (from.account != &agent->strangers)
         on_message(agent, from, false, arrival);
     else
-        refuse_word(agent, &from, "a message of a site that is no neighbour", false);
-}
-
-/* The keys of neighbours may come before it is known who they are: what the CA made out to a name
- * is of use to nobody else. */
-static void on_key(struct agent *agent, const struct sender *from, const struct live_arrival *shown)
-{
-    char const *const objection =
-        live_keys_take(agent->voice.keys, shown->from, shown->bytes, shown->size);
-    if (objection != NULL)
-        refuse_word(agent, from, objection, true);
+        refuse_word(agent, &from, "a message of a site that is no neighbour");
 }
 
 /* ---- Topics ---------------------------------------------------------------------------------- */
@@ -427,8 +405,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_arrival const arrival = {topic, name, bytes, size};
     if (!live_sender_may_speak(from.account, live_now_us()))
         return;
-    if (what == KEY)
-        on_key(agent, &from, &arrival);
+    if (what == KEY) /* of neighbours, too, before it is known who they are */
+        live_member_take_key(&agent->member, from.account, &arrival);
     else if (what == ANNOUNCEMENT)
         on_announcement(agent, topic, bytes, size);
     else if (what == ENTRY)
@@ -448,8 +426,7 @@ static void on_connected(void *context)
     char const *const federation = agent->config->site.federation;
     char const *const site = agent->config->site.site;
     char const *const word = agent->config->protocol->word;
-    live_log(LIVE_LOG_INFO, "connected", "to the broker");
-    live_voice_connected(&agent->voice, &agent->daemon, &agent->letters);
+    live_member_connected(&agent->member);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, "announce").text);
     agent_ask_for_chain(agent);
     agent_show_chain(agent);
@@ -460,13 +437,7 @@ static void on_connected(void *context)
     (void)live_bus_subscribe(bus, live_topic_peer(federation, "+", site, word).text);
 }
 
-static void on_disconnected(void *context, const char *reason)
-{
-    (void)context;
-    live_log(LIVE_LOG_WARNING, "disconnected", "from the broker: %s", reason);
-}
-
 struct live_bus_events agent_bus_events(struct agent *agent)
 {
-    return (struct live_bus_events){agent, on_connected, on_disconnected, on_received};
+    return (struct live_bus_events){agent, on_connected, live_member_disconnected, on_received};
 }

@@ -15,8 +15,7 @@
 #include "daemon/command.h"
 #include "daemon/state_clock.h"
 #include "runs.h"
-#include "sender.h"
-#include "voice.h"
+#include "member.h"
 
 #define AGENT_PATH_BYTES 4096u
 
@@ -78,10 +77,8 @@ struct agent {
     uint32_t active_count;
     uint8_t announced[TACIT_WIRE_RUN_BYTES]; /* the run that the coordinator announced last */
     bool has_announced;
-    uint32_t hub_epoch;    /* that the coordinator spoke of last */
-    uint64_t hub_heard_us; /* when; 0: not since the start */
-    uint64_t refused_count;
-    uint64_t unsigned_count;        /* of the refused: not signed by whose word they claim to be */
+    uint32_t hub_epoch;             /* that the coordinator spoke of last */
+    uint64_t hub_heard_us;          /* when; 0: not since the start */
     struct live_sender hub_sender;  /* the coordinator */
     struct live_sender *neighbours; /* by their order; NULL: none yet */
     uint32_t neighbour_count;
@@ -95,7 +92,7 @@ struct agent {
     struct live_letters letters;
     bool awaits_term; /* its owner has set the term: nothing is said or heard until the next begins
                        */
-    struct live_voice voice;
+    struct live_member member;
     struct agent_chain chain;
     struct agent_task task;
     struct agent_runs runs;

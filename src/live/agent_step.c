@@ -62,13 +62,7 @@ static void post(struct agent *agent, const char *to, const struct live_message 
                                        .epoch = message->epoch,
                                        .body = message->bytes,
                                        .size = message->size};
-    size_t size;
-    uint8_t *const bytes = live_letter_close(&agent->letters, &letter, &size);
-    if (bytes == NULL)
-        live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
-    else
-        live_daemon_send(&agent->daemon, topic, bytes, size, message->is_retained);
-    free(bytes);
+    live_member_post(&agent->member, &letter, message->is_retained);
 }
 
 /* To the hub, or to one neighbour or all of them. */
@@ -282,7 +276,7 @@ static bool check_seal(void *context, const char *site, const uint8_t digest[32]
     struct agent *const agent = context;
     bool const is_good = live_letters_check_seal(&agent->letters, site, digest, seal);
     if (!is_good && !live_keys_know(agent->letters.keys, site))
-        live_voice_ask(&agent->voice, &agent->daemon, site);
+        live_member_ask(&agent->member, site);
     return is_good;
 }
 

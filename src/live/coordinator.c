@@ -12,9 +12,8 @@
 #include "hub_runs.h"
 #include "coordinator_recover.h"
 #include "hub_chain.h"
-#include "sender.h"
+#include "member.h"
 #include "status_page.h"
-#include "voice.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +40,10 @@ struct coordinator {
     bool hub_is_dirty;  /* changed in this round: put it once, at the end */
     uint64_t last_term; /* where one is to begin: the last before it */
     uint64_t *terms;    /* by site: of its last word that was signed; 0: none yet */
-    uint64_t refused_count;
-    uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
     uint64_t accepted_count;
     struct live_runs runs;
     struct live_letters letters;
-    struct live_voice voice;
+    struct live_member member;
     struct live_control *control; /* NULL until the start is done */
     struct live_sender *senders;  /* by site */
     uint64_t *heard_us;           /* by site: the last word that it signed */
@@ -55,19 +52,6 @@ struct coordinator {
 };
 
 /* ---- Saying ---------------------------------------------------------------------------------- */
-
-/* In an envelope, to this site or (NULL) to everybody. */
-static void post(struct coordinator *coordinator, const char *topic,
-                 const struct live_letter *letter, bool is_retained)
-{
-    size_t size;
-    uint8_t *const bytes = live_letter_close(&coordinator->letters, letter, &size);
-    if (bytes == NULL)
-        live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
-    else
-        live_daemon_send(&coordinator->daemon, topic, bytes, size, is_retained);
-    free(bytes);
-}
 
 static void publish(struct coordinator *coordinator, const struct live_message *message)
 {
@@ -88,7 +72,7 @@ static void publish(struct coordinator *coordinator, const struct live_message *
         .epoch = message->epoch,
         .body = message->bytes,
         .size = message->size};
-    post(coordinator, topic.text, &letter, message->is_retained);
+    live_member_post(&coordinator->member, &letter, message->is_retained);
 }
 
 static void announce(struct coordinator *coordinator)
@@ -106,7 +90,7 @@ static void announce(struct coordinator *coordinator)
             live_log(LIVE_LOG_WARNING, "memory", "%s was not invited; a restart invites again",
                      config->sites[site]);
         else
-            post(coordinator, topic.text, &letter, true);
+            live_member_post(&coordinator->member, &letter, true);
         free(body);
     }
 }
@@ -218,8 +202,8 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .started_us = coordinator->started_us,
         .patience_us = UINT64_C(1000000) * coordinator->config->waiting_after_s,
         .accepted_count = coordinator->accepted_count,
-        .refused_count = coordinator->refused_count,
-        .unsigned_count = coordinator->unsigned_count,
+        .refused_count = coordinator->member.refused_count,
+        .unsigned_count = coordinator->member.unsigned_count,
         .senders = coordinator->senders,
         .heard_us = coordinator->heard_us,
         .term = coordinator->letters.term,
@@ -359,16 +343,6 @@ static uint32_t site_index(const struct coordinator *coordinator, const char *na
     return UINT32_MAX;
 }
 
-static void refuse(struct coordinator *coordinator, struct live_sender *sender, const char *site,
-                   const char *why, bool is_unsigned)
-{
-    char line[2 * LIVE_SENDER_WHY_BYTES];
-    coordinator->refused_count++;
-    coordinator->unsigned_count += is_unsigned;
-    if (live_sender_refuse(sender, live_now_us(), is_unsigned, why, line))
-        live_log(LIVE_LOG_WARNING, "refused", "a message from %s: %s", site, line);
-}
-
 /* In which term a site is, whether it is heard or not. */
 static void note_term(struct coordinator *coordinator, uint32_t site,
                       const struct live_opened *opened)
@@ -385,22 +359,16 @@ static bool open_letter(struct coordinator *coordinator, uint32_t site,
 {
     char const *const objection = live_letter_open(&coordinator->letters, arrival, opened);
     note_term(coordinator, site, opened);
-    if (objection == NULL) {
+    if (objection == NULL)
         coordinator->heard_us[site] = live_now_us();
-        return true;
-    }
-    refuse(coordinator, &coordinator->senders[site], arrival->from,
-           objection == live_letter_is_ahead ? IS_AHEAD : objection, opened->is_unsigned);
-    if (opened->lacks_key)
-        live_voice_ask(&coordinator->voice, &coordinator->daemon, arrival->from);
-    return false;
+    return live_member_heeds(&coordinator->member, &coordinator->senders[site], arrival->from,
+                             objection == live_letter_is_ahead ? IS_AHEAD : objection, opened);
 }
 
 static void on_letter(struct coordinator *coordinator, uint32_t site,
                       const struct live_arrival *arrival)
 {
     struct live_opened opened;
-    struct live_sender *const sender = &coordinator->senders[site];
     if (!open_letter(coordinator, site, arrival, &opened))
         return;
     enum tacit_status const status =
@@ -412,18 +380,9 @@ static void on_letter(struct coordinator *coordinator, uint32_t site,
                                                   .message_epoch = opened.envelope.epoch});
     if (status == TACIT_OK)
         coordinator->accepted_count++;
-    else if (status == TACIT_ROLLBACK)
-        refuse(coordinator, sender, arrival->from, IS_AHEAD, false);
     else
-        refuse(coordinator, sender, arrival->from, tacit_status_text(status), false);
-}
-
-static void on_key(struct coordinator *coordinator, uint32_t site, const struct live_arrival *shown)
-{
-    char const *const objection =
-        live_keys_take(coordinator->voice.keys, shown->from, shown->bytes, shown->size);
-    if (objection != NULL)
-        refuse(coordinator, &coordinator->senders[site], shown->from, objection, true);
+        live_member_refuse(&coordinator->member, &coordinator->senders[site], arrival->from,
+                           status == TACIT_ROLLBACK ? IS_AHEAD : tacit_status_text(status), false);
 }
 
 /* What a site holds of the chain; it may show that this coordinator must not go on. */
@@ -432,7 +391,6 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
 {
     struct live_opened opened;
     struct live_hub_chain *const chain = &coordinator->chain;
-    struct live_sender *const sender = &coordinator->senders[site];
     if (arrival->size == 0)
         return; /* it holds none */
     char const *objection = live_letter_open_entry(&coordinator->letters, arrival, &opened);
@@ -440,10 +398,8 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
     if (objection == NULL)
         objection =
             live_hub_chain_hear(chain, &coordinator->letters, arrival->from, &opened.envelope);
-    if (objection != NULL)
-        refuse(coordinator, sender, arrival->from, objection, opened.is_unsigned);
-    if (opened.lacks_key)
-        live_voice_ask(&coordinator->voice, &coordinator->daemon, arrival->from);
+    (void)live_member_heeds(&coordinator->member, &coordinator->senders[site], arrival->from,
+                            objection, &opened);
     if (chain->stop != LIVE_CHAIN_GOES_ON)
         live_daemon_fail(&coordinator->daemon,
                          chain->stop == LIVE_CHAIN_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
@@ -471,9 +427,9 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (!live_sender_may_speak(sender, live_now_us()))
         return;
     if (!is_known)
-        refuse(coordinator, sender, name, "not in the roster", false);
+        live_member_refuse(&coordinator->member, sender, name, "not in the roster", false);
     else if (is_key)
-        on_key(coordinator, site, &arrival);
+        live_member_take_key(&coordinator->member, sender, &arrival);
     else if (is_entry)
         on_entry(coordinator, site, &arrival);
     else
@@ -481,17 +437,6 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
 }
 
 /* ---- The broker ------------------------------------------------------------------------------ */
-
-/* Entries that sites hold are signed with its own key. */
-static void hear_oneself(struct coordinator *coordinator)
-{
-    size_t size;
-    uint8_t const *const certificate = live_signer_certificate(coordinator->voice.signer, &size);
-    char const *const objection =
-        live_keys_take(coordinator->voice.keys, TACIT_WIRE_COORDINATOR, certificate, size);
-    if (objection != NULL)
-        live_log(LIVE_LOG_WARNING, "key", "this coordinator's own key for signing: %s", objection);
-}
 
 /* What stands; again, after each connection: retained state may be gone with the broker. */
 static void speak(struct coordinator *coordinator)
@@ -524,20 +469,13 @@ static void on_connected(void *context)
     struct coordinator *const coordinator = context;
     struct live_topic const entries =
         live_topic_all_up(coordinator->run.federation, LIVE_TOPIC_CHAIN);
-    live_log(LIVE_LOG_INFO, "connected", "to the broker");
-    live_voice_connected(&coordinator->voice, &coordinator->daemon, &coordinator->letters);
-    hear_oneself(coordinator);
+    live_member_connected(&coordinator->member);
+    live_member_hear_itself(&coordinator->member); /* it signed the entries that sites hold */
     (void)live_bus_subscribe(coordinator->daemon.bus, entries.text);
     if (coordinator->chain.head.number > 1)
         listen_and_speak(coordinator);
     else /* nothing is closed: the state may be new because it was lost */
         live_timer_set(coordinator->look_around, live_now_us() + LOOK_AROUND_US);
-}
-
-static void on_disconnected(void *context, const char *reason)
-{
-    (void)context;
-    live_log(LIVE_LOG_WARNING, "disconnected", "from the broker: %s", reason);
 }
 
 /* ---- Status ---------------------------------------------------------------------------------- */
@@ -672,7 +610,7 @@ static void release(void *context, bool durable)
 static void reload(void *context)
 {
     struct coordinator *const coordinator = context;
-    live_voice_reload(&coordinator->voice, &coordinator->daemon, &coordinator->letters);
+    live_member_reload(&coordinator->member);
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
@@ -769,14 +707,13 @@ static enum tacit_status open_nonce(struct coordinator *coordinator, struct taci
 }
 
 /* Sites are heard, and nobody else. */
-static enum tacit_status open_voice(struct coordinator *coordinator, struct tacit_error *error)
+static enum tacit_status open_member(struct coordinator *coordinator, struct tacit_error *error)
 {
     struct live_coordinator_config const *const config = coordinator->config;
     uint32_t const count = config->hub.site_count;
-    enum tacit_status const status = live_voice_open(&coordinator->voice, &config->signing,
-                                                     config->hub.federation, count + 1, error);
-    coordinator->letters.signer = coordinator->voice.signer;
-    coordinator->letters.keys = coordinator->voice.keys;
+    enum tacit_status const status =
+        live_member_open(&coordinator->member, &coordinator->daemon, &coordinator->letters,
+                         &config->signing, count + 1, error);
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
     coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
     coordinator->terms = calloc(count, sizeof *coordinator->terms);
@@ -850,7 +787,8 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
 {
     struct live_coordinator_config const *const config = coordinator->config;
     struct live_daemon *const daemon = &coordinator->daemon;
-    struct live_bus_events const events = {coordinator, on_connected, on_disconnected, on_received};
+    struct live_bus_events const events = {coordinator, on_connected, live_member_disconnected,
+                                           on_received};
     daemon->context = coordinator;
     daemon->prepare = prepare;
     daemon->release = release;
@@ -924,7 +862,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         return status;
     status = restore(&coordinator, error);
     if (status == TACIT_OK)
-        status = open_voice(&coordinator, error);
+        status = open_member(&coordinator, error);
     bool const runs = status == TACIT_OK && !config->begins_term && !config->ends_run;
     if (status == TACIT_OK && config->begins_term)
         status = write_term(&coordinator);
@@ -947,7 +885,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     live_control_close(coordinator.control);
     live_daemon_close(&coordinator.daemon);
     live_hub_free(coordinator.hub);
-    live_voice_close(&coordinator.voice);
+    live_member_close(&coordinator.member);
     live_hub_chain_close(&coordinator.chain);
     free(coordinator.senders);
     free(coordinator.heard_us);

@@ -7,8 +7,7 @@
 #include "daemon/log.h"
 #include "daemon/names.h"
 #include "hub_chain.h"
-#include "sender.h"
-#include "voice.h"
+#include "member.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ struct recovery {
     struct live_hub_config run;
     struct live_daemon daemon;
     struct live_letters letters;
-    struct live_voice voice;
+    struct live_member member;
     struct live_timer *timer;
     struct live_timer *end; /* of the wait for terms */
     struct shown *sites;
@@ -405,24 +404,13 @@ static const char *take_entry(struct recovery *recovery, uint32_t site,
     return NULL;
 }
 
-static void refuse(struct recovery *recovery, uint32_t site, const char *objection,
-                   bool is_unsigned)
-{
-    char line[2 * LIVE_SENDER_WHY_BYTES];
-    TACIT_ASSERT(site < recovery->run.site_count);
-    if (live_sender_refuse(&recovery->sites[site].sender, live_now_us(), is_unsigned, objection,
-                           line))
-        live_log(LIVE_LOG_WARNING, "refused", "what %s holds: %s", recovery->run.sites[site], line);
-}
-
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
 {
     struct recovery *const recovery = context;
     char name[65];
     struct live_arrival const arrival = {topic, name, bytes, size};
     char const *const federation = recovery->run.federation;
-    struct live_opened opened = {.lacks_key = false};
-    char const *objection = NULL;
+    struct live_opened opened;
     bool const is_key = live_topic_key_of(topic, federation, name);
     if (recovery->is_done ||
         (!is_key && !live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name)))
@@ -431,36 +419,26 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (site == UINT32_MAX || size == 0 ||
         !live_sender_may_speak(&recovery->sites[site].sender, live_now_us()))
         return;
-    if (is_key)
-        objection = live_keys_take(recovery->voice.keys, name, bytes, size);
-    else
-        objection = live_letter_open_entry(&recovery->letters, &arrival, &opened);
-    if (objection == NULL && !is_key)
-        objection = take_entry(recovery, site, &opened);
-    if (objection != NULL)
-        refuse(recovery, site, objection, is_key || opened.is_unsigned);
-    if (opened.lacks_key) { /* its entry comes again behind its key */
-        live_voice_ask(&recovery->voice, &recovery->daemon, name);
-        live_timer_set(recovery->timer, live_now_us() + SAY_US / 20);
+    struct live_sender *const sender = &recovery->sites[site].sender;
+    if (is_key) {
+        live_member_take_key(&recovery->member, sender, &arrival);
+        return;
     }
+    char const *objection = live_letter_open_entry(&recovery->letters, &arrival, &opened);
+    if (objection == NULL)
+        objection = take_entry(recovery, site, &opened);
+    (void)live_member_heeds(&recovery->member, sender, name, objection, &opened);
+    if (opened.lacks_key) /* its entry comes again behind its key */
+        live_timer_set(recovery->timer, live_now_us() + SAY_US / 20);
 }
 
 static void on_connected(void *context)
 {
     struct recovery *const recovery = context;
-    size_t size;
-    live_log(LIVE_LOG_INFO, "connected", "to the broker");
-    live_voice_connected(&recovery->voice, &recovery->daemon, &recovery->letters);
-    uint8_t const *const own = live_signer_certificate(recovery->voice.signer, &size);
-    (void)live_keys_take(recovery->voice.keys, TACIT_WIRE_COORDINATOR, own, size);
+    live_member_connected(&recovery->member);
+    live_member_hear_itself(&recovery->member);
     ask(recovery);
     live_timer_set(recovery->timer, live_now_us() + SAY_US / 10);
-}
-
-static void on_disconnected(void *context, const char *reason)
-{
-    (void)context;
-    live_log(LIVE_LOG_WARNING, "disconnected", "from the broker: %s", reason);
 }
 
 /* ---- While it waits -------------------------------------------------------------------------- */
@@ -574,12 +552,11 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
 {
     struct live_coordinator_config const *const config = recovery->config;
     struct live_daemon *const daemon = &recovery->daemon;
-    struct live_bus_events const events = {recovery, on_connected, on_disconnected, on_received};
+    struct live_bus_events const events = {recovery, on_connected, live_member_disconnected,
+                                           on_received};
     enum tacit_status status =
-        live_voice_open(&recovery->voice, &config->signing, recovery->run.federation,
-                        recovery->run.site_count + 1, error);
-    recovery->letters.signer = recovery->voice.signer;
-    recovery->letters.keys = recovery->voice.keys;
+        live_member_open(&recovery->member, daemon, &recovery->letters, &config->signing,
+                         recovery->run.site_count + 1, error);
     recovery->sites = calloc(recovery->run.site_count, sizeof *recovery->sites);
     recovery->timer = live_timer_new(daemon->loop, on_timer, recovery);
     recovery->end = live_timer_new(daemon->loop, on_end, recovery);
@@ -634,7 +611,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
     *goes_on = status == TACIT_OK && recovery.is_done;
     *term = *goes_on ? last_term(&recovery) : 0;
     live_daemon_close(&recovery.daemon);
-    live_voice_close(&recovery.voice);
+    live_member_close(&recovery.member);
     free(recovery.letter);
     free(recovery.sites);
     return status;

@@ -162,7 +162,7 @@ def hostile_reports_change_nothing(federation_of):
         require(hostile.publish(federation.topic("up/site-2/elimination"), sent) == 0, "the broker refused it")
         wait_for(f"hostile envelope {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
     require(unchanged(federation.status()) == before, f"{federation.status()}")
-    require(federation.log("coordinator").count("a message from site-2") == len(cases) + len(envelopes),
+    require(federation.log("coordinator").count("under the name site-2") == len(cases) + len(envelopes),
             "not every refusal is logged")
 
     for topic in (federation.topic("up/site-0/elimination"), federation.topic("down/elimination"),

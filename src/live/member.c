@@ -1,0 +1,152 @@
+#include "member.h"
+#include "bus/topics.h"
+#include "daemon/log.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_AGAIN_US UINT64_C(1000000)
+
+static void give(const struct live_member *member)
+{
+    member->letters->signer = member->signer;
+    member->letters->keys = member->keys;
+}
+
+enum tacit_status live_member_open(struct live_member *member, struct live_daemon *daemon,
+                                   struct live_letters *letters,
+                                   const struct live_signing_config *config, uint32_t heard_max,
+                                   struct tacit_error *error)
+{
+    TACIT_ASSERT(config != NULL && letters->federation != NULL);
+    *member = (struct live_member){.daemon = daemon, .letters = letters, .config = *config};
+    enum tacit_status status = live_signer_open(&member->signer, config, error);
+    if (status == TACIT_OK)
+        status = live_keys_new(&member->keys, config->ca_file, heard_max, error);
+    if (status != TACIT_OK)
+        live_member_close(member);
+    else
+        give(member);
+    return status;
+}
+
+void live_member_close(struct live_member *member)
+{
+    live_signer_close(member->signer);
+    live_keys_free(member->keys);
+    *member = (struct live_member){0};
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+static void renew(struct live_member *member)
+{
+    TACIT_ASSERT(member->signer != NULL && member->keys != NULL);
+    struct tacit_error error = {""};
+    struct live_signer *fresh = NULL;
+    if (live_signer_open(&fresh, &member->config, &error) == TACIT_OK) {
+        live_signer_close(member->signer);
+        member->signer = fresh;
+    } else {
+        live_log(LIVE_LOG_WARNING, "key", "the key for signing stays as it was: %s", error.text);
+    }
+    if (!live_keys_refresh(member->keys))
+        live_log(LIVE_LOG_WARNING, "key",
+                 "the CA, or its list of revoked certificates, cannot be read: it stays as it was");
+    give(member);
+}
+
+static void show_key(struct live_member *member)
+{
+    char const *const federation = member->letters->federation;
+    TACIT_ASSERT(member->config.name != NULL);
+    size_t size;
+    renew(member);
+    (void)live_bus_subscribe(member->daemon->bus, live_topic_key(federation, "+").text);
+    uint8_t const *const certificate = live_signer_certificate(member->signer, &size);
+    live_daemon_send(member->daemon, live_topic_key(federation, member->config.name).text,
+                     certificate, size, true);
+}
+
+void live_member_connected(struct live_member *member)
+{
+    live_log(LIVE_LOG_INFO, "connected", "to the broker");
+    show_key(member);
+}
+
+void live_member_disconnected(void *context, const char *reason)
+{
+    (void)context;
+    live_log(LIVE_LOG_WARNING, "disconnected", "from the broker: %s", reason);
+}
+
+void live_member_reload(struct live_member *member)
+{
+    live_bus_renew(member->daemon->bus);
+    if (live_bus_is_connected(member->daemon->bus))
+        show_key(member);
+    else
+        renew(member);
+}
+
+void live_member_hear_itself(struct live_member *member)
+{
+    size_t size;
+    uint8_t const *const certificate = live_signer_certificate(member->signer, &size);
+    char const *const objection =
+        live_keys_take(member->keys, member->config.name, certificate, size);
+    if (objection != NULL)
+        live_log(LIVE_LOG_WARNING, "key", "its own key for signing: %s", objection);
+}
+
+void live_member_ask(struct live_member *member, const char *name)
+{
+    uint64_t const now_us = live_now_us();
+    if (member->asked_us != 0 && now_us - member->asked_us < ASK_AGAIN_US)
+        return;
+    member->asked_us = now_us;
+    (void)live_bus_subscribe(member->daemon->bus,
+                             live_topic_key(member->letters->federation, name).text);
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+void live_member_post(struct live_member *member, const struct live_letter *letter,
+                      bool is_retained)
+{
+    size_t size;
+    uint8_t *const bytes = live_letter_close(member->letters, letter, &size);
+    if (bytes == NULL)
+        live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
+    else
+        live_daemon_send(member->daemon, letter->topic, bytes, size, is_retained);
+    free(bytes);
+}
+
+void live_member_refuse(struct live_member *member, struct live_sender *sender, const char *name,
+                        const char *why, bool is_unsigned)
+{
+    char line[2 * LIVE_SENDER_WHY_BYTES];
+    member->refused_count++;
+    member->unsigned_count += is_unsigned;
+    if (live_sender_refuse(sender, live_now_us(), is_unsigned, why, line))
+        live_log(LIVE_LOG_WARNING, "refused", "under the name %s: %s", name, line);
+}
+
+bool live_member_heeds(struct live_member *member, struct live_sender *sender, const char *name,
+                       const char *objection, const struct live_opened *opened)
+{
+    if (objection != NULL)
+        live_member_refuse(member, sender, name, objection, opened->is_unsigned);
+    if (opened->lacks_key)
+        live_member_ask(member, name);
+    return objection == NULL;
+}
+
+void live_member_take_key(struct live_member *member, struct live_sender *sender,
+                          const struct live_arrival *shown)
+{
+    char const *const objection =
+        live_keys_take(member->keys, shown->from, shown->bytes, shown->size);
+    if (objection != NULL)
+        live_member_refuse(member, sender, shown->from, objection, true);
+}
