@@ -5,15 +5,7 @@
  * another arm (without exploration). */
 #include <stdio.h>
 #include <stdlib.h>
-#include "tacit/glm.h"
-
-#define CLIENTS_MAX 16u
-
-struct federation {
-    struct tacit_glm_model model;
-    struct tacit_glm_hub *hub;
-    struct tacit_glm_client *clients[CLIENTS_MAX];
-};
+#include "../support/glm_driver.h"
 
 static void require(bool is_so, const char *what)
 {
@@ -23,46 +15,6 @@ static void require(bool is_so, const char *what)
     exit(1);
 }
 
-static void set_up(struct federation *federation)
-{
-    struct tacit_glm_hub_config const hub = {.model = federation->model,
-                                             .resend_after_us = 1000000};
-    federation->hub = malloc(tacit_glm_hub_size(&hub));
-    require(federation->hub != NULL && tacit_glm_hub_init(federation->hub, &hub) == TACIT_OK,
-            "the hub does not begin");
-    for (uint32_t i = 0; i < federation->model.client_count; i++) {
-        struct tacit_glm_client_config const client = {
-            .model = federation->model, .client_id = i, .resend_after_us = 1000000};
-        federation->clients[i] = malloc(tacit_glm_client_size(&client));
-        require(federation->clients[i] != NULL &&
-                    tacit_glm_client_init(federation->clients[i], &client) == TACIT_OK,
-                "a client does not begin");
-    }
-}
-
-/* What the hub says goes to all, their answers to the hub, until it says no more. */
-static void carry_out(struct federation *federation, const struct tacit_glm_message *trigger)
-{
-    struct tacit_glm_update said;
-    struct tacit_glm_event event = {.kind = TACIT_EVENT_RECEIVE, .as.message = trigger};
-    require(tacit_glm_hub_step(federation->hub, &event, &said) == TACIT_OK, "the trigger");
-    while (said.send) {
-        struct tacit_glm_message const message = said.message;
-        said.send = false;
-        for (uint32_t i = 0; i < federation->model.client_count; i++) {
-            struct tacit_glm_update answer;
-            event.as.message = &message;
-            require(tacit_glm_client_step(federation->clients[i], &event, NULL, &answer) ==
-                        TACIT_OK,
-                    "a client refuses");
-            event.as.message = &answer.message;
-            if (answer.send)
-                require(tacit_glm_hub_step(federation->hub, &event, &said) == TACIT_OK,
-                        "the hub refuses");
-        }
-    }
-}
-
 static double number(void)
 {
     double value;
@@ -70,48 +22,36 @@ static double number(void)
     return value;
 }
 
-static void play(struct federation *federation, uint32_t site, uint32_t arm_count)
+static void play(struct glm_driver *driver, uint32_t site, uint32_t arm_count)
 {
-    uint32_t const d = federation->model.dimension;
+    uint32_t const d = driver->model.dimension;
     double contexts[64 * 64];
-    struct tacit_glm_update update;
-    require(site < federation->model.client_count && arm_count <= 64, "no such site");
+    require(site < driver->model.client_count && arm_count <= 64, "no such site");
     for (uint32_t i = 0; i < arm_count * d; i++)
         contexts[i] = number();
     uint32_t const arm = (uint32_t)number();
-    double const reward = number();
-    struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER,
-                                    .as.offer = {arm_count, d, contexts}};
-    if (federation->model.explore <= 0) {
-        require(tacit_glm_client_step(federation->clients[site], &event, NULL, &update) == TACIT_OK,
-                "the contexts are refused");
-        require(update.arm == arm, "another arm was chosen");
-    }
-    event.kind = TACIT_EVENT_REWARD;
-    event.as.reward = (struct tacit_glm_reward){contexts + (size_t)arm * d, reward, 0, 0};
-    require(tacit_glm_client_step(federation->clients[site], &event, NULL, &update) == TACIT_OK,
-            "the reward is refused");
-    if (update.send)
-        carry_out(federation, &update.message);
+    if (driver->model.explore <= 0)
+        require(glm_driver_decide(driver, site, arm_count, contexts) == arm,
+                "another arm was chosen");
+    glm_driver_reward(driver, site, 0, contexts + (size_t)arm * d, number());
 }
 
 int main(void)
 {
-    struct federation federation;
+    struct glm_driver driver;
     uint32_t const sites = (uint32_t)number();
     uint32_t const d = (uint32_t)number();
     uint64_t const horizon = (uint64_t)number();
-    federation.model =
+    struct tacit_glm_model model =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, sites, d, horizon);
-    federation.model.clock = TACIT_GLM_COUNTS;
-    federation.model.threshold = number();
-    federation.model.explore = number();
-    require(sites <= CLIENTS_MAX, "too many sites");
-    set_up(&federation);
+    model.clock = TACIT_GLM_COUNTS;
+    model.threshold = number();
+    model.explore = number();
+    glm_driver_open(&driver, &model, TACIT_LINALG_PORTABLE);
     for (uint32_t site; scanf("%u", &site) == 1;)
-        play(&federation, site, (uint32_t)number());
+        play(&driver, site, (uint32_t)number());
     struct tacit_glm_hub_view view;
-    tacit_glm_hub_look(federation.hub, &view);
+    tacit_glm_hub_look(driver.hub, &view);
     printf("%u %llu", view.sync, (unsigned long long)view.model_count);
     for (uint32_t i = 0; i < d; i++)
         printf(" %.17g", view.theta[i]);
@@ -119,8 +59,6 @@ int main(void)
         for (uint32_t j = 0; j < d; j++)
             printf(" %.17g", view.matrix[i * TACIT_LINALG_STRIDE(d) + j]);
     printf("\n");
-    for (uint32_t i = 0; i < sites; i++)
-        free(federation.clients[i]);
-    free(federation.hub);
+    glm_driver_close(&driver);
     return 0;
 }

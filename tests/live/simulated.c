@@ -9,22 +9,17 @@
 #include "../support/elim_sim.h"
 #include "../support/tape.h"
 #include "tacit/wire_elim.h"
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ARMS_MAX 64u
-#define AGENTS_MAX 64u
 #define WORDS_BEFORE_MEANS 11
 
 struct watch {
+    struct tape_watch tape;
     const struct elim_sim *experiment;
-    struct tacit_rng rewards[AGENTS_MAX]; /* replays of the streams that the run draws from */
-    bool is_over; /* the last order is out: what is pulled from here on is not told */
 };
-
-/* ---- What the run does ---- */
 
 static void print_message(void *context, const struct tacit_elim_message *message)
 {
@@ -35,49 +30,22 @@ static void print_message(void *context, const struct tacit_elim_message *messag
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
     TACIT_ASSERT(tacit_wire_elim_encode(message, arms, agents, bytes) == TACIT_OK);
-    (void)printf("message %" PRIu32 " %" PRIu32 " ", message->from, message->to);
-    for (size_t i = 0; i < size; i++)
-        (void)printf("%02x", bytes[i]);
-    (void)printf("\n");
+    tape_print_message(message->from, message->to, bytes, size);
     free(bytes);
-    watch->is_over = watch->is_over || (message->kind == TACIT_ELIM_ORDER && message->last);
+    watch->tape.is_over =
+        watch->tape.is_over || (message->kind == TACIT_ELIM_ORDER && message->last);
 }
 
-/* The simulator draws a block's rewards into one sum; drawn again, one by one. */
 static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t count)
 {
     struct watch *const watch = context;
-    if (watch->is_over)
-        return;
-    (void)printf("rewards %" PRIu32 " %" PRIu32, agent, arm);
-    for (uint64_t i = 0; i < count; i++) {
-        union tacit_sum reward = {0};
-        tacit_env_pull(&watch->experiment->common.env, agent, arm, 1,
-                       &watch->experiment->mechanism.scale, &watch->rewards[agent], &reward);
-        (void)printf(" %" PRId64, reward.steps);
-    }
-    (void)printf("\n");
+    tape_print_rewards(&watch->tape, agent, arm, count);
 }
 
-/* ---- Tapes ---- */
-
-static void write_tapes(const char *folder, const struct elim_sim *experiment)
+static void play(const char *folder, struct elim_sim *experiment)
 {
-    uint64_t const seed = experiment->common.seed;
-    for (uint32_t agent = 0; agent < experiment->common.agent_count; agent++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "%" PRIu32 ".noise", agent);
-        tape_write(folder, name, tacit_rng_stream(seed, 0, agent, TACIT_PURPOSE_NOISE));
-    }
-    tape_write(folder, "hub.decisions",
-               tacit_rng_stream(seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SELECTION));
-}
-
-/* ---- The run ---- */
-
-static void play(struct elim_sim *experiment)
-{
-    struct watch watch = {.experiment = experiment};
+    struct watch watch = {
+        tape_watch_begin(folder, &experiment->common, &experiment->mechanism.scale), experiment};
     struct elim_observer observer = {
         .context = &watch, .sent = print_message, .pulled = print_rewards};
     double metrics[ELIM_METRIC_COUNT];
@@ -88,9 +56,6 @@ static void play(struct elim_sim *experiment)
         .metrics = metrics, .regret = regret, .eliminated = eliminated, .finished = finished};
     struct tacit_sim_control control = {0};
     bool healed;
-    for (uint32_t agent = 0; agent < experiment->common.agent_count; agent++)
-        watch.rewards[agent] =
-            tacit_rng_stream(experiment->common.seed, 0, agent, TACIT_PURPOSE_REWARD);
     experiment->hooks = elim_observe(&observer);
     TACIT_ASSERT(elim_sim_run_one(experiment, 0, &results, &control, &healed) == TACIT_OK);
     TACIT_ASSERT(healed);
@@ -126,9 +91,10 @@ int main(int count, char **words)
                        .means = means,
                        .sd = strtod(words[10], NULL)},
         .epsilon_per_reward = mechanism.epsilon_per_reward};
-    TACIT_ASSERT(experiment.common.agent_count <= AGENTS_MAX);
     TACIT_ASSERT(tacit_mechanism_init(&experiment.mechanism, &mechanism) == TACIT_OK);
-    write_tapes(words[1], &experiment);
-    play(&experiment);
+    tape_write(
+        words[1], "hub.decisions",
+        tacit_rng_stream(experiment.common.seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SELECTION));
+    play(words[1], &experiment);
     return 0;
 }

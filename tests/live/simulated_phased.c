@@ -8,72 +8,39 @@
 #include "../../src/families/phased/run.h"
 #include "../support/tape.h"
 #include "tacit/wire_phased.h"
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ARMS_MAX 64u
-#define AGENTS_MAX 64u
 #define WORDS_BEFORE_MEANS 8
-
-struct watch {
-    const struct phased_sim *sim;
-    struct tacit_rng rewards[AGENTS_MAX]; /* replays of the streams that the run draws from */
-    bool is_over; /* the last order is out: what is pulled from here on is not told */
-};
 
 static void print_message(void *context, const struct tacit_phased_message *message)
 {
-    struct watch *const watch = context;
+    struct tape_watch *const watch = context;
     size_t const size = tacit_wire_phased_bytes(message);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
     TACIT_ASSERT(tacit_wire_phased_encode(message, bytes) == TACIT_OK);
-    (void)printf("message %" PRIu32 " %" PRIu32 " ", message->from, message->to);
-    for (size_t i = 0; i < size; i++)
-        (void)printf("%02x", bytes[i]);
-    (void)printf("\n");
+    tape_print_message(message->from, message->to, bytes, size);
     free(bytes);
     watch->is_over = watch->is_over || (message->kind == TACIT_PHASED_ORDER && message->last);
 }
 
-/* The simulator draws a block's rewards into one sum; drawn again, one by one. */
 static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t count)
 {
-    struct watch *const watch = context;
-    if (watch->is_over)
-        return;
-    (void)printf("rewards %" PRIu32 " %" PRIu32, agent, arm);
-    for (uint64_t i = 0; i < count; i++) {
-        union tacit_sum reward = {0};
-        tacit_env_pull(&watch->sim->common.env, agent, arm, 1, &watch->sim->mechanism.scale,
-                       &watch->rewards[agent], &reward);
-        (void)printf(" %" PRId64, reward.steps);
-    }
-    (void)printf("\n");
+    tape_print_rewards(context, agent, arm, count);
 }
 
-static void write_tapes(const char *folder, const struct phased_sim *sim)
+static void play(const char *folder, struct phased_sim *sim)
 {
-    for (uint32_t agent = 0; agent < sim->common.agent_count; agent++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "%" PRIu32 ".noise", agent);
-        tape_write(folder, name, tacit_rng_stream(sim->common.seed, 0, agent, TACIT_PURPOSE_NOISE));
-    }
-}
-
-static void play(struct phased_sim *sim)
-{
-    struct watch watch = {.sim = sim};
+    struct tape_watch watch = tape_watch_begin(folder, &sim->common, &sim->mechanism.scale);
     struct phased_observer const observer = {
         .context = &watch, .sent = print_message, .pulled = print_rewards};
     atomic_bool stop = false;
     bool healed;
     enum tacit_status status;
     struct phased_outcome outcome;
-    for (uint32_t agent = 0; agent < sim->common.agent_count; agent++)
-        watch.rewards[agent] = tacit_rng_stream(sim->common.seed, 0, agent, TACIT_PURPOSE_REWARD);
     sim->observer = &observer;
     struct phased_run *const run = phased_run_new(sim, &status);
     struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
@@ -116,9 +83,7 @@ int main(int count, char **words)
                                           .growth = TACIT_PHASES_GROWTH,
                                           .arms_per_round = arms < 4 ? arms : 4,
                                           .confidence = strtod(words[6], NULL)}};
-    TACIT_ASSERT(sim.common.agent_count <= AGENTS_MAX);
     TACIT_ASSERT(tacit_mechanism_init(&sim.mechanism, &mechanism) == TACIT_OK);
-    write_tapes(words[1], &sim);
-    play(&sim);
+    play(words[1], &sim);
     return 0;
 }

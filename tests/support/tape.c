@@ -1,4 +1,5 @@
 #include "tape.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 #define TAPE_WORDS 65536u
@@ -16,4 +17,40 @@ void tape_write(const char *folder, const char *name, struct tacit_rng stream)
         TACIT_ASSERT(fwrite(&word, sizeof word, 1, file) == 1);
     }
     TACIT_ASSERT(fclose(file) == 0);
+}
+
+struct tape_watch tape_watch_begin(const char *folder, const struct tacit_sim *sim,
+                                   const struct tacit_scale *scale)
+{
+    struct tape_watch watch = {.sim = sim, .scale = scale};
+    TACIT_ASSERT(sim->agent_count <= TAPE_AGENTS_MAX);
+    for (uint32_t agent = 0; agent < sim->agent_count; agent++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "%" PRIu32 ".noise", agent);
+        tape_write(folder, name, tacit_rng_stream(sim->seed, 0, agent, TACIT_PURPOSE_NOISE));
+        watch.rewards[agent] = tacit_rng_stream(sim->seed, 0, agent, TACIT_PURPOSE_REWARD);
+    }
+    return watch;
+}
+
+void tape_print_message(uint32_t from, uint32_t to, const uint8_t *bytes, size_t size)
+{
+    (void)printf("message %" PRIu32 " %" PRIu32 " ", from, to);
+    for (size_t i = 0; i < size; i++)
+        (void)printf("%02x", bytes[i]);
+    (void)printf("\n");
+}
+
+void tape_print_rewards(struct tape_watch *watch, uint32_t agent, uint32_t arm, uint64_t count)
+{
+    if (watch->is_over)
+        return;
+    (void)printf("rewards %" PRIu32 " %" PRIu32, agent, arm);
+    for (uint64_t i = 0; i < count; i++) {
+        union tacit_sum reward = {0};
+        tacit_env_pull(&watch->sim->env, agent, arm, 1, watch->scale, &watch->rewards[agent],
+                       &reward);
+        (void)printf(" %" PRId64, reward.steps);
+    }
+    (void)printf("\n");
 }

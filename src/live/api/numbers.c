@@ -83,7 +83,7 @@ void live_columns_write(const struct live_column *columns, size_t count, const c
                 live_buffer_format(out, "%s{%s=\"%s\"}", column->metric, label, names[i]);
             else
                 live_buffer_format(out, "%s{%s=\"%" PRIu32 "\"}", column->metric, label, i);
-            live_buffer_format(out, column->kind == LIVE_REALS ? " %.9g\n" : " %.15g\n",
+            live_buffer_format(out, column->kind == LIVE_REALS ? " %.6g\n" : " %.15g\n",
                                value_of(column, i));
         }
     }
