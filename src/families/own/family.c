@@ -94,31 +94,20 @@ struct run {
     uint64_t *counts; /* K: its pulls */
 };
 
-static void run_free(void *memory)
-{
-    struct run *const run = memory;
-    if (run == NULL)
-        return;
-    tacit_sim_instance_free(&run->instance);
-    free(run->regret);
-    free(run->counts);
-    free(run);
-}
-
 static void *run_new(const void *memory, enum tacit_status *status)
 {
     struct plan const *const plan = memory;
-    struct run *const run = calloc(1, sizeof *run);
+    struct run *const run = tacit_sim_new(NULL, 1, sizeof *run);
     *status = TACIT_MEMORY;
     if (run == NULL)
         return NULL;
     run->plan = plan;
-    run->regret = calloc(plan->sim.point_count, sizeof *run->regret);
-    run->counts = calloc(plan->sim.env.arm_count, sizeof *run->counts);
-    *status = tacit_sim_instance_init(&run->instance, &plan->sim);
-    if (run->regret != NULL && run->counts != NULL && *status == TACIT_OK)
+    run->regret = tacit_sim_new(run, plan->sim.point_count, sizeof *run->regret);
+    run->counts = tacit_sim_new(run, plan->sim.env.arm_count, sizeof *run->counts);
+    *status = tacit_sim_instance_init(&run->instance, &plan->sim, run);
+    if (*status == TACIT_OK)
         return run;
-    run_free(run);
+    tacit_sim_delete(run);
     return NULL;
 }
 
@@ -251,4 +240,4 @@ const struct tacit_family own_family = {
     .player = {.metric_count = METRIC_COUNT,
                .run_new = run_new,
                .run_play = run_play,
-               .run_free = run_free}};
+               .run_free = tacit_sim_delete}};
