@@ -213,16 +213,17 @@ size_t tacit_wire_elim_rows_bytes(enum tacit_elim_message_kind kind,
 {
     size_t const set = TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t);
     size_t const numbers = rows->row_count * rows->sum_count * sizeof(int64_t);
-    size_t body = (1 + 4) + wire_field_bytes(rows->span_bytes);
+    size_t body = (1 + 4) + 1 + wire_part_bytes(rows->span_bytes);
     TACIT_ASSERT(kind == TACIT_ELIM_ADVERT || kind == TACIT_ELIM_REQUEST ||
                  kind == TACIT_ELIM_DATA);
     if (kind == TACIT_ELIM_DATA) {
-        body += (1 + 8) + wire_field_bytes(set) + (numbers > 0 ? wire_field_bytes(numbers) : 0);
+        body +=
+            (1 + 8) + 1 + wire_part_bytes(set) + (numbers > 0 ? 1 + wire_part_bytes(numbers) : 0);
         if (rows->has_openings)
-            body += wire_field_bytes(rows->row_count * OPENING_BYTES) +
-                    wire_field_bytes(rows->has_seals ? rows->row_count * TACIT_ELIM_SEAL_BYTES : 0);
+            body += 1 + wire_part_bytes(rows->row_count * OPENING_BYTES) + 1 +
+                    wire_part_bytes(rows->has_seals ? rows->row_count * TACIT_ELIM_SEAL_BYTES : 0);
     }
-    return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + 1 + wire_field_bytes(body);
+    return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + 2 + wire_part_bytes(body);
 }
 
 /* Rows that are in a table, one after the other, with what opens them: in a block of the

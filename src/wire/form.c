@@ -5,19 +5,6 @@
 #define ARENA_HEAD 8u
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-size_t wire_varint_bytes(size_t value)
-{
-    size_t bytes = 1;
-    for (; value >= 128; value >>= 7)
-        bytes++;
-    return bytes;
-}
-
-size_t wire_field_bytes(size_t content)
-{
-    return 1 + wire_varint_bytes(content) + content;
-}
-
 bool wire_is_name(const char *text)
 {
     TACIT_ASSERT(text != NULL);

@@ -1,13 +1,7 @@
-/* What all schemas have in common: lengths of parts, and what is a name. */
+/* What all messages have in common: what is a name, and memory. */
 #ifndef TACIT_WIRE_FORM_H
 #define TACIT_WIRE_FORM_H
 #include "tacit/wire.h"
-
-/* Bytes of a number in base 128. */
-size_t wire_varint_bytes(size_t value);
-
-/* Tag, length, content of a field whose number is below 16. */
-size_t wire_field_bytes(size_t content);
 
 /* 1 to 64 of A-Z a-z 0-9 _ - */
 bool wire_is_name(const char *text);

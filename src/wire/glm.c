@@ -16,7 +16,7 @@
 #define MATRIX(n, name)                                                                            \
     {                                                                                              \
         .number = (n), .kind = WIRE_MATRIX, .via = WIRE_AT(name), .width = 8, .stride = 8,         \
-        IF(name)                                                                                   \
+        PER(WIRE_TRIANGLE), IF(name)                                                               \
     }
 
 /* ---- Messages -------------------------------------------------------------------------------- */

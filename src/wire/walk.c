@@ -61,31 +61,41 @@ static uint32_t tag_of(const struct wire_field *field)
     return (uint32_t)field->number << 3 | end;
 }
 
-/* Elements that are written; WIRE_ABSENT: the field is not there. */
-static size_t count_of(const struct wire_field *field, const uint8_t *message,
-                       const uint32_t *sizes)
+static bool is_there(const struct wire_field *field, const uint8_t *message)
 {
-    size_t count = field->per == WIRE_ONE ? 1 : sizes[field->per];
-    TACIT_ASSERT(field->per < WIRE_SIZES);
-    if (field->rule != NULL)
-        return field->rule(message, sizes);
-    if (field->when.size > 0 && member_of(message, field->when) == 0)
-        return WIRE_ABSENT;
-    if (field->kind == WIRE_BLOB || is_single(field))
+    return field->when.size == 0 || member_of(message, field->when) != 0;
+}
+
+/* Elements of a field that is there if it has any. */
+static size_t elements_there(const struct wire_field *field, const uint8_t *message,
+                             const uint32_t *sizes)
+{
+    size_t count = sizes[field->per];
+    if (is_single(field) || field->kind == WIRE_BLOB)
         return 1;
     if (field->counted.size > 0)
         count = (size_t)member_of(message, field->counted);
     if (field->kind == WIRE_SET)
-        count = TACIT_BITS_WORDS(count);
+        return TACIT_BITS_WORDS(count);
     return count == 0 && field->kind != WIRE_BYTES ? WIRE_ABSENT : count;
 }
 
+/* Elements that are written; WIRE_ABSENT: the field is not there. */
+static size_t count_of(const struct wire_field *field, const uint8_t *message,
+                       const uint32_t *sizes)
+{
+    if (field->rule != NULL)
+        return field->rule(message, sizes);
+    return is_there(field, message) ? elements_there(field, message, sizes) : WIRE_ABSENT;
+}
+
+/* NULL: there is none, or only the length is asked for. */
 static const uint8_t *elements_of(const struct wire_field *field, const uint8_t *message)
 {
     const uint8_t *elements = message;
     if (field->via != 0)
         memcpy(&elements, message + field->via, sizeof elements);
-    return elements;
+    return elements == NULL ? NULL : elements + field->member.at;
 }
 
 /* Where numbers lie in memory as they do on the wire, they go at once. */
@@ -97,56 +107,179 @@ static bool is_little_endian(void)
     return first == 1;
 }
 
-/* ---- Writing: one walk, whose bytes are written, or only counted ---- */
+/* ---- Lengths ---- */
+
+static size_t varint_bytes(size_t value)
+{
+    size_t bytes = 1;
+    for (; value >= 128; value >>= 7)
+        bytes++;
+    return bytes;
+}
+
+size_t wire_part_bytes(size_t content)
+{
+    return varint_bytes(content) + content;
+}
+
+/* The bytes of a set from that of its lowest member to that of its highest. */
+struct span {
+    size_t first;
+    size_t count; /* 0: no members */
+};
+
+static uint8_t set_byte(const uint64_t *set, size_t index)
+{
+    return (uint8_t)(set[index / 8] >> (8 * (index % 8)));
+}
+
+static struct span span_of(const uint64_t *set, uint32_t count)
+{
+    size_t low = 0;
+    size_t high = TACIT_BITS_WORDS(count);
+    TACIT_ASSERT(set != NULL);
+    while (low < high && set[low] == 0)
+        low++;
+    if (low == high)
+        return (struct span){0, 0};
+    while (set[high - 1] == 0)
+        high--;
+    size_t first = low * sizeof(uint64_t);
+    size_t end = high * sizeof(uint64_t);
+    while (set_byte(set, first) == 0)
+        first++;
+    while (set_byte(set, end - 1) == 0)
+        end--;
+    return (struct span){first, end - first};
+}
+
+static const char *text_at(const uint8_t *element)
+{
+    const char *text;
+    memcpy(&text, element, sizeof text);
+    TACIT_ASSERT(text != NULL);
+    return text;
+}
+
+static size_t tag_bytes(const struct wire_field *field)
+{
+    return field->number < 16 ? 1 : 2;
+}
+
+/* What follows the tag, and of elements with tags of their own these. */
+static size_t content_bytes(const struct wire_field *field, const uint8_t *message, size_t count,
+                            const uint32_t *sizes)
+{
+    const uint8_t *const from = elements_of(field, message);
+    size_t bytes = (count - 1) * tag_bytes(field);
+    switch ((enum wire_kind)field->kind) {
+    case WIRE_VERSION:
+    case WIRE_NUMBER:
+    case WIRE_KIND:
+    case WIRE_TWICE:
+    case WIRE_REAL:
+        return field->width;
+    case WIRE_EMPTY:
+    case WIRE_BYTES:
+    case WIRE_ROW:
+    case WIRE_REALS:
+    case WIRE_MATRIX:
+    case WIRE_SET:
+        return wire_part_bytes(count * field->width);
+    case WIRE_SPAN:
+        return 4 + tag_bytes(field) +
+               wire_part_bytes(
+                   span_of((const uint64_t *)(const void *)from, sizes[field->per]).count);
+    case WIRE_NAME:
+        return wire_part_bytes(strlen((const char *)from));
+    case WIRE_BLOB:
+        return wire_part_bytes((size_t)member_of(message, field->counted));
+    case WIRE_TEXT:
+        for (size_t i = 0; i < count; i++)
+            bytes += wire_part_bytes(strlen(text_at(from + i * field->stride)));
+        return bytes;
+    case WIRE_PARTS:
+        for (size_t i = 0; i < count; i++)
+            bytes += wire_part_bytes(wire_length(field->inner, from + i * field->stride, sizes));
+        return bytes;
+    }
+    TACIT_ASSERT(false);
+    return 0;
+}
+
+static uint32_t body_of(const struct wire_table *table, const uint8_t *message)
+{
+    uint32_t const body = (uint32_t)load(message, table->kind_bytes) - table->first_kind;
+    TACIT_ASSERT(body < table->body_count);
+    return body;
+}
+
+size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table->field_count; i++) {
+        const struct wire_field *const field = &table->fields[i];
+        if (field->rule == NULL && !is_there(field, message))
+            continue;
+        if (field->kind <= WIRE_REAL) { /* most are such */
+            bytes += tag_bytes(field) + field->width;
+            continue;
+        }
+        size_t const count = field->rule != NULL ? field->rule(message, sizes)
+                                                 : elements_there(field, message, sizes);
+        if (count != WIRE_ABSENT)
+            bytes += tag_bytes(field) + content_bytes(field, message, count, sizes);
+    }
+    if (table->bodies != NULL)
+        bytes += 2 + wire_part_bytes(
+                         wire_length(table->bodies[body_of(table, message)], message, sizes));
+    return bytes;
+}
+
+/* ---- Writing ---- */
 
 struct sink {
-    uint8_t *bytes; /* NULL: counted */
-    size_t count;
+    uint8_t *at;
     const uint32_t *sizes;
 };
 
 static void put(struct sink *sink, const void *bytes, size_t size)
 {
-    if (sink->bytes != NULL && size > 0)
-        memcpy(sink->bytes + sink->count, bytes, size);
-    sink->count += size;
+    if (size > 0)
+        memcpy(sink->at, bytes, size);
+    sink->at += size;
 }
 
 static void put_varint(struct sink *sink, size_t value)
 {
-    uint8_t bytes[10];
-    size_t size = 0;
     for (; value >= 128; value >>= 7)
-        bytes[size++] = (uint8_t)(value | 128);
-    bytes[size++] = (uint8_t)value;
-    put(sink, bytes, size);
+        *sink->at++ = (uint8_t)(value | 128);
+    *sink->at++ = (uint8_t)value;
 }
 
 /* Lowest byte first. */
 static void put_number(struct sink *sink, uint64_t value, size_t width)
 {
-    uint8_t bytes[8];
     TACIT_ASSERT(width == 4 || width == 8);
     for (size_t i = 0; i < width; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    put(sink, bytes, width);
+        *sink->at++ = (uint8_t)(value >> (8 * i));
 }
 
-static void put_numbers(struct sink *sink, const struct wire_field *field, const uint8_t *from,
-                        size_t count)
+static void put_elements(struct sink *sink, const struct wire_field *field, const uint8_t *from,
+                         size_t count)
 {
     size_t const width = field->width;
     bool const is_raw = field->kind == WIRE_BYTES || is_little_endian();
     TACIT_ASSERT(width > 0);
-    if (sink->bytes == NULL || (is_raw && (count <= 1 || field->stride == width))) {
+    if (is_raw && (count <= 1 || field->stride == width)) {
         put(sink, from, count * width);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++, from += field->stride) {
         if (is_raw)
-            put(sink, from + i * field->stride, width);
+            put(sink, from, width);
         else
-            put_number(sink, load(from + i * field->stride, width), width);
+            put_number(sink, load(from, width), width);
     }
 }
 
@@ -154,36 +287,26 @@ static void put_numbers(struct sink *sink, const struct wire_field *field, const
 static void put_matrix(struct sink *sink, const struct wire_field *field, const uint8_t *matrix)
 {
     uint32_t const d = sink->sizes[WIRE_NUMBERS];
-    put_varint(sink, TACIT_LINALG_PACKED(d) * sizeof(double));
     for (uint32_t i = 0; i < d; i++)
-        put_numbers(sink, field, matrix + (i * TACIT_LINALG_STRIDE(d) + i) * sizeof(double), d - i);
+        put_elements(sink, field, matrix + (i * TACIT_LINALG_STRIDE(d) + i) * sizeof(double),
+                     d - i);
 }
 
-/* From the byte of the lowest member to that of the highest. */
 static void put_span(struct sink *sink, const struct wire_field *field, const uint64_t *set)
 {
-    uint32_t const count = sink->sizes[field->per];
-    size_t words = TACIT_BITS_WORDS(count);
-    uint32_t const lowest = tacit_bits_next(set, count, 0);
-    TACIT_ASSERT(count > 0 && tacit_bits_within(set, set, count));
-    size_t const first = lowest == count ? 0 : lowest / 8;
-    while (words > 0 && set[words - 1] == 0)
-        words--;
-    size_t end = words * 8;
-    while (end > first && (uint8_t)(set[(end - 1) / 8] >> (8 * ((end - 1) % 8))) == 0)
-        end--;
-    put_number(sink, first * 8, 4);
+    struct span const span = span_of(set, sink->sizes[field->per]);
+    TACIT_ASSERT(tacit_bits_within(set, set, sink->sizes[field->per]));
+    put_number(sink, span.first * 8, 4);
     put_varint(sink, (field->number + 1u) << 3 | LENGTH);
-    put_varint(sink, end - first);
-    for (size_t i = first; sink->bytes != NULL && i < end; i++)
-        sink->bytes[sink->count + i - first] = (uint8_t)(set[i / 8] >> (8 * (i % 8)));
-    sink->count += end - first;
+    put_varint(sink, span.count);
+    for (size_t i = 0; i < span.count; i++)
+        *sink->at++ = set_byte(set, span.first + i);
 }
 
 static void put_text(struct sink *sink, const char *text)
 {
-    TACIT_ASSERT(text != NULL);
     size_t const size = strlen(text);
+    TACIT_ASSERT(size <= TACIT_WIRE_BYTES_MAX);
     put_varint(sink, size);
     put(sink, text, size);
 }
@@ -192,41 +315,29 @@ static void put_fields(struct sink *sink, const struct wire_table *table, const 
 
 static void put_part(struct sink *sink, const struct wire_table *table, const uint8_t *message)
 {
-    size_t const size = wire_length(table, message, sink->sizes);
     TACIT_ASSERT(table != NULL && message != NULL);
-    put_varint(sink, size);
-    if (sink->bytes != NULL)
-        put_fields(sink, table, message);
-    else
-        sink->count += size;
+    put_varint(sink, wire_length(table, message, sink->sizes));
+    put_fields(sink, table, message);
 }
 
 /* Each with a tag of its own. */
 static void put_each(struct sink *sink, const struct wire_field *field, const uint8_t *from,
                      size_t count)
 {
-    const char *text;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *const element = from + i * field->stride + field->member.at;
+    for (size_t i = 0; i < count; i++, from += field->stride) {
         if (i > 0)
             put_varint(sink, tag_of(field));
-        if (field->kind == WIRE_PARTS) {
-            put_part(sink, field->inner, element);
-        } else {
-            memcpy(&text, element, sizeof text);
-            put_text(sink, text);
-        }
+        if (field->kind == WIRE_PARTS)
+            put_part(sink, field->inner, from);
+        else
+            put_text(sink, text_at(from));
     }
 }
 
-static void put_field(struct sink *sink, const struct wire_field *field, const uint8_t *message)
+static void put_content(struct sink *sink, const struct wire_field *field, const uint8_t *message,
+                        size_t count)
 {
-    size_t const count = count_of(field, message, sink->sizes);
     const uint8_t *const from = elements_of(field, message);
-    if (count == WIRE_ABSENT)
-        return;
-    TACIT_IMPLIES(count > 0, from != NULL || field->kind == WIRE_BLOB || sink->bytes == NULL);
-    put_varint(sink, tag_of(field));
     switch ((enum wire_kind)field->kind) {
     case WIRE_VERSION:
         put_number(sink, field->most, 4);
@@ -234,10 +345,10 @@ static void put_field(struct sink *sink, const struct wire_field *field, const u
     case WIRE_NUMBER:
     case WIRE_KIND:
     case WIRE_REAL:
-        put_number(sink, member_of(from, field->member) + (field->kind == WIRE_KIND), field->width);
+        put_number(sink, load(from, field->member.size) + (field->kind == WIRE_KIND), field->width);
         return;
     case WIRE_TWICE:
-        put_number(sink, 2 * member_of(from, field->member) + member_of(from, field->counted), 4);
+        put_number(sink, 2 * load(from, 4) + member_of(message, field->counted), 4);
         return;
     case WIRE_EMPTY:
         put_varint(sink, 0);
@@ -247,16 +358,17 @@ static void put_field(struct sink *sink, const struct wire_field *field, const u
     case WIRE_REALS:
     case WIRE_SET:
         put_varint(sink, count * field->width);
-        put_numbers(sink, field, from + field->member.at, count);
+        put_elements(sink, field, from, count);
         return;
     case WIRE_MATRIX:
+        put_varint(sink, count * field->width);
         put_matrix(sink, field, from);
         return;
     case WIRE_SPAN:
         put_span(sink, field, (const uint64_t *)(const void *)from);
         return;
     case WIRE_NAME:
-        put_text(sink, (const char *)from + field->member.at);
+        put_text(sink, (const char *)from);
         return;
     case WIRE_BLOB:
         put_varint(sink, (size_t)member_of(message, field->counted));
@@ -272,28 +384,25 @@ static void put_field(struct sink *sink, const struct wire_field *field, const u
 
 static void put_fields(struct sink *sink, const struct wire_table *table, const uint8_t *message)
 {
-    for (size_t i = 0; i < table->field_count; i++)
-        put_field(sink, &table->fields[i], message);
+    for (size_t i = 0; i < table->field_count; i++) {
+        size_t const count = count_of(&table->fields[i], message, sink->sizes);
+        if (count == WIRE_ABSENT)
+            continue;
+        put_varint(sink, tag_of(&table->fields[i]));
+        put_content(sink, &table->fields[i], message, count);
+    }
     if (table->bodies == NULL)
         return;
-    uint32_t const body = (uint32_t)load(message, table->kind_bytes) - table->first_kind;
-    TACIT_ASSERT(body < table->body_count);
+    uint32_t const body = body_of(table, message);
     put_varint(sink, (WIRE_BODY + body) << 3 | LENGTH);
     put_part(sink, table->bodies[body], message);
-}
-
-size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes)
-{
-    struct sink sink = {NULL, 0, sizes};
-    put_fields(&sink, table, message);
-    return sink.count;
 }
 
 void wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
                 uint8_t *bytes)
 {
-    struct sink sink = {bytes, 0, sizes};
-    TACIT_ASSERT(bytes != NULL);
+    struct sink sink = {bytes, sizes};
+    TACIT_ASSERT(bytes != NULL && message != NULL);
     put_fields(&sink, table, message);
 }
 
@@ -412,6 +521,7 @@ static bool take_elements(struct source *source, const struct wire_field *field,
     size_t size;
     uint8_t *elements;
     size_t const width = field->width;
+    TACIT_ASSERT(width > 0);
     if (!take_part(source, &part, &size) || size % width != 0)
         return false;
     *count = size / width;
@@ -443,13 +553,15 @@ static bool take_elements(struct source *source, const struct wire_field *field,
 }
 
 /* A sum that began at zero is never the other zero. */
-static bool take_matrix(struct source *source, const struct wire_field *field, uint8_t *message)
+static bool take_matrix(struct source *source, const struct wire_field *field, uint8_t *message,
+                        size_t *count)
 {
     uint32_t const d = source->sizes[WIRE_NUMBERS];
+    *count = TACIT_LINALG_PACKED(d);
     const uint8_t *part;
     size_t size;
     uint8_t *elements;
-    if (!take_part(source, &part, &size) || size != TACIT_LINALG_PACKED(d) * sizeof(double) ||
+    if (!take_part(source, &part, &size) || size != *count * sizeof(double) ||
         !claim(source, field, 1, TACIT_LINALG_MATRIX(d) * sizeof(double), message, &elements))
         return false;
     for (uint32_t i = 0; elements != NULL && i < d; i++)
@@ -516,6 +628,7 @@ static bool take_text(struct source *source, bool is_text, const uint8_t **text,
 
 static bool take_name(struct source *source, uint8_t *name)
 {
+    TACIT_ASSERT(name != NULL);
     const uint8_t *part;
     size_t size;
     if (!take_part(source, &part, &size) || size > TACIT_WIRE_NAME_BYTES_MAX ||
@@ -634,7 +747,7 @@ static bool take_content(struct source *source, const struct wire_field *field, 
     case WIRE_SET:
         return take_elements(source, field, message, count);
     case WIRE_MATRIX:
-        return take_matrix(source, field, message);
+        return take_matrix(source, field, message, count);
     case WIRE_SPAN:
         return take_span(source, field, message);
     case WIRE_NAME:

@@ -108,7 +108,7 @@ struct wire_table {
 
 #define VERSION(n, version)                                                                        \
     {                                                                                              \
-        .number = (n), .kind = WIRE_VERSION, .most = (version)                                     \
+        .number = (n), .kind = WIRE_VERSION, .width = 4, .most = (version)                         \
     }
 #define EMPTY(n)                                                                                   \
     {                                                                                              \
@@ -195,6 +195,9 @@ bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protoc
 
 /* ---- The walk ---------------------------------------------------------------------------------
  */
+
+/* A length, and so many bytes. */
+size_t wire_part_bytes(size_t content);
 
 /* Bytes that wire_write writes. Cost: O(fields), and O(words) of a span. */
 size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes);

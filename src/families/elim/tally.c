@@ -217,21 +217,30 @@ static bool is_control(const struct tacit_elim_message *message)
            (message->kind == TACIT_ELIM_DATA && message->sum_count == 0); /* confirmations */
 }
 
-struct tacit_sim_cost elim_message_cost(const struct tacit_elim_message *message,
-                                        uint32_t arm_count, uint32_t agent_count)
+/* Without what is there for grants. */
+static uint64_t bare_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
+                           uint32_t agent_count)
 {
     struct tacit_elim_message bare = *message;
-    uint64_t const all = tacit_wire_elim_bytes(message, arm_count, agent_count);
-    struct tacit_sim_cost cost = {.is_control = is_control(message)};
-    if (cost.is_control) {
-        cost.control_bytes = all;
-        return cost;
-    }
     bare.commit = NULL;
     bare.openings = NULL;
     bare.is_sealed = bare.has_history = false;
+    return tacit_wire_elim_bytes(&bare, arm_count, agent_count);
+}
+
+struct tacit_sim_cost elim_message_cost(const struct tacit_elim_message *message,
+                                        uint32_t arm_count, uint32_t agent_count)
+{
+    uint64_t const all = tacit_wire_elim_bytes(message, arm_count, agent_count);
+    struct tacit_sim_cost cost = {.is_control = is_control(message), .bytes = all};
+    if (cost.is_control) {
+        cost.bytes = 0;
+        cost.control_bytes = all;
+        return cost;
+    }
+    if (message->commit != NULL || message->openings != NULL || message->has_history)
+        cost.bytes = bare_bytes(message, arm_count, agent_count);
     cost.scalars = tacit_elim_message_scalars(message, agent_count);
-    cost.bytes = tacit_wire_elim_bytes(&bare, arm_count, agent_count);
     cost.control_bytes = all - cost.bytes;
     return cost;
 }
