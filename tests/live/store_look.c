@@ -237,10 +237,10 @@ static void what_a_start_would_refuse_is_refused(void **state)
     assert_int_equal(chmod(path, 0644), 0);
     expect_refused(TACIT_INVALID, STORE_FILE);
     assert_int_equal(unlink(path), 0);
-    expect_refused(TACIT_MALFORMED, "is missing, but its log is there");
+    expect_refused(TACIT_MALFORMED, "is missing, but its log state.db-wal is there");
     temp_path(path, store_directory, STORE_LOG);
     assert_int_equal(truncate(path, 0), 0); /* one of no bytes, too */
-    expect_refused(TACIT_MALFORMED, "is missing, but its log is there");
+    expect_refused(TACIT_MALFORMED, "is missing, but its log state.db-wal is there");
     store_image_free(&image);
 }
 

@@ -626,7 +626,7 @@ static void another_configuration_forgets_all(void **state)
     live_store_remember_until(store, 1, 8000);
     begin(store);
     assert_int_equal(live_store_take_config(store), TACIT_OK);
-    assert_true(is_there(FILE_NAME)); /* until the batch is on disk */
+    assert_true(is_there(FILE_NAME) && !is_found(store, 7)); /* it goes with the batch */
     assert_int_equal(live_store_commit(store), TACIT_OK);
     assert_false(is_there(FILE_NAME));
     assert_false(is_found(store, 7));

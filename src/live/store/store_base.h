@@ -36,44 +36,8 @@
     X(STORE_PUT_PART, "INSERT OR REPLACE INTO core_parts(number, bytes) VALUES(?1, ?2)")           \
     X(STORE_DROP_PARTS, "DELETE FROM core_parts")                                                  \
     X(STORE_PARTS, "SELECT number, bytes FROM core_parts ORDER BY number")                         \
-    X(STORE_PUT_RELEASE, "INSERT INTO releases(number, epsilon_nano, bytes, acknowledged,"         \
-                         " made_unix_s, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"                       \
-                         " ON CONFLICT(number) DO NOTHING")                                        \
-    X(STORE_GET_RELEASE, "SELECT number, epsilon_nano, bytes, acknowledged, made_unix_s, sum"      \
-                         " FROM releases WHERE number = ?1")                                       \
-    X(STORE_ACKNOWLEDGE, "UPDATE releases SET acknowledged = 1, sum = ?2 WHERE number = ?1")       \
-    X(STORE_RELEASES, "SELECT number, epsilon_nano, bytes, acknowledged, made_unix_s, sum"         \
-                      " FROM releases ORDER BY number")                                            \
-    X(STORE_PUT_DECISION, "INSERT OR REPLACE INTO decisions(number, salt, arm, kind, state,"       \
-                          " opened_ms, deadline_ms, value, key, unit, kept, sum)"                  \
-                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")            \
-    X(STORE_DROP_DECISION, "DELETE FROM decisions WHERE number = ?1")                              \
-    X(STORE_DECISIONS,                                                                             \
-      "SELECT number, salt, arm, kind, state, opened_ms, deadline_ms, value, key, unit, kept,"     \
-      " sum FROM decisions ORDER BY number")                                                       \
-    X(STORE_PUT_UNIT, "INSERT OR REPLACE INTO units(unit, arm, sum) VALUES(?1, ?2, ?3)")           \
-    X(STORE_DROP_UNIT, "DELETE FROM units WHERE unit = ?1")                                        \
-    X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY number")                             \
-    X(STORE_PUT_VALUE, "INSERT OR REPLACE INTO named(name, value, sum) VALUES(?1, ?2, ?3)")        \
-    X(STORE_GET_VALUE, "SELECT name, value, sum FROM named WHERE name = ?1")                       \
-    X(STORE_VALUES, "SELECT name, value, sum FROM named ORDER BY name")                            \
     X(STORE_DROP_VALUES, "DELETE FROM named WHERE name GLOB ?1")                                   \
-    X(STORE_DROP_CORE, "DELETE FROM core")                                                         \
-    X(STORE_DROP_DECISIONS, "DELETE FROM decisions")                                               \
-    X(STORE_DROP_UNITS, "DELETE FROM units")                                                       \
-    X(STORE_PUT_IDENTITY, "UPDATE identity SET config_digest = ?1, sum = ?2")                      \
-    X(STORE_PUT_RUN, "INSERT INTO runs(number, run, releases_before, begun_unix_s, ended_unix_s,"  \
-                     " result, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(number)"        \
-                     " DO UPDATE SET run = ?2, releases_before = ?3, begun_unix_s = ?4,"           \
-                     " ended_unix_s = ?5, result = ?6, sum = ?7")                                  \
-    X(STORE_RUNS, "SELECT number, run, releases_before, begun_unix_s, ended_unix_s, result, sum"   \
-                  " FROM runs ORDER BY number")                                                    \
-    X(STORE_PUT_COUNT, "INSERT INTO unit_counts(unit, count, sum) VALUES(?1, ?2, ?3)"              \
-                       " ON CONFLICT(unit) DO UPDATE SET count = ?2, sum = ?3")                    \
-    X(STORE_GET_COUNT, "SELECT unit, count, sum FROM unit_counts WHERE unit = ?1")                 \
-    X(STORE_PUT_ENTRY, "INSERT OR REPLACE INTO entries(run, bytes, sum) VALUES(?1, ?2, ?3)")       \
-    X(STORE_GET_ENTRY, "SELECT run, bytes, sum FROM entries WHERE run = ?1")                       \
-    X(STORE_ENTRIES, "SELECT run, bytes, sum FROM entries ORDER BY run")
+    X(STORE_DROP_CORE, "DELETE FROM core")
 
 enum store_statement {
 #define X(name, sql) name,
@@ -81,6 +45,20 @@ enum store_statement {
 #undef X
         STORE_STATEMENT_COUNT
 };
+
+/* Tables of rows that are described by columns (store_rows.h), and what is done with their rows. */
+enum store_table_id {
+    STORE_IDENTITY,
+    STORE_RELEASES,
+    STORE_DECISIONS,
+    STORE_UNITS,
+    STORE_NAMED,
+    STORE_RUNS,
+    STORE_UNIT_COUNTS,
+    STORE_ENTRIES,
+    STORE_TABLE_COUNT
+};
+enum store_verb { STORE_PUT, STORE_GET, STORE_DROP, STORE_DROP_ALL, STORE_WALK, STORE_VERB_COUNT };
 
 /* What is stored of the core (store_core.c). */
 struct store_core {
@@ -131,6 +109,7 @@ struct store_remembered {
 struct live_store {
     sqlite3 *database;
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
+    sqlite3_stmt *rows[STORE_TABLE_COUNT][STORE_VERB_COUNT];
     int lock;      /* -1: not held */
     int directory; /* -1: not open */
     struct store_witness witness;

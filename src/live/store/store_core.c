@@ -200,6 +200,16 @@ void store_core_free(struct store_core *core)
     *core = (struct store_core){0};
 }
 
+enum tacit_status store_core_drop(struct live_store *store)
+{
+    enum tacit_status status = store_run(store, STORE_DROP_CORE, "drop the core's state");
+    if (status == TACIT_OK)
+        status = store_run(store, STORE_DROP_PARTS, "drop the core's state");
+    if (status == TACIT_OK)
+        store_core_free(&store->core);
+    return status;
+}
+
 enum tacit_status live_store_copy_core(struct live_store *store, void **bytes, size_t *size)
 {
     size_t const kept = live_store_core_size(store);

@@ -3,12 +3,7 @@
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
 #include "store_agreed.h"
-#include "store_files.h"
-#include "store_log.h"
 #include "store_open.h"
-#include "store_rows.h"
-#include "store_tables.h"
-#include "store_witness.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -67,28 +62,6 @@ static enum tacit_status compare_words(const struct place *place)
                        place->name, bytes);
 }
 
-static enum tacit_status check_files(struct live_store *store, const struct place *place,
-                                     int64_t *size, int64_t *log_size)
-{
-    int const directory = place->directory;
-    uint32_t turn = 0;
-    enum tacit_status status =
-        live_private_file_check(directory, place->name, STORE_FILE, size, place->error);
-    if (status == TACIT_OK)
-        status = live_private_file_check(directory, place->name, STORE_LOG, log_size, place->error);
-    if (status == TACIT_OK && *size < 0 && *log_size >= 0)
-        status = live_refuse(place->error, TACIT_MALFORMED,
-                             "%s/%s is missing, but its log is there", place->name, STORE_FILE);
-    if (status != TACIT_OK || *size < 0)
-        return status;
-    status = store_header_check(directory, place->name, *size, *log_size > 0, &turn, place->error);
-    if (status == TACIT_OK)
-        status = store_log_check(directory, place->name, *log_size, turn, place->error);
-    if (status == TACIT_OK)
-        status = store_witness_check(store, directory, place->name, *log_size, place->error);
-    return status;
-}
-
 /* ---- From inside ----------------------------------------------------------------------------- */
 
 /* With a log it is read through an index in memory (EXCLUSIVE, whose lock needs a descriptor that
@@ -128,15 +101,7 @@ static enum tacit_status read_state(struct live_store *store, const struct place
 {
     enum tacit_status status = connect_to(store, place, has_log);
     if (status == TACIT_OK)
-        status = store_tables_check(store);
-    if (status == TACIT_OK)
-        status = store_identity_check(store, place->identity);
-    if (status == TACIT_OK)
-        status = store_prepare_statements(store);
-    if (status == TACIT_OK)
-        status = store_rows_check(store);
-    if (status == TACIT_OK)
-        status = store_witness_releases(store);
+        status = store_check_rows(store, place->identity);
     if (status != TACIT_OK)
         *place->error = store->trouble;
     return status;
@@ -145,8 +110,7 @@ static enum tacit_status read_state(struct live_store *store, const struct place
 static enum tacit_status look(struct live_store **store, struct place *place,
                               enum live_store_found *found)
 {
-    int64_t size = -1;
-    int64_t log_size = -1;
+    struct store_sizes sizes = {-1, -1};
     if (is_held(place)) {
         *found = LIVE_STORE_IN_USE;
         return compare_words(place);
@@ -155,10 +119,11 @@ static enum tacit_status look(struct live_store **store, struct place *place,
     if (made == NULL)
         return live_refuse(place->error, TACIT_MEMORY, "%s: out of memory", place->name);
     made->is_for_looking = true;
-    enum tacit_status status = check_files(made, place, &size, &log_size);
-    if (status == TACIT_OK && size >= 0)
-        status = read_state(made, place, log_size > 0);
-    if (status == TACIT_OK && size >= 0) {
+    enum tacit_status status =
+        store_check_files(made, place->directory, place->name, &sizes, place->error);
+    if (status == TACIT_OK && sizes.file >= 0)
+        status = read_state(made, place, sizes.log > 0);
+    if (status == TACIT_OK && sizes.file >= 0) {
         *found = LIVE_STORE_READ;
         *store = made;
     } else {

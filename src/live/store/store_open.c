@@ -7,6 +7,7 @@
 #include "store_erase.h"
 #include "store_core.h"
 #include "store_files.h"
+#include "store_identity.h"
 #include "store_log.h"
 #include "store_open.h"
 #include "store_rows.h"
@@ -93,13 +94,56 @@ static enum tacit_status make_empty(const struct opening *opening)
     return TACIT_OK;
 }
 
+static enum tacit_status prepare_statements(struct live_store *store)
+{
+    static const char *const sql[STORE_STATEMENT_COUNT] = {
+#define X(name, text) [name] = text,
+        STORE_STATEMENT_LIST(X)
+#undef X
+    };
+    for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
+        if (sqlite3_prepare_v3(store->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &store->statements[i], NULL) != SQLITE_OK)
+            return store_break_sqlite(store, "prepare");
+    return store_rows_prepare(store);
+}
+
+static void drop_statements(struct live_store *store)
+{
+    for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
+        (void)sqlite3_finalize(store->statements[i]);
+    for (size_t i = 0; i < STORE_TABLE_COUNT; i++)
+        for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++)
+            (void)sqlite3_finalize(store->rows[i][verb]);
+    memset(store->statements, 0, sizeof store->statements);
+    memset(store->rows, 0, sizeof store->rows);
+}
+
+static enum tacit_status make_tables(struct live_store *store,
+                                     const struct live_store_identity *identity)
+{
+    enum tacit_status status = store_execute(store, "BEGIN IMMEDIATE", "make the database");
+    if (status == TACIT_OK)
+        status = store_tables_make(store);
+    if (status == TACIT_OK)
+        status = prepare_statements(store);
+    store->in_batch = true;
+    if (status == TACIT_OK)
+        status = store_identity_make(store, identity);
+    store->in_batch = false;
+    if (status == TACIT_OK)
+        status = store_execute(store, "COMMIT", "make the database");
+    drop_statements(store);
+    return status;
+}
+
 static enum tacit_status fill(struct live_store *store, const struct opening *opening)
 {
     enum tacit_status status = connect_to(store, opening, STORE_NEW);
     if (status == TACIT_OK)
         status = store_execute(store, "PRAGMA page_size = 4096", "configure the database");
     if (status == TACIT_OK)
-        status = store_tables_make(store, opening->identity);
+        status = make_tables(store, opening->identity);
     if (status == TACIT_OK)
         status = expect_log(store, "PRAGMA journal_mode = WAL", TACIT_IO);
     if (store->database != NULL) {
@@ -132,62 +176,44 @@ static enum tacit_status make_file(struct live_store *store, const struct openin
 
 /* ---- A file that is there ------------------------------------------------------------------- */
 
-static enum tacit_status refuse_remains(const struct opening *opening, const char *name)
+static enum tacit_status refuse_remains(const char *directory_name, const char *name,
+                                        struct tacit_error *error)
 {
-    return live_refuse(opening->error, TACIT_MALFORMED,
+    return live_refuse(error, TACIT_MALFORMED,
                        "%s/%s is missing, but its log %s is there: the state was removed in part; "
                        "put the file back, or remove the whole directory and rejoin as a new site",
-                       opening->directory_name, STORE_FILE, name);
+                       directory_name, STORE_FILE, name);
 }
 
-/* Makes the file if there is nothing at all, else looks at it from outside. */
-static enum tacit_status prepare(struct live_store *store, const struct opening *opening)
+enum tacit_status store_check_files(struct live_store *store, int directory, const char *name,
+                                    struct store_sizes *sizes, struct tacit_error *error)
 {
-    int const directory = opening->directory;
-    const char *const name = opening->directory_name;
-    int64_t size = -1;
-    int64_t log_size = -1;
-    int64_t journal_size = -1;
     uint32_t turn = 0;
+    int64_t journal = -1;
     enum tacit_status status =
-        live_private_file_check(directory, name, STORE_FILE, &size, opening->error);
+        live_private_file_check(directory, name, STORE_FILE, &sizes->file, error);
     if (status == TACIT_OK)
-        status = live_private_file_check(directory, name, STORE_LOG, &log_size, opening->error);
+        status = live_private_file_check(directory, name, STORE_LOG, &sizes->log, error);
     if (status == TACIT_OK)
-        status =
-            live_private_file_check(directory, name, STORE_JOURNAL, &journal_size, opening->error);
+        status = live_private_file_check(directory, name, STORE_JOURNAL, &journal, error);
     if (status != TACIT_OK)
         return status;
-    if (size < 0 && log_size >= 0)
-        return refuse_remains(opening, STORE_LOG);
-    if (size < 0 && journal_size >= 0)
-        return refuse_remains(opening, STORE_JOURNAL);
-    if (size < 0)
-        return make_file(store, opening);
+    if (sizes->file < 0 && sizes->log >= 0)
+        return refuse_remains(name, STORE_LOG, error);
+    if (sizes->file < 0 && journal >= 0)
+        return refuse_remains(name, STORE_JOURNAL, error);
+    if (sizes->file < 0)
+        return TACIT_OK;
     /* SQLite would roll the file back with it; ours never has one under this name. */
-    if (journal_size >= 0)
-        return live_refuse(opening->error, TACIT_MALFORMED, "%s/%s does not belong there", name,
+    if (journal >= 0)
+        return live_refuse(error, TACIT_MALFORMED, "%s/%s does not belong there", name,
                            STORE_JOURNAL);
-    status = store_header_check(directory, name, size, log_size > 0, &turn, opening->error);
+    status = store_header_check(directory, name, sizes->file, sizes->log > 0, &turn, error);
     if (status == TACIT_OK)
-        status = store_log_check(directory, name, log_size, turn, opening->error);
+        status = store_log_check(directory, name, sizes->log, turn, error);
     if (status == TACIT_OK)
-        status = store_witness_check(store, directory, name, log_size, opening->error);
+        status = store_witness_check(store, directory, name, sizes->log, error);
     return status;
-}
-
-enum tacit_status store_prepare_statements(struct live_store *store)
-{
-    static const char *const sql[STORE_STATEMENT_COUNT] = {
-#define X(name, text) [name] = text,
-        STORE_STATEMENT_LIST(X)
-#undef X
-    };
-    for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
-        if (sqlite3_prepare_v3(store->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
-                               &store->statements[i], NULL) != SQLITE_OK)
-            return store_break_sqlite(store, "prepare");
-    return TACIT_OK;
 }
 
 static int count_pages(void *context, sqlite3 *database, const char *name, int pages)
@@ -234,21 +260,26 @@ static enum tacit_status settle_log(struct live_store *store)
                                            sqlite3_errstr(code));
 }
 
+enum tacit_status store_check_rows(struct live_store *store,
+                                   const struct live_store_identity *identity)
+{
+    enum tacit_status status = store_tables_check(store);
+    if (status == TACIT_OK)
+        status = prepare_statements(store);
+    if (status == TACIT_OK)
+        status = store_identity_check(store, identity);
+    if (status == TACIT_OK)
+        status = store_rows_check(store);
+    return status == TACIT_OK ? store_witness_releases(store) : status;
+}
+
 static enum tacit_status read_file(struct live_store *store, const struct opening *opening)
 {
     enum tacit_status status = connect_to(store, opening, STORE_FILE);
     if (status == TACIT_OK)
         status = expect_log(store, "PRAGMA journal_mode", TACIT_MALFORMED);
     if (status == TACIT_OK)
-        status = store_tables_check(store);
-    if (status == TACIT_OK)
-        status = store_identity_check(store, opening->identity);
-    if (status == TACIT_OK)
-        status = store_prepare_statements(store);
-    if (status == TACIT_OK)
-        status = store_rows_check(store);
-    if (status == TACIT_OK)
-        status = store_witness_releases(store);
+        status = store_check_rows(store, opening->identity);
     if (status == TACIT_OK)
         status = store_remembered_open(store, opening->directory, opening->directory_name,
                                        opening->real_path, opening->error);
@@ -296,7 +327,11 @@ static enum tacit_status open_in(struct live_store *store, struct opening *openi
     if (opening->real_path == NULL)
         return live_refuse(opening->error, TACIT_IO, "%s: %s", opening->directory_name,
                            strerror(errno));
-    status = prepare(store, opening);
+    struct store_sizes sizes = {-1, -1};
+    status = store_check_files(store, opening->directory, opening->directory_name, &sizes,
+                               opening->error);
+    if (status == TACIT_OK && sizes.file < 0)
+        status = make_file(store, opening);
     if (status == TACIT_OK)
         status = read_file(store, opening);
     free(opening->real_path);
@@ -343,8 +378,7 @@ void live_store_close(struct live_store *store)
     store_remembered_close(store);
     if (!store->is_broken)
         (void)store_end_log(store); /* its blocks are free soon, and not overwritten then */
-    for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
-        (void)sqlite3_finalize(store->statements[i]);
+    drop_statements(store);
     if (!store->is_broken)
         store_witness_close(store);
     if (store->database != NULL) {

@@ -4,6 +4,7 @@
 #include "store_remembered.h"
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
+#include "store_rows.h"
 #include "store_sum.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,21 @@
 
 #define TEXT_OF(number) TEXT_OF_EXPANDED(number)
 #define TEXT_OF_EXPANDED(number) #number
-#define COLUMNS "number, salt, arm, kind, state, opened_ms, until_ms, key, kept"
+#define NAMES "number, salt, arm, kind, state, opened_ms, until_ms, key, kept"
+
+static const struct store_column columns[] = {
+    STORE_COLUMN(STORE_KEY, struct live_decision_row, number, ""),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, salt, ""),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, arm, ""),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, kind, ""),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, state, ""),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, opened_ms, ""),
+    STORE_COLUMN(STORE_KEY, struct live_decision_row, deadline_ms, ""),
+    STORE_COLUMN(STORE_TEXT, struct live_decision_row, key, ""),
+    STORE_SIZED(STORE_BYTES, struct live_decision_row, kept, kept_size, ""),
+};
+
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
@@ -46,11 +61,11 @@ static const char tables[] =
 static const char *const sql[STORE_REMEMBERED_STATEMENTS] = {
     [REMEMBERED_BEGIN] = "BEGIN IMMEDIATE",
     [REMEMBERED_COMMIT] = "COMMIT",
-    [REMEMBERED_PUT] = "INSERT OR IGNORE INTO remembered(" COLUMNS ", key_hash)"
+    [REMEMBERED_PUT] = "INSERT OR IGNORE INTO remembered(" NAMES ", key_hash)"
                        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [REMEMBERED_DROP] = "DELETE FROM remembered WHERE number = ?1 AND salt = ?2",
-    [REMEMBERED_FIND] = "SELECT " COLUMNS " FROM remembered WHERE number = ?1 AND until_ms > ?2",
-    [REMEMBERED_FIND_KEY] = "SELECT " COLUMNS " FROM remembered"
+    [REMEMBERED_FIND] = "SELECT " NAMES " FROM remembered WHERE number = ?1 AND until_ms > ?2",
+    [REMEMBERED_FIND_KEY] = "SELECT " NAMES " FROM remembered"
                             " WHERE key_hash = ?1 AND until_ms > ?2 AND key = ?3",
     [REMEMBERED_OLDEST] = "SELECT until_ms FROM remembered ORDER BY until_ms LIMIT 1",
     [REMEMBERED_FORGET] =
@@ -130,6 +145,7 @@ static enum tacit_status prepare(struct live_store *store)
 
 static enum tacit_status make(struct live_store *store)
 {
+    TACIT_ASSERT(store->remembered.transactions == 0 && store->directory >= 0);
     struct store_remembered *const remembered = &store->remembered;
     int const file =
         open(remembered->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -277,6 +293,7 @@ static enum tacit_status begin(struct live_store *store)
 
 static enum tacit_status put_facts(struct live_store *store)
 {
+    TACIT_ASSERT(store->remembered.in_transaction && store->remembered.rows > 0);
     struct store_remembered *const remembered = &store->remembered;
     sqlite3_stmt *const put = remembered->statements[REMEMBERED_PUT_FACTS];
     uint8_t owner[STORE_SUM_BYTES];
@@ -386,24 +403,20 @@ static enum tacit_status hash_key(struct live_store *store, const char *key, uin
     return status;
 }
 
+/* A time beyond SQLite's numbers is the last one that they have. */
 static enum tacit_status bind_row(struct live_store *store, sqlite3_stmt *put,
                                   const struct live_decision_row *row)
 {
-    uint64_t const until_ms = row->deadline_ms < STORE_KEY_MAX ? row->deadline_ms : STORE_KEY_MAX;
-    uint64_t const numbers[] = {row->number, row->salt,      row->arm, row->kind,
-                                row->state,  row->opened_ms, until_ms};
+    struct live_decision_row kept = *row;
     uint64_t hash;
-    enum tacit_status status = TACIT_OK;
-    for (int i = 0; i < (int)(sizeof numbers / sizeof numbers[0]); i++)
-        store_bind_number(store, put, i + 1, numbers[i]);
-    store_bind_text(store, put, 8, row->key);
-    store_bind_blob(store, put, 9, row->kept, row->kept_size);
-    if (row->key != NULL)
-        status = hash_key(store, row->key, &hash);
+    if (kept.deadline_ms > STORE_KEY_MAX)
+        kept.deadline_ms = STORE_KEY_MAX;
+    if (kept.deadline_ms < store->remembered.oldest_ms)
+        store->remembered.oldest_ms = kept.deadline_ms;
+    store_columns_bind(store, put, columns, COLUMN_COUNT, &kept);
+    enum tacit_status const status = row->key == NULL ? TACIT_OK : hash_key(store, row->key, &hash);
     if (row->key != NULL && status == TACIT_OK)
-        store_bind_number(store, put, 10, hash);
-    if (until_ms < store->remembered.oldest_ms)
-        store->remembered.oldest_ms = until_ms;
+        store_bind_number(store, put, (int)COLUMN_COUNT + 1, hash);
     return status;
 }
 
@@ -483,18 +496,8 @@ static bool copy_answer(struct store_remembered *remembered, struct live_decisio
 static enum tacit_status take_row(struct live_store *store, sqlite3_stmt *found,
                                   struct live_decision_row *row)
 {
-    *row = (struct live_decision_row){
-        .number = store_number_at(found, 0),
-        .salt = store_number_at(found, 1),
-        .arm = (uint32_t)store_number_at(found, 2),
-        .kind = (uint8_t)store_number_at(found, 3),
-        .state = (uint8_t)store_number_at(found, 4),
-        .opened_ms = store_number_at(found, 5),
-        .deadline_ms = store_number_at(found, 6),
-        .key = store_text_at(found, 7),
-        .kept = sqlite3_column_blob(found, 8),
-        .kept_size = (size_t)sqlite3_column_bytes(found, 8),
-    };
+    *row = (struct live_decision_row){.number = 0};
+    store_columns_read(found, columns, COLUMN_COUNT, row);
     return copy_answer(&store->remembered, row) ? TACIT_OK
                                                 : store_break(store, TACIT_MEMORY, "out of memory");
 }
@@ -502,6 +505,7 @@ static enum tacit_status take_row(struct live_store *store, sqlite3_stmt *found,
 static enum tacit_status find(struct live_store *store, sqlite3_stmt *rows,
                               struct live_decision_row *row, bool *found)
 {
+    TACIT_ASSERT(row != NULL && found != NULL);
     store_bind_number(store, rows, 2, store->remembered.now_ms);
     enum tacit_status status = store_next(store, rows, found);
     if (status == TACIT_OK && *found)
@@ -512,11 +516,16 @@ static enum tacit_status find(struct live_store *store, sqlite3_stmt *rows,
     return status;
 }
 
+static bool has_some(const struct live_store *store)
+{
+    return !store->is_broken && store->remembered.database != NULL && !store->remembered.is_gone;
+}
+
 enum tacit_status live_store_recall(struct live_store *store, struct live_decision_id id,
                                     struct live_decision_row *row, bool *found)
 {
     *found = false;
-    if (store->is_broken || store->remembered.database == NULL || id.number > STORE_KEY_MAX)
+    if (!has_some(store) || id.number > STORE_KEY_MAX)
         return store->is_broken ? TACIT_IO : TACIT_OK;
     sqlite3_stmt *const rows = store->remembered.statements[REMEMBERED_FIND];
     store_bind_number(store, rows, 1, id.number);
@@ -530,7 +539,7 @@ enum tacit_status live_store_recall_key(struct live_store *store, const char *ke
 {
     uint64_t hash;
     *found = false;
-    if (store->is_broken || store->remembered.database == NULL)
+    if (!has_some(store))
         return store->is_broken ? TACIT_IO : TACIT_OK;
     enum tacit_status const status = hash_key(store, key, &hash);
     if (status != TACIT_OK)

@@ -1,303 +1,294 @@
-/* The small rows: decisions, units, named values; and the walk over everything at open. */
 #include "store_rows.h"
-#include <string.h>
 #include "store_core.h"
-#include "store_entries.h"
 #include "store_sum.h"
+#include <stdio.h>
+#include <string.h>
 
-/* ---- Decisions ------------------------------------------------------------------------------- */
+#define SQL_BYTES 1024u
 
-/* A real number is kept as its bits, so that it comes back as it was. */
-static uint64_t bits_of(double real)
+/* ---- SQL ------------------------------------------------------------------------------------- */
+
+/* What is put and read begins with the key. */
+static const struct store_column *key_of(const struct store_table *table)
 {
-    uint64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
+    return table->columns + (table->columns[0].type == STORE_AUTO ? 1 : 0);
 }
 
-static double real_of(uint64_t bits)
+static size_t count_of(const struct store_table *table)
 {
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
+    return table->column_count - (size_t)(key_of(table) - table->columns);
 }
 
-static void decision_sum(struct live_store *store, const struct live_decision_row *row)
+void store_table_declare(const struct store_table *table, struct tacit_text *sql)
 {
-    store_sum_start(store, "decisions");
-    store_sum_number(store, row->number);
-    store_sum_number(store, row->salt);
-    store_sum_number(store, row->arm);
-    store_sum_number(store, row->kind);
-    store_sum_number(store, row->state);
-    store_sum_number(store, row->opened_ms);
-    store_sum_number(store, row->deadline_ms);
-    store_sum_number(store, bits_of(row->value));
-    store_sum_text(store, row->key);
-    store_sum_text(store, row->unit);
-    store_sum_bytes(store, row->kept, row->kept_size);
+    tacit_text_add(sql, "CREATE TABLE ");
+    tacit_text_add(sql, table->name);
+    for (size_t i = 0; i < table->column_count; i++) {
+        tacit_text_add(sql, i == 0 ? "(" : ", ");
+        tacit_text_add(sql, table->columns[i].name);
+        tacit_text_add(sql, " ");
+        tacit_text_add(sql, table->columns[i].declared);
+    }
+    tacit_text_add(sql, ", sum BLOB NOT NULL CHECK(length(sum) = 32)) ");
+    tacit_text_add(sql, table->options);
 }
 
-enum tacit_status live_store_put_decision(struct live_store *store,
-                                          const struct live_decision_row *row)
+static int say(const struct store_table *table, enum store_verb verb, char sql[SQL_BYTES])
 {
-    TACIT_ASSERT(row != NULL);
+    char names[SQL_BYTES];
+    char places[SQL_BYTES];
+    const char *const key = key_of(table)->name;
+    struct tacit_text name = tacit_text_init(names, sizeof names);
+    struct tacit_text place = tacit_text_init(places, sizeof places);
+    for (size_t i = 0; i <= count_of(table); i++) {
+        tacit_text_add(&name, i < count_of(table) ? key_of(table)[i].name : "sum");
+        tacit_text_add(&name, i < count_of(table) ? ", " : "");
+        tacit_text_add(&place, i == 0 ? "?" : ", ?");
+        tacit_text_add_u64(&place, i + 1);
+    }
+    switch (verb) {
+    case STORE_PUT:
+        if (!table->updates)
+            return snprintf(sql, SQL_BYTES, "INSERT OR REPLACE INTO %s(%s) VALUES(%s)", table->name,
+                            names, places);
+        return snprintf(sql, SQL_BYTES,
+                        "INSERT INTO %s(%s) VALUES(%s) ON CONFLICT(%s) DO UPDATE SET (%s) = (%s)",
+                        table->name, names, places, key, names, places);
+    case STORE_GET:
+        return snprintf(sql, SQL_BYTES, "SELECT %s FROM %s WHERE %s = ?1", names, table->name, key);
+    case STORE_WALK:
+        return snprintf(sql, SQL_BYTES, "SELECT %s FROM %s ORDER BY %s", names, table->name,
+                        table->columns[0].name);
+    case STORE_DROP:
+        return snprintf(sql, SQL_BYTES, "DELETE FROM %s WHERE %s = ?1", table->name, key);
+    default:
+        return snprintf(sql, SQL_BYTES, "DELETE FROM %s", table->name);
+    }
+}
+
+enum tacit_status store_rows_prepare(struct live_store *store)
+{
+    for (size_t which = 0; which < STORE_TABLE_COUNT; which++)
+        for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
+            char sql[SQL_BYTES];
+            int const size = say(&store_tables[which], (enum store_verb)verb, sql);
+            TACIT_ASSERT(size > 0 && size < (int)sizeof sql);
+            if (sqlite3_prepare_v3(store->database, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                   &store->rows[which][verb], NULL) != SQLITE_OK)
+                return store_break_sqlite(store, "prepare");
+        }
+    return TACIT_OK;
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+/* What a column has in a row. */
+struct value {
+    enum { NUMBER, TEXT, BYTES } kind;
+    uint64_t number;
+    const void *bytes; /* of a text, too */
+    size_t size;
+};
+
+static struct value value_of(const struct store_column *column, const void *row)
+{
+    TACIT_ASSERT(column->type != STORE_AUTO);
+    const uint8_t *const member = (const uint8_t *)row + column->offset;
+    struct value value = {.kind = NUMBER, .number = 1};
+    if (column->type == STORE_TEXT || column->type == STORE_NAME)
+        value = (struct value){.kind = TEXT, .bytes = *(const char *const *)member};
+    else if (column->type == STORE_FIXED)
+        value = (struct value){.kind = BYTES, .bytes = member, .size = column->size};
+    else if (column->type == STORE_BYTES || column->type == STORE_BLOB)
+        value = (struct value){.kind = BYTES,
+                               .bytes = *(const void *const *)member,
+                               .size = *(const size_t *)((const uint8_t *)row + column->size)};
+    else if (column->type != STORE_ONE)
+        value.number = column->size == 1   ? *member
+                       : column->size == 4 ? *(const uint32_t *)member
+                                           : *(const uint64_t *)member;
+    return value;
+}
+
+static bool fits(const struct store_column *column, const void *row)
+{
+    struct value const value = value_of(column, row);
+    switch (column->type) {
+    case STORE_KEY:
+        return value.number <= STORE_KEY_MAX;
+    case STORE_TEXT:
+        return value.bytes == NULL || store_is_text(value.bytes, 0);
+    case STORE_NAME:
+        return store_is_text(value.bytes, 1);
+    case STORE_BYTES:
+        return value.size == 0 || store_is_blob(value.bytes, value.size);
+    case STORE_BLOB:
+        return store_is_blob(value.bytes, value.size);
+    default:
+        return true;
+    }
+}
+
+static void bind(struct live_store *store, sqlite3_stmt *statement, int place,
+                 const struct store_column *column, const void *row)
+{
+    struct value const value = value_of(column, row);
+    if (value.kind == NUMBER)
+        store_bind_number(store, statement, place, value.number);
+    else if (value.kind == TEXT)
+        store_bind_text(store, statement, place, value.bytes);
+    else
+        store_bind_blob(store, statement, place, value.bytes, value.size);
+}
+
+static void sum(struct live_store *store, const struct store_table *table, const void *row)
+{
+    store_sum_start(store, table->name);
+    for (size_t i = 0; i < count_of(table); i++) {
+        struct value const value = value_of(key_of(table) + i, row);
+        if (value.kind == TEXT)
+            store_sum_text(store, value.bytes);
+        else if (value.kind == BYTES)
+            store_sum_bytes(store, value.bytes, value.size);
+        else if (key_of(table)[i].type != STORE_ONE)
+            store_sum_number(store, value.number);
+    }
+}
+
+/* Bytes that cannot be fetched are none: then the checksum differs. */
+static void read_bytes(sqlite3_stmt *statement, int place, const struct store_column *column,
+                       void *row)
+{
+    void *const member = (uint8_t *)row + column->offset;
+    const void *const bytes = sqlite3_column_blob(statement, place);
+    size_t const size = bytes == NULL ? 0 : (size_t)sqlite3_column_bytes(statement, place);
+    if (column->type == STORE_FIXED && size == column->size)
+        memcpy(member, bytes, size);
+    if (column->type == STORE_FIXED)
+        return;
+    *(const void **)member = bytes;
+    *(size_t *)((uint8_t *)row + column->size) = size;
+}
+
+void store_columns_read(sqlite3_stmt *statement, const struct store_column *columns, size_t count,
+                        void *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *const member = (uint8_t *)row + columns[i].offset;
+        int const kind = (int)value_of(&columns[i], row).kind;
+        uint64_t const number = kind == NUMBER ? store_number_at(statement, (int)i) : 0;
+        if (kind == TEXT)
+            *(const char **)member = store_text_at(statement, (int)i);
+        else if (kind == BYTES)
+            read_bytes(statement, (int)i, &columns[i], row);
+        else if (columns[i].size == 1)
+            *(uint8_t *)member = (uint8_t)number;
+        else if (columns[i].size == 4)
+            *(uint32_t *)member = (uint32_t)number;
+        else if (columns[i].type != STORE_ONE)
+            *(uint64_t *)member = number;
+    }
+}
+
+void store_columns_bind(struct live_store *store, sqlite3_stmt *statement,
+                        const struct store_column *columns, size_t count, const void *row)
+{
+    for (size_t i = 0; i < count; i++)
+        bind(store, statement, (int)i + 1, &columns[i], row);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+enum tacit_status store_row_put(struct live_store *store, enum store_table_id which,
+                                const void *row)
+{
+    TACIT_ASSERT(which < STORE_TABLE_COUNT && row != NULL);
+    const struct store_table *const table = &store_tables[which];
+    sqlite3_stmt *const put = store->rows[which][STORE_PUT];
+    size_t const count = count_of(table);
+    uint8_t bytes[STORE_SUM_BYTES];
     enum tacit_status status = store_may_put(store);
+    for (size_t i = 0; status == TACIT_OK && i < count; i++)
+        status = fits(key_of(table) + i, row) ? TACIT_OK : TACIT_INVALID;
     if (status != TACIT_OK)
         return status;
-    if (row->number > STORE_KEY_MAX || (row->key != NULL && !store_is_text(row->key, 0)) ||
-        (row->unit != NULL && !store_is_text(row->unit, 0)))
-        return TACIT_INVALID;
-    uint8_t sum[STORE_SUM_BYTES];
-    decision_sum(store, row);
-    status = store_sum_end(store, sum);
+    sum(store, table, row);
+    status = store_sum_end(store, bytes);
     if (status != TACIT_OK)
         return status;
-    sqlite3_stmt *const put = store->statements[STORE_PUT_DECISION];
-    store_bind_number(store, put, 1, row->number);
-    store_bind_number(store, put, 2, row->salt);
-    store_bind_number(store, put, 3, row->arm);
-    store_bind_number(store, put, 4, row->kind);
-    store_bind_number(store, put, 5, row->state);
-    store_bind_number(store, put, 6, row->opened_ms);
-    store_bind_number(store, put, 7, row->deadline_ms);
-    store_bind_number(store, put, 8, bits_of(row->value));
-    store_bind_text(store, put, 9, row->key);
-    store_bind_text(store, put, 10, row->unit);
-    store_bind_blob(store, put, 11, row->kept, row->kept_size);
-    store_bind_blob(store, put, 12, sum, sizeof sum);
-    return store_run(store, STORE_PUT_DECISION, "put a decision");
+    store_columns_bind(store, put, key_of(table), count, row);
+    store_bind_blob(store, put, (int)count + 1, bytes, sizeof bytes);
+    return store_step(store, put, "put a row");
 }
 
-enum tacit_status live_store_drop_decision(struct live_store *store, uint64_t number)
+static enum tacit_status take(struct live_store *store, const struct store_table *table,
+                              sqlite3_stmt *found, void *row)
 {
+    memset(row, 0, table->row_bytes);
+    store_columns_read(found, key_of(table), count_of(table), row);
+    sum(store, table, row);
+    return store_sum_compare(store, found, (int)count_of(table), table->name);
+}
+
+enum tacit_status store_row_get(struct live_store *store, enum store_table_id which, void *row,
+                                bool *found)
+{
+    TACIT_ASSERT(which < STORE_TABLE_COUNT && row != NULL && found != NULL);
+    sqlite3_stmt *const get = store->rows[which][STORE_GET];
+    bind(store, get, 1, key_of(&store_tables[which]), row);
+    enum tacit_status const status = store_next(store, get, found);
+    return status == TACIT_OK && *found ? take(store, &store_tables[which], get, row) : status;
+}
+
+void store_row_end(struct live_store *store, enum store_table_id which)
+{
+    (void)sqlite3_reset(store->rows[which][STORE_GET]);
+    (void)sqlite3_clear_bindings(store->rows[which][STORE_GET]);
+}
+
+enum tacit_status store_row_drop(struct live_store *store, enum store_table_id which,
+                                 const void *row)
+{
+    sqlite3_stmt *const drop = store->rows[which][STORE_DROP];
     enum tacit_status const status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
-    store_bind_number(store, store->statements[STORE_DROP_DECISION], 1, number);
-    return store_run(store, STORE_DROP_DECISION, "drop a decision");
+    bind(store, drop, 1, key_of(&store_tables[which]), row);
+    return store_step(store, drop, "drop a row");
 }
 
-static enum tacit_status decision_read(struct live_store *store, sqlite3_stmt *rows,
-                                       struct live_decision_row *row)
+enum tacit_status store_rows_drop(struct live_store *store, enum store_table_id which)
 {
-    *row = (struct live_decision_row){
-        .number = store_number_at(rows, 0),
-        .salt = store_number_at(rows, 1),
-        .arm = (uint32_t)store_number_at(rows, 2),
-        .kind = (uint8_t)store_number_at(rows, 3),
-        .state = (uint8_t)store_number_at(rows, 4),
-        .opened_ms = store_number_at(rows, 5),
-        .deadline_ms = store_number_at(rows, 6),
-        .value = real_of(store_number_at(rows, 7)),
-        .key = store_text_at(rows, 8),
-        .unit = store_text_at(rows, 9),
-        .kept = sqlite3_column_blob(rows, 10),
-        .kept_size = (size_t)sqlite3_column_bytes(rows, 10),
-    };
-    decision_sum(store, row);
-    return store_sum_compare(store, rows, 11, "decisions");
+    return store_step(store, store->rows[which][STORE_DROP_ALL], "drop rows");
 }
 
-enum tacit_status live_store_decisions(struct live_store *store,
-                                       bool (*each)(void *context,
-                                                    const struct live_decision_row *row),
-                                       void *context)
+bool store_rows_next(struct live_store *store, enum store_table_id which, void *row,
+                     enum tacit_status *status)
 {
-    TACIT_ASSERT(each != NULL);
-    sqlite3_stmt *const rows = store->statements[STORE_DECISIONS];
-    enum tacit_status status = TACIT_OK;
-    while (store_walk(store, rows, &status)) {
-        struct live_decision_row row;
-        status = decision_read(store, rows, &row);
-        if (status == TACIT_OK && !each(context, &row))
-            break;
-    }
-    (void)sqlite3_reset(rows);
-    return status;
+    TACIT_ASSERT(which < STORE_TABLE_COUNT && row != NULL && status != NULL);
+    sqlite3_stmt *const walk = store->rows[which][STORE_WALK];
+    if (!store_walk(store, walk, status))
+        return false;
+    *status = take(store, &store_tables[which], walk, row);
+    return *status == TACIT_OK;
 }
 
-/* ---- Units and values: a text and a number --------------------------------------------------- */
-
-static void pair_sum(struct live_store *store, const char *table, const char *name, uint64_t number)
+void store_rows_end(struct live_store *store, enum store_table_id which)
 {
-    store_sum_start(store, table);
-    store_sum_text(store, name);
-    store_sum_number(store, number);
-}
-
-static enum tacit_status put_pair(struct live_store *store, enum store_statement which,
-                                  const char *table, const char *name, uint64_t number)
-{
-    enum tacit_status status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
-    if (!store_is_text(name, 1))
-        return TACIT_INVALID;
-    uint8_t sum[STORE_SUM_BYTES];
-    pair_sum(store, table, name, number);
-    status = store_sum_end(store, sum);
-    if (status != TACIT_OK)
-        return status;
-    sqlite3_stmt *const row = store->statements[which];
-    store_bind_text(store, row, 1, name);
-    store_bind_number(store, row, 2, number);
-    store_bind_blob(store, row, 3, sum, sizeof sum);
-    return store_run(store, which, "put a row");
-}
-
-static enum tacit_status pair_check(struct live_store *store, sqlite3_stmt *row, const char *table)
-{
-    pair_sum(store, table, store_text_at(row, 0), store_number_at(row, 1));
-    return store_sum_compare(store, row, 2, table);
-}
-
-enum tacit_status live_store_put_unit(struct live_store *store, const char *unit, uint32_t arm)
-{
-    TACIT_ASSERT(unit != NULL);
-    return put_pair(store, STORE_PUT_UNIT, "units", unit, arm);
-}
-
-enum tacit_status live_store_drop_unit(struct live_store *store, const char *unit)
-{
-    TACIT_ASSERT(unit != NULL);
-    enum tacit_status const status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
-    store_bind_text(store, store->statements[STORE_DROP_UNIT], 1, unit);
-    return store_run(store, STORE_DROP_UNIT, "drop a unit");
-}
-
-enum tacit_status live_store_units(struct live_store *store,
-                                   bool (*each)(void *context, const char *unit, uint32_t arm),
-                                   void *context)
-{
-    TACIT_ASSERT(each != NULL);
-    sqlite3_stmt *const rows = store->statements[STORE_UNITS];
-    enum tacit_status status = TACIT_OK;
-    while (store_walk(store, rows, &status)) {
-        status = pair_check(store, rows, "units");
-        if (status == TACIT_OK &&
-            !each(context, store_text_at(rows, 0), (uint32_t)store_number_at(rows, 1)))
-            break;
-    }
-    (void)sqlite3_reset(rows);
-    return status;
-}
-
-enum tacit_status live_store_put_value(struct live_store *store, const char *name, uint64_t value)
-{
-    TACIT_ASSERT(name != NULL);
-    return put_pair(store, STORE_PUT_VALUE, "named", name, value);
-}
-
-static enum tacit_status get_pair(struct live_store *store, enum store_statement which,
-                                  const char *table, const char *name, uint64_t *value, bool *found)
-{
-    TACIT_ASSERT(value != NULL && found != NULL);
-    if (!store_is_text(name, 1))
-        return TACIT_INVALID;
-    sqlite3_stmt *const row = store->statements[which];
-    store_bind_text(store, row, 1, name);
-    bool is_there;
-    enum tacit_status status = store_next(store, row, &is_there);
-    if (status == TACIT_OK && is_there)
-        status = pair_check(store, row, table);
-    if (status == TACIT_OK && is_there)
-        *value = store_number_at(row, 1);
-    if (status == TACIT_OK)
-        *found = is_there;
-    (void)sqlite3_reset(row);
-    (void)sqlite3_clear_bindings(row);
-    return status;
-}
-
-enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
-                                       bool *found)
-{
-    return get_pair(store, STORE_GET_VALUE, "named", name, value, found);
-}
-
-enum tacit_status live_store_get_count(struct live_store *store, const char *unit, uint64_t *count)
-{
-    bool found;
-    *count = 0;
-    return get_pair(store, STORE_GET_COUNT, "unit_counts", unit, count, &found);
-}
-
-enum tacit_status live_store_drop_values(struct live_store *store, const char *pattern)
-{
-    TACIT_ASSERT(pattern != NULL);
-    enum tacit_status const status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
-    store_bind_text(store, store->statements[STORE_DROP_VALUES], 1, pattern);
-    return store_run(store, STORE_DROP_VALUES, "drop values");
-}
-
-enum tacit_status live_store_put_count(struct live_store *store, const char *unit, uint64_t count)
-{
-    TACIT_ASSERT(unit != NULL);
-    return count > STORE_KEY_MAX ? TACIT_INVALID
-                                 : put_pair(store, STORE_PUT_COUNT, "unit_counts", unit, count);
-}
-
-/* ---- At open --------------------------------------------------------------------------------- */
-
-static bool pass_release(void *context, const struct live_release *release)
-{
-    (void)context;
-    (void)release;
-    return true;
-}
-
-static bool pass_decision(void *context, const struct live_decision_row *row)
-{
-    (void)context;
-    (void)row;
-    return true;
-}
-
-static bool pass_unit(void *context, const char *unit, uint32_t arm)
-{
-    (void)context;
-    (void)unit;
-    (void)arm;
-    return true;
-}
-
-static bool pass_run(void *context, const struct live_run_row *row)
-{
-    (void)context;
-    (void)row;
-    return true;
-}
-
-static enum tacit_status check_values(struct live_store *store)
-{
-    sqlite3_stmt *const rows = store->statements[STORE_VALUES];
-    enum tacit_status status = TACIT_OK;
-    while (store_walk(store, rows, &status)) {
-        status = pair_check(store, rows, "named");
-    }
-    (void)sqlite3_reset(rows);
-    return status;
+    (void)sqlite3_reset(store->rows[which][STORE_WALK]);
 }
 
 enum tacit_status store_rows_check(struct live_store *store)
 {
     enum tacit_status status = store_core_read(store);
-    if (status == TACIT_OK)
-        status = live_store_releases(store, pass_release, NULL);
-    if (status == TACIT_OK)
-        status = live_store_decisions(store, pass_decision, NULL);
-    if (status == TACIT_OK)
-        status = live_store_units(store, pass_unit, NULL);
-    if (status == TACIT_OK)
-        status = check_values(store);
-    if (status == TACIT_OK)
-        status = live_store_runs(store, pass_run, NULL);
-    if (status == TACIT_OK)
-        status = store_entries_check(store);
+    for (size_t i = 0; status == TACIT_OK && i < STORE_TABLE_COUNT; i++) {
+        enum store_table_id const which = (enum store_table_id)i;
+        union store_row row;
+        if (which == STORE_UNIT_COUNTS) /* many, and never dropped: each when it is read */
+            continue;
+        while (store_rows_next(store, which, &row, &status))
+            ;
+        store_rows_end(store, which);
+    }
     return status;
 }

@@ -1,42 +1,121 @@
-/* The tables: how they are made, and whether a file that we open still has them, whole. */
+/* The tables, and whether a file that we open still has them, whole. */
 #include "store_tables.h"
-#include "store_agreed.h"
-#include "store_remembered.h"
-#include "store_core.h"
-#include "store_sum.h"
+#include "store_rows.h"
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "../daemon/entropy.h"
 
-#define IDENTITY "identity"
+/* ---- Columns -------------------------------------------------------------------------------- */
 
-/* SQLite keeps these texts as they stand here; at open they are compared letter by letter. Numbers
- * are 64 bits of ours in SQLite's signed 64; keys stay below 2^63 so that their order is ours too.
- */
+/* clang-format off */
+#define PAIR(text, declared, count, declared_count)                                                \
+    {text, declared, STORE_NAME, offsetof(struct store_pair, name), 0},                            \
+    {count, declared_count, STORE_NUMBER, offsetof(struct store_pair, number), sizeof(uint64_t)}
+#define TABLE(columns, row, updates, options)                                                      \
+    {#columns, columns, sizeof columns / sizeof columns[0], sizeof(row), updates, options}
+/* clang-format on */
+#define INTEGER "INTEGER NOT NULL"
+#define KEY(condition) "INTEGER PRIMARY KEY CHECK(" condition ")"
+
+static const struct store_column identity[] = {
+    {"one", KEY("one = 1"), STORE_ONE, 0, 0},
+    STORE_COLUMN(STORE_TEXT, struct store_identity, role,
+                 "TEXT NOT NULL CHECK(role IN ('agent', 'coordinator'))"),
+    STORE_COLUMN(STORE_TEXT, struct store_identity, federation, "TEXT NOT NULL"),
+    STORE_COLUMN(STORE_TEXT, struct store_identity, site, "TEXT NOT NULL"),
+    STORE_COLUMN(STORE_FIXED, struct store_identity, config_digest,
+                 "BLOB NOT NULL CHECK(length(config_digest) = 32)"),
+    STORE_COLUMN(STORE_NUMBER, struct store_identity, made_unix_s, INTEGER),
+    STORE_COLUMN(STORE_FIXED, struct store_identity, id_key,
+                 "BLOB NOT NULL CHECK(length(id_key) = 16)"),
+};
+
+static const struct store_column releases[] = {
+    STORE_COLUMN(STORE_KEY, struct live_release, number, KEY("number >= 0")),
+    STORE_COLUMN(STORE_KEY, struct live_release, epsilon_nano, INTEGER " CHECK(epsilon_nano >= 0)"),
+    STORE_SIZED(STORE_BLOB, struct live_release, bytes, size,
+                "BLOB NOT NULL CHECK(length(bytes) > 0)"),
+    STORE_COLUMN(STORE_NUMBER, struct live_release, acknowledged,
+                 INTEGER " CHECK(acknowledged IN (0, 1))"),
+    STORE_COLUMN(STORE_NUMBER, struct live_release, made_unix_s, INTEGER),
+};
+
+static const struct store_column decisions[] = {
+    STORE_COLUMN(STORE_KEY, struct live_decision_row, number, KEY("number > 0")),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, salt, INTEGER),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, arm,
+                 INTEGER " CHECK(arm BETWEEN 0 AND 4294967295)"),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, kind,
+                 INTEGER " CHECK(kind BETWEEN 0 AND 255)"),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, state,
+                 INTEGER " CHECK(state BETWEEN 0 AND 255)"),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, opened_ms, INTEGER),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, deadline_ms, INTEGER),
+    STORE_COLUMN(STORE_NUMBER, struct live_decision_row, value, INTEGER), /* a double's bits */
+    STORE_COLUMN(STORE_TEXT, struct live_decision_row, key, "TEXT"),
+    STORE_COLUMN(STORE_TEXT, struct live_decision_row, unit, "TEXT"),
+    STORE_SIZED(STORE_BYTES, struct live_decision_row, kept, kept_size, "BLOB"),
+};
+
+/* A unit that is put again gets a new number: numbers go from the oldest to the newest. */
+static const struct store_column units[] = {
+    {"number", "INTEGER PRIMARY KEY", STORE_AUTO, 0, 0},
+    PAIR("unit", "TEXT NOT NULL CHECK(unit <> '')", "arm",
+         INTEGER " CHECK(arm BETWEEN 0 AND 4294967295)"),
+};
+
+static const struct store_column named[] = {
+    PAIR("name", "TEXT NOT NULL PRIMARY KEY CHECK(name <> '')", "value", INTEGER),
+};
+
+static const struct store_column runs[] = {
+    STORE_COLUMN(STORE_KEY, struct live_run_row, number, KEY("number >= 1")),
+    STORE_COLUMN(STORE_FIXED, struct live_run_row, run, "BLOB NOT NULL CHECK(length(run) = 16)"),
+    STORE_COLUMN(STORE_KEY, struct live_run_row, releases_before,
+                 INTEGER " CHECK(releases_before >= 0)"),
+    STORE_COLUMN(STORE_NUMBER, struct live_run_row, begun_unix_s, INTEGER),
+    STORE_COLUMN(STORE_NUMBER, struct live_run_row, ended_unix_s, INTEGER),
+    STORE_SIZED(STORE_BYTES, struct live_run_row, result, result_size, "BLOB"),
+};
+
+static const struct store_column unit_counts[] = {
+    PAIR("unit", "TEXT NOT NULL PRIMARY KEY CHECK(unit <> '')", "count",
+         INTEGER " CHECK(count >= 0)"),
+};
+
+/* The newest of each run. */
+static const struct store_column entries[] = {
+    STORE_COLUMN(STORE_FIXED, struct store_entry, run,
+                 "BLOB NOT NULL PRIMARY KEY CHECK(length(run) = 16)"),
+    STORE_SIZED(STORE_BLOB, struct store_entry, bytes, size,
+                "BLOB NOT NULL CHECK(length(bytes) > 0)"),
+};
+
+const struct store_table store_tables[STORE_TABLE_COUNT] = {
+    [STORE_IDENTITY] = TABLE(identity, struct store_identity, true, "STRICT"),
+    [STORE_RELEASES] = TABLE(releases, struct live_release, true, "STRICT"),
+    [STORE_DECISIONS] = TABLE(decisions, struct live_decision_row, false, "STRICT"),
+    [STORE_UNITS] = TABLE(units, struct store_pair, false, "STRICT"),
+    [STORE_NAMED] = TABLE(named, struct store_pair, false, "STRICT, WITHOUT ROWID"),
+    [STORE_RUNS] = TABLE(runs, struct live_run_row, true, "STRICT"),
+    [STORE_UNIT_COUNTS] = TABLE(unit_counts, struct store_pair, true, "STRICT, WITHOUT ROWID"),
+    [STORE_ENTRIES] = TABLE(entries, struct store_entry, false, "STRICT, WITHOUT ROWID"),
+};
+
+/* ---- What else is made ----------------------------------------------------------------------- */
+
+/* SQLite keeps these texts as they stand here, as it does those of the tables; at open they are
+ * compared letter by letter. */
 static const struct {
     const char *name;
     const char *sql;
-} schema[] = {
-    {IDENTITY, "CREATE TABLE identity(one INTEGER PRIMARY KEY CHECK(one = 1),"
-               " role TEXT NOT NULL CHECK(role IN ('agent', 'coordinator')),"
-               " federation TEXT NOT NULL, site TEXT NOT NULL,"
-               " config_digest BLOB NOT NULL CHECK(length(config_digest) = 32),"
-               " made_unix_s INTEGER NOT NULL,"
-               " id_key BLOB NOT NULL CHECK(length(id_key) = 16),"
-               " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+} others[] = {
     {"core", "CREATE TABLE core(one INTEGER PRIMARY KEY CHECK(one = 1),"
              " size INTEGER NOT NULL CHECK(size > 0),"
              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     {"core_parts", "CREATE TABLE core_parts(number INTEGER PRIMARY KEY CHECK(number >= 0),"
                    " bytes BLOB NOT NULL CHECK(length(bytes) > 0)) STRICT"},
-    {"releases", "CREATE TABLE releases(number INTEGER PRIMARY KEY CHECK(number >= 0),"
-                 " epsilon_nano INTEGER NOT NULL CHECK(epsilon_nano >= 0),"
-                 " bytes BLOB NOT NULL CHECK(length(bytes) > 0),"
-                 " acknowledged INTEGER NOT NULL CHECK(acknowledged IN (0, 1)),"
-                 " made_unix_s INTEGER NOT NULL,"
-                 " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     {"releases_are_kept", "CREATE TRIGGER releases_are_kept BEFORE DELETE ON releases"
                           " BEGIN SELECT RAISE(ABORT, 'a release is never deleted'); END"},
     {"releases_are_written_once",
@@ -45,28 +124,7 @@ static const struct {
      " OR NEW.bytes IS NOT OLD.bytes OR NEW.made_unix_s IS NOT OLD.made_unix_s"
      " OR NEW.acknowledged < OLD.acknowledged"
      " BEGIN SELECT RAISE(ABORT, 'a release never changes'); END"},
-    {"decisions", "CREATE TABLE decisions(number INTEGER PRIMARY KEY CHECK(number > 0),"
-                  " salt INTEGER NOT NULL,"
-                  " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
-                  " kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 255),"
-                  " state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 255),"
-                  " opened_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL,"
-                  " value INTEGER NOT NULL, key TEXT, unit TEXT, kept BLOB,"
-                  " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
-    /* A unit that is put again gets a new number: numbers go from the oldest to the newest. */
-    {"units", "CREATE TABLE units(number INTEGER PRIMARY KEY,"
-              " unit TEXT NOT NULL CHECK(unit <> ''),"
-              " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
-              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     {"units_by_name", "CREATE UNIQUE INDEX units_by_name ON units(unit)"},
-    {"named", "CREATE TABLE named(name TEXT NOT NULL PRIMARY KEY CHECK(name <> ''),"
-              " value INTEGER NOT NULL,"
-              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
-    {"runs", "CREATE TABLE runs(number INTEGER PRIMARY KEY CHECK(number >= 1),"
-             " run BLOB NOT NULL CHECK(length(run) = 16),"
-             " releases_before INTEGER NOT NULL CHECK(releases_before >= 0),"
-             " begun_unix_s INTEGER NOT NULL, ended_unix_s INTEGER NOT NULL, result BLOB,"
-             " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     {"runs_are_kept", "CREATE TRIGGER runs_are_kept BEFORE DELETE ON runs"
                       " BEGIN SELECT RAISE(ABORT, 'a run is never forgotten'); END"},
     {"runs_do_not_change",
@@ -76,89 +134,26 @@ static const struct {
      " OR NEW.begun_unix_s IS NOT OLD.begun_unix_s"
      " OR (OLD.ended_unix_s IS NOT 0 AND NEW.ended_unix_s IS NOT OLD.ended_unix_s)"
      " BEGIN SELECT RAISE(ABORT, 'a run only ends'); END"},
-    {"unit_counts", "CREATE TABLE unit_counts(unit TEXT NOT NULL PRIMARY KEY CHECK(unit <> ''),"
-                    " count INTEGER NOT NULL CHECK(count >= 0),"
-                    " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
     {"unit_counts_are_kept", "CREATE TRIGGER unit_counts_are_kept BEFORE DELETE ON unit_counts"
                              " BEGIN SELECT RAISE(ABORT, 'a count is never forgotten'); END"},
-    /* The newest of each run. */
-    {"entries", "CREATE TABLE entries(run BLOB NOT NULL PRIMARY KEY CHECK(length(run) = 16),"
-                " bytes BLOB NOT NULL CHECK(length(bytes) > 0),"
-                " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
 };
 
-#define SCHEMA_COUNT (sizeof schema / sizeof schema[0])
+#define OTHER_COUNT (sizeof others / sizeof others[0])
+#define SQL_BYTES 1024u
 
-/* ---- Making --------------------------------------------------------------------------------- */
-
-static void add_identity(struct live_store *store, const struct live_store_identity *identity,
-                         int64_t made)
+enum tacit_status store_tables_make(struct live_store *store)
 {
-    store_sum_start(store, IDENTITY);
-    store_sum_text(store, identity->role);
-    store_sum_text(store, identity->federation);
-    store_sum_text(store, identity->site);
-    store_sum_bytes(store, identity->config_digest, sizeof identity->config_digest);
-    store_sum_number(store, (uint64_t)made);
-    store_sum_bytes(store, store->id_key, sizeof store->id_key);
-}
-
-static enum tacit_status identity_sum(struct live_store *store,
-                                      const struct live_store_identity *identity, int64_t made,
-                                      uint8_t sum[STORE_SUM_BYTES])
-{
-    add_identity(store, identity, made);
-    return store_sum_end(store, sum);
-}
-
-static enum tacit_status identity_put(struct live_store *store,
-                                      const struct live_store_identity *identity)
-{
-    int64_t const made = (int64_t)time(NULL);
-    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
-    uint8_t sum[STORE_SUM_BYTES];
-    if (entropy.fill(entropy.context, store->id_key, sizeof store->id_key) != TACIT_OK)
-        return store_break(store, TACIT_ENTROPY, "the system gives no randomness");
-    enum tacit_status status = identity_sum(store, identity, made, sum);
-    if (status != TACIT_OK)
-        return status;
-    sqlite3_stmt *row = NULL;
-    bool const is_put =
-        sqlite3_prepare_v2(store->database,
-                           "INSERT INTO identity(one, role, federation, site, config_digest,"
-                           " made_unix_s, id_key, sum) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                           -1, &row, NULL) == SQLITE_OK &&
-        sqlite3_bind_text(row, 1, identity->role, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_text(row, 2, identity->federation, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_text(row, 3, identity->site, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_blob(row, 4, identity->config_digest, sizeof identity->config_digest,
-                          SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_bind_int64(row, 5, made) == SQLITE_OK &&
-        sqlite3_bind_blob(row, 6, store->id_key, sizeof store->id_key, SQLITE_STATIC) ==
-            SQLITE_OK &&
-        sqlite3_bind_blob(row, 7, sum, sizeof sum, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_step(row) == SQLITE_DONE;
-    if (!is_put)
-        status = store_break_sqlite(store, "write the identity");
-    (void)sqlite3_finalize(row);
-    return status;
-}
-
-enum tacit_status store_tables_make(struct live_store *store,
-                                    const struct live_store_identity *identity)
-{
-    TACIT_ASSERT(identity != NULL && !store->in_batch);
-    char header[128];
-    (void)snprintf(header, sizeof header,
-                   "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;",
+    char bytes[SQL_BYTES];
+    (void)snprintf(bytes, sizeof bytes, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
                    STORE_APPLICATION, STORE_FORMAT);
-    enum tacit_status status = store_execute(store, header, "make the database");
-    for (size_t i = 0; status == TACIT_OK && i < SCHEMA_COUNT; i++)
-        status = store_execute(store, schema[i].sql, "make the tables");
-    if (status == TACIT_OK)
-        status = identity_put(store, identity);
-    if (status == TACIT_OK)
-        status = store_execute(store, "COMMIT", "make the database");
+    enum tacit_status status = store_execute(store, bytes, "make the database");
+    for (size_t i = 0; status == TACIT_OK && i < STORE_TABLE_COUNT; i++) {
+        struct tacit_text sql = tacit_text_init(bytes, sizeof bytes);
+        store_table_declare(&store_tables[i], &sql);
+        status = store_execute(store, bytes, "make the tables");
+    }
+    for (size_t i = 0; status == TACIT_OK && i < OTHER_COUNT; i++)
+        status = store_execute(store, others[i].sql, "make the tables");
     return status;
 }
 
@@ -218,18 +213,18 @@ static enum tacit_status check_integrity(struct live_store *store)
     return status;
 }
 
-static enum tacit_status check_schema_row(struct live_store *store, sqlite3_stmt *row, size_t index)
+static enum tacit_status check_declared(struct live_store *store, sqlite3_stmt *row,
+                                        const char *name, const char *expected)
 {
-    int const bound = sqlite3_bind_text(row, 1, schema[index].name, -1, SQLITE_STATIC);
+    int const bound = sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
     int const code = bound == SQLITE_OK ? sqlite3_step(row) : bound;
     if (code == SQLITE_DONE)
-        return store_break(store, TACIT_MALFORMED, "%s is missing", schema[index].name);
+        return store_break(store, TACIT_MALFORMED, "%s is missing", name);
     if (code != SQLITE_ROW)
         return store_break_sqlite(store, "read the schema");
-    const char *const sql = (const char *)sqlite3_column_text(row, 0);
-    if (sql == NULL || strcmp(sql, schema[index].sql) != 0)
-        return store_break(store, TACIT_MALFORMED, "%s is not as this program makes it",
-                           schema[index].name);
+    const char *const sql = store_text_at(row, 0);
+    if (sql == NULL || strcmp(sql, expected) != 0)
+        return store_break(store, TACIT_MALFORMED, "%s is not as this program makes it", name);
     return sqlite3_reset(row) == SQLITE_OK ? TACIT_OK
                                            : store_break_sqlite(store, "read the schema");
 }
@@ -241,14 +236,20 @@ static enum tacit_status check_schema(struct live_store *store)
                            &row, NULL) != SQLITE_OK)
         return store_break_sqlite(store, "read the schema");
     enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; status == TACIT_OK && i < SCHEMA_COUNT; i++)
-        status = check_schema_row(store, row, i);
+    for (size_t i = 0; status == TACIT_OK && i < STORE_TABLE_COUNT; i++) {
+        char bytes[SQL_BYTES];
+        struct tacit_text sql = tacit_text_init(bytes, sizeof bytes);
+        store_table_declare(&store_tables[i], &sql);
+        status = check_declared(store, row, store_tables[i].name, bytes);
+    }
+    for (size_t i = 0; status == TACIT_OK && i < OTHER_COUNT; i++)
+        status = check_declared(store, row, others[i].name, others[i].sql);
     (void)sqlite3_finalize(row);
     if (status != TACIT_OK)
         return status;
     /* A trigger or view of somebody else would run inside our batches. */
-    return check_number(store, "SELECT count(*) FROM sqlite_schema", (int64_t)SCHEMA_COUNT,
-                        TACIT_MALFORMED);
+    return check_number(store, "SELECT count(*) FROM sqlite_schema",
+                        STORE_TABLE_COUNT + (int64_t)OTHER_COUNT, TACIT_MALFORMED);
 }
 
 /* The same; and takes the turn. */
@@ -277,169 +278,4 @@ enum tacit_status store_tables_check(struct live_store *store)
     if (status == TACIT_OK)
         status = check_integrity(store);
     return status;
-}
-
-static enum tacit_status compare_text(struct live_store *store, const char *field, const char *kept,
-                                      const char *wanted)
-{
-    if (strcmp(kept, wanted) == 0)
-        return TACIT_OK;
-    return store_break(store, TACIT_INVALID,
-                       "this is the state of another %s: it was made for %s \"%.200s\", the "
-                       "configuration says \"%.200s\"",
-                       field, field, kept, wanted);
-}
-
-static void hexadecimal(char text[65], const uint8_t bytes[32])
-{
-    for (size_t i = 0; i < 32; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
-/* Has the last run of this state ended? */
-static enum tacit_status run_has_ended(struct live_store *store, bool *has_ended)
-{
-    int64_t found = 0;
-    enum tacit_status const status = read_number(
-        store,
-        "SELECT coalesce((SELECT ended_unix_s > 0 FROM runs ORDER BY number DESC LIMIT 1), 0)",
-        &found);
-    *has_ended = found == 1;
-    return status;
-}
-
-#define OTHER_CONFIG                                                                               \
-    "the configuration is not the one that this state was made with: %s; another one is taken "    \
-    "when the run of this state has ended"
-
-static enum tacit_status refuse_digest(struct live_store *store,
-                                       const struct live_store_identity *kept,
-                                       const struct live_store_identity *wanted)
-{
-    char bytes[TACIT_ERROR_BYTES / 2];
-    char directory[4096];
-    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
-    (void)snprintf(directory, sizeof directory, "%.*s",
-                   (int)(strlen(store->path) - strlen("/" STORE_FILE)), store->path);
-    if (store_agreed_differ(directory, kept->config_digest, wanted->agreed, &words))
-        return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
-    char kept_text[65];
-    char wanted_text[65];
-    hexadecimal(kept_text, kept->config_digest);
-    hexadecimal(wanted_text, wanted->config_digest);
-    (void)snprintf(bytes, sizeof bytes, "its digest was %s, now it is %s", kept_text, wanted_text);
-    return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
-}
-
-static enum tacit_status compare_digest(struct live_store *store,
-                                        const struct live_store_identity *kept,
-                                        const struct live_store_identity *wanted)
-{
-    bool has_ended = false;
-    if (memcmp(kept->config_digest, wanted->config_digest, 32) == 0)
-        return TACIT_OK;
-    enum tacit_status const status = run_has_ended(store, &has_ended);
-    if (status != TACIT_OK)
-        return status;
-    store->takes_config = has_ended;
-    return has_ended ? TACIT_OK : refuse_digest(store, kept, wanted);
-}
-
-static enum tacit_status compare_identity(struct live_store *store,
-                                          const struct live_store_identity *kept,
-                                          const struct live_store_identity *wanted)
-{
-    enum tacit_status status = compare_text(store, "role", kept->role, wanted->role);
-    if (status == TACIT_OK)
-        status = compare_text(store, "federation", kept->federation, wanted->federation);
-    if (status == TACIT_OK)
-        status = compare_text(store, "site", kept->site, wanted->site);
-    if (status == TACIT_OK)
-        status = compare_digest(store, kept, wanted);
-    return status;
-}
-
-enum tacit_status store_identity_check(struct live_store *store,
-                                       const struct live_store_identity *identity)
-{
-    TACIT_ASSERT(identity != NULL);
-    sqlite3_stmt *row = NULL;
-    enum tacit_status status = store_query(
-        store,
-        "SELECT sum, role, federation, site, config_digest, made_unix_s, id_key FROM identity",
-        &row);
-    if (status != TACIT_OK)
-        return status;
-    struct live_store_identity kept = {
-        .role = (const char *)sqlite3_column_text(row, 1),
-        .federation = (const char *)sqlite3_column_text(row, 2),
-        .site = (const char *)sqlite3_column_text(row, 3),
-    };
-    const void *const digest = sqlite3_column_blob(row, 4);
-    if (digest != NULL && sqlite3_column_bytes(row, 4) == (int)sizeof kept.config_digest)
-        memcpy(kept.config_digest, digest, sizeof kept.config_digest);
-    const void *const id_key = sqlite3_column_blob(row, 6);
-    if (id_key != NULL && sqlite3_column_bytes(row, 6) == (int)sizeof store->id_key)
-        memcpy(store->id_key, id_key, sizeof store->id_key);
-    add_identity(store, &kept, sqlite3_column_int64(row, 5));
-    status = store_sum_compare(store, row, 0, IDENTITY);
-    if (status == TACIT_OK)
-        status = compare_identity(store, &kept, identity);
-    if (status == TACIT_OK)
-        memcpy(store->wanted_digest, identity->config_digest, sizeof store->wanted_digest);
-    (void)sqlite3_finalize(row);
-    return status;
-}
-
-/* The row with another digest; nothing else of it changes. */
-static enum tacit_status put_digest(struct live_store *store)
-{
-    sqlite3_stmt *row = NULL;
-    uint8_t sum[STORE_SUM_BYTES];
-    enum tacit_status status =
-        store_query(store, "SELECT role, federation, site, made_unix_s FROM identity", &row);
-    if (status != TACIT_OK)
-        return status;
-    struct live_store_identity identity = {.role = store_text_at(row, 0),
-                                           .federation = store_text_at(row, 1),
-                                           .site = store_text_at(row, 2)};
-    memcpy(identity.config_digest, store->wanted_digest, sizeof identity.config_digest);
-    status = identity_sum(store, &identity, sqlite3_column_int64(row, 3), sum);
-    (void)sqlite3_finalize(row);
-    if (status != TACIT_OK)
-        return status;
-    sqlite3_stmt *const put = store->statements[STORE_PUT_IDENTITY];
-    store_bind_blob(store, put, 1, store->wanted_digest, sizeof store->wanted_digest);
-    store_bind_blob(store, put, 2, sum, sizeof sum);
-    return store_run(store, STORE_PUT_IDENTITY, "put the identity");
-}
-
-const uint8_t *live_store_id_key(const struct live_store *store)
-{
-    return store->id_key;
-}
-
-bool live_store_takes_config(const struct live_store *store)
-{
-    return store->takes_config;
-}
-
-enum tacit_status live_store_take_config(struct live_store *store)
-{
-    static const enum store_statement drops[] = {STORE_DROP_CORE, STORE_DROP_PARTS,
-                                                 STORE_DROP_DECISIONS, STORE_DROP_UNITS};
-    enum tacit_status status = store_may_put(store);
-    TACIT_ASSERT(store->takes_config);
-    for (size_t i = 0; status == TACIT_OK && i < sizeof drops / sizeof drops[0]; i++)
-        status = store_run(store, drops[i], "forget a run");
-    if (status == TACIT_OK)
-        status = store_remembered_forget(store);
-    if (status == TACIT_OK)
-        status = put_digest(store);
-    if (status != TACIT_OK)
-        return status;
-    store_core_free(&store->core);
-    store->takes_config = false;
-    live_store_erase_past(store);
-    return TACIT_OK;
 }

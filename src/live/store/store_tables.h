@@ -1,14 +1,10 @@
-/* The tables, and whose state they hold. */
+/* The tables: how they are made, and whether they are there. */
 #ifndef TACIT_LIVE_STORE_TABLES_H
 #define TACIT_LIVE_STORE_TABLES_H
 #include "store_base.h"
 
-/* Makes the tables and the identity in an empty database. */
-enum tacit_status store_tables_make(struct live_store *store,
-                                    const struct live_store_identity *identity);
+/* Makes them in an empty database, in a transaction. */
+enum tacit_status store_tables_make(struct live_store *store);
 /* Integrity, format, tables as we made them. */
 enum tacit_status store_tables_check(struct live_store *store);
-/* Is it this one's state? Errors: TACIT_INVALID: which field, both values. */
-enum tacit_status store_identity_check(struct live_store *store,
-                                       const struct live_store_identity *identity);
 #endif

@@ -1,0 +1,162 @@
+/* Whose state it is, and with which configuration it was made. */
+#include "store_identity.h"
+#include "../daemon/entropy.h"
+#include "store_agreed.h"
+#include "store_core.h"
+#include "store_remembered.h"
+#include "store_rows.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum tacit_status store_identity_make(struct live_store *store,
+                                      const struct live_store_identity *identity)
+{
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
+    struct store_identity row = {.role = identity->role,
+                                 .federation = identity->federation,
+                                 .site = identity->site,
+                                 .made_unix_s = (int64_t)time(NULL)};
+    memcpy(row.config_digest, identity->config_digest, sizeof row.config_digest);
+    if (entropy.fill(entropy.context, row.id_key, sizeof row.id_key) != TACIT_OK)
+        return store_break(store, TACIT_ENTROPY, "the system gives no randomness");
+    return store_row_put(store, STORE_IDENTITY, &row);
+}
+
+static enum tacit_status compare_text(struct live_store *store, const char *field, const char *kept,
+                                      const char *wanted)
+{
+    if (strcmp(kept, wanted) == 0)
+        return TACIT_OK;
+    return store_break(store, TACIT_INVALID,
+                       "this is the state of another %s: it was made for %s \"%.200s\", the "
+                       "configuration says \"%.200s\"",
+                       field, field, kept, wanted);
+}
+
+static void hexadecimal(char text[65], const uint8_t bytes[32])
+{
+    for (size_t i = 0; i < 32; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* Has the last run of this state ended? */
+static enum tacit_status run_has_ended(struct live_store *store, bool *has_ended)
+{
+    struct live_run_row run;
+    enum tacit_status status = TACIT_OK;
+    while (store_rows_next(store, STORE_RUNS, &run, &status))
+        *has_ended = run.ended_unix_s > 0;
+    store_rows_end(store, STORE_RUNS);
+    return status;
+}
+
+#define OTHER_CONFIG                                                                               \
+    "the configuration is not the one that this state was made with: %s; another one is taken "    \
+    "when the run of this state has ended"
+
+static enum tacit_status refuse_digest(struct live_store *store, const struct store_identity *kept,
+                                       const struct live_store_identity *wanted)
+{
+    char bytes[TACIT_ERROR_BYTES / 2];
+    char directory[4096];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    (void)snprintf(directory, sizeof directory, "%.*s",
+                   (int)(strlen(store->path) - strlen("/" STORE_FILE)), store->path);
+    if (store_agreed_differ(directory, kept->config_digest, wanted->agreed, &words))
+        return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
+    char kept_text[65];
+    char wanted_text[65];
+    hexadecimal(kept_text, kept->config_digest);
+    hexadecimal(wanted_text, wanted->config_digest);
+    (void)snprintf(bytes, sizeof bytes, "its digest was %s, now it is %s", kept_text, wanted_text);
+    return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
+}
+
+static enum tacit_status compare_digest(struct live_store *store, const struct store_identity *kept,
+                                        const struct live_store_identity *wanted)
+{
+    bool has_ended = false;
+    if (memcmp(kept->config_digest, wanted->config_digest, 32) == 0)
+        return TACIT_OK;
+    enum tacit_status const status = run_has_ended(store, &has_ended);
+    if (status != TACIT_OK)
+        return status;
+    store->takes_config = has_ended;
+    return has_ended ? TACIT_OK : refuse_digest(store, kept, wanted);
+}
+
+static enum tacit_status compare_identity(struct live_store *store,
+                                          const struct store_identity *kept,
+                                          const struct live_store_identity *wanted)
+{
+    enum tacit_status status = compare_text(store, "role", kept->role, wanted->role);
+    if (status == TACIT_OK)
+        status = compare_text(store, "federation", kept->federation, wanted->federation);
+    if (status == TACIT_OK)
+        status = compare_text(store, "site", kept->site, wanted->site);
+    if (status == TACIT_OK)
+        status = compare_digest(store, kept, wanted);
+    return status;
+}
+
+enum tacit_status store_identity_check(struct live_store *store,
+                                       const struct live_store_identity *identity)
+{
+    struct store_identity kept = {.role = NULL};
+    bool found;
+    TACIT_ASSERT(identity != NULL);
+    enum tacit_status status = store_row_get(store, STORE_IDENTITY, &kept, &found);
+    if (status == TACIT_OK && !found)
+        status = store_break(store, TACIT_MALFORMED, "no row for the identity");
+    if (status == TACIT_OK)
+        status = compare_identity(store, &kept, identity);
+    store_row_end(store, STORE_IDENTITY);
+    memcpy(store->wanted_digest, identity->config_digest, sizeof store->wanted_digest);
+    memcpy(store->id_key, kept.id_key, sizeof store->id_key);
+    return status;
+}
+
+/* The row with another digest; nothing else of it changes. */
+static enum tacit_status put_digest(struct live_store *store)
+{
+    struct store_identity row = {.role = NULL};
+    bool found;
+    enum tacit_status status = store_row_get(store, STORE_IDENTITY, &row, &found);
+    memcpy(row.config_digest, store->wanted_digest, sizeof row.config_digest);
+    if (status == TACIT_OK) /* while its texts are there */
+        status = store_row_put(store, STORE_IDENTITY, &row);
+    store_row_end(store, STORE_IDENTITY);
+    return status;
+}
+
+const uint8_t *live_store_id_key(const struct live_store *store)
+{
+    return store->id_key;
+}
+
+bool live_store_takes_config(const struct live_store *store)
+{
+    return store->takes_config;
+}
+
+enum tacit_status live_store_take_config(struct live_store *store)
+{
+    enum tacit_status status = store_may_put(store);
+    TACIT_ASSERT(store->takes_config);
+    if (status == TACIT_OK)
+        status = store_core_drop(store);
+    if (status == TACIT_OK)
+        status = store_rows_drop(store, STORE_DECISIONS);
+    if (status == TACIT_OK)
+        status = store_rows_drop(store, STORE_UNITS);
+    if (status == TACIT_OK)
+        status = store_remembered_forget(store);
+    if (status == TACIT_OK)
+        status = put_digest(store);
+    if (status != TACIT_OK)
+        return status;
+    store->takes_config = false;
+    live_store_erase_past(store);
+    return TACIT_OK;
+}
