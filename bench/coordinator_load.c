@@ -106,8 +106,8 @@ static void say(struct site *site, const struct tacit_elim_message *message)
     size_t const body_size = tacit_wire_elim_bytes(message, load->arm_count, load->site_count);
     uint8_t *const body = malloc(body_size);
     size_t size;
-    if (body == NULL ||
-        tacit_wire_elim_encode(message, load->arm_count, load->site_count, body) != TACIT_OK)
+    if (body == NULL || tacit_wire_elim_encode(message, load->arm_count, load->site_count, body,
+                                               tacit_wire_heap()) != TACIT_OK)
         fail(site->name, "out of memory");
     struct live_topic const topic = topic_up(site);
     struct live_letter const letter = {.topic = topic.text,
@@ -239,8 +239,8 @@ static void join(struct site *site, const struct live_arrival *arrival)
     if (objection != NULL)
         fail(site->name, objection);
     if (tacit_wire_announcement_decode(opened.envelope.body, opened.envelope.body_size,
-                                       &announcement) != TACIT_OK ||
-        tacit_wire_elim_run_decode(announcement, &run) != TACIT_OK ||
+                                       &announcement, tacit_wire_heap()) != TACIT_OK ||
+        tacit_wire_elim_run_decode(announcement, &run, tacit_wire_heap()) != TACIT_OK ||
         live_letters_begin(&site->letters, &announcement->agreement) != TACIT_OK ||
         run.agent != site->index || run.agent_count != load->site_count ||
         run.arm_count != load->arm_count || run.network != NULL)
@@ -255,7 +255,8 @@ static void join(struct site *site, const struct live_arrival *arrival)
                                              .resend_after_us = RESEND_AFTER_US,
                                              .has_grants = true};
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    if (tacit_wire_agreement_digest(&announcement->agreement, digest) != TACIT_OK)
+    if (tacit_wire_agreement_digest(&announcement->agreement, digest, tacit_wire_heap()) !=
+        TACIT_OK)
         fail(site->name, "out of memory");
     tacit_commit_domain(load->federation, digest, config.domain);
     free(announcement);
@@ -279,7 +280,7 @@ static void hear(struct site *site, uint32_t to, const struct live_arrival *arri
     if (objection != NULL)
         fail(site->name, objection);
     if (tacit_wire_elim_decode(opened.envelope.body, opened.envelope.body_size, load->arm_count,
-                               load->site_count, to, &message) != TACIT_OK)
+                               load->site_count, to, &message, tacit_wire_heap()) != TACIT_OK)
         fail(site->name, "an order does not decode");
     step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
     free(message);

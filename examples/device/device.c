@@ -43,8 +43,8 @@ static void say(const struct tacit_elim_message *message)
     mine.body = body;
     mine.body_size = tacit_wire_elim_bytes(message, config.arm_count, config.agent_count);
     TACIT_ASSERT(mine.body_size <= sizeof body);
-    if (tacit_wire_elim_encode_with(message, config.arm_count, config.agent_count, body,
-                                    &arena.allocator) != TACIT_OK)
+    if (tacit_wire_elim_encode(message, config.arm_count, config.agent_count, body,
+                               &arena.allocator) != TACIT_OK)
         return; /* as if it were lost: it is said again */
     tacit_wire_envelope_encode(&mine, bytes);
     board_say(bytes, tacit_wire_envelope_bytes(&mine));
@@ -85,7 +85,7 @@ static bool configure(const struct tacit_wire_agreement *agreement,
         agreement->lo != 0 || agreement->hi != 1 ||
         tacit_mechanism_init(&wanted.mechanism, &noise) != TACIT_OK ||
         run->epsilon_nano > tacit_mechanism_cost_nano(&wanted.mechanism) ||
-        tacit_wire_agreement_digest_with(agreement, mine.agreement, &arena.allocator) != TACIT_OK)
+        tacit_wire_agreement_digest(agreement, mine.agreement, &arena.allocator) != TACIT_OK)
         return false;
     tacit_commit_domain(FEDERATION, mine.agreement, wanted.domain);
     if (tacit_elim_agent_size(&wanted) == 0 || tacit_elim_agent_size(&wanted) > sizeof state)
@@ -99,9 +99,9 @@ static void hear_announcement(const struct tacit_wire_envelope *envelope)
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_elim_run run;
     if (config.arm_count > 0 ||
-        tacit_wire_announcement_decode_with(envelope->body, envelope->body_size, &announcement,
-                                            &arena.allocator) != TACIT_OK ||
-        tacit_wire_elim_run_decode_with(announcement, &run, &arena.allocator) != TACIT_OK ||
+        tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement,
+                                       &arena.allocator) != TACIT_OK ||
+        tacit_wire_elim_run_decode(announcement, &run, &arena.allocator) != TACIT_OK ||
         !configure(&announcement->agreement, &run))
         return;
     mine.term = envelope->term;
@@ -120,9 +120,8 @@ static void hear_hub(const struct tacit_wire_envelope *envelope)
     uint32_t const to = envelope->to[0] == '\0' ? TACIT_EVERYONE : config.agent_id;
     if (config.arm_count == 0 || envelope->term != mine.term ||
         memcmp(envelope->agreement, mine.agreement, sizeof mine.agreement) != 0 ||
-        tacit_wire_elim_decode_with(envelope->body, envelope->body_size, config.arm_count,
-                                    config.agent_count, to, &message,
-                                    &arena.allocator) != TACIT_OK ||
+        tacit_wire_elim_decode(envelope->body, envelope->body_size, config.arm_count,
+                               config.agent_count, to, &message, &arena.allocator) != TACIT_OK ||
         envelope->kind != tacit_wire_elim_kind(message->kind) || envelope->epoch != message->epoch)
         return;
     message->term = mine.term - 1; /* the core counts them from 0 */

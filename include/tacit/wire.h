@@ -17,9 +17,9 @@
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Where a codec takes memory from: functions that need some have a twin whose name ends in _with,
- * which takes it as the last argument. Nothing else here allocates, and the library links nothing
- * but the cores: the heap is only reached through tacit_wire_heap. */
+/* Where a codec takes memory from: who needs some takes it as the last argument. Nothing else here
+ * allocates, and the library links nothing but the cores: the heap is only reached through
+ * tacit_wire_heap. */
 struct tacit_wire_allocator {
     void *(*take)(void *context, size_t size); /* 8-byte aligned; NULL: there is none */
     void (*give)(void *context, void *block);  /* back; never NULL */
@@ -139,45 +139,21 @@ bool tacit_wire_is_arm_name(const char *text);
 /* Bytes that tacit_wire_announcement_encode writes. Cost: O(K). */
 size_t tacit_wire_announcement_bytes(const struct tacit_wire_announcement *announcement);
 
-/* Requires: …_bytes of room. Ensures: exactly that many bytes are written. Errors: TACIT_MEMORY. */
-enum tacit_status
-tacit_wire_announcement_encode_with(const struct tacit_wire_announcement *announcement,
-                                    uint8_t *bytes, const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement, uint8_t *bytes)
-{
-    return tacit_wire_announcement_encode_with(announcement, bytes, tacit_wire_heap());
-}
+/* Requires: …_bytes of room. Ensures: exactly that many bytes are written. */
+void tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
+                                    uint8_t *bytes);
 
 /* On TACIT_OK *announcement is one block of the allocator's. Errors: TACIT_MALFORMED (another
  * form or version, numbers out of their limits, names that are none), TACIT_MEMORY; *announcement
  * untouched. Cost: O(size). */
-enum tacit_status tacit_wire_announcement_decode_with(const uint8_t *bytes, size_t size,
-                                                      struct tacit_wire_announcement **announcement,
-                                                      const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
-                               struct tacit_wire_announcement **announcement)
-{
-    return tacit_wire_announcement_decode_with(bytes, size, announcement, tacit_wire_heap());
-}
+enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
+                                                 struct tacit_wire_announcement **announcement,
+                                                 const struct tacit_wire_allocator *allocator);
 
 /* SHA-256 of the agreement as it is encoded. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_agreement_digest_with(const struct tacit_wire_agreement *agreement,
-                                                   uint8_t digest[TACIT_WIRE_DIGEST_BYTES],
-                                                   const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,
-                            uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
-{
-    return tacit_wire_agreement_digest_with(agreement, digest, tacit_wire_heap());
-}
+enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,
+                                              uint8_t digest[TACIT_WIRE_DIGEST_BYTES],
+                                              const struct tacit_wire_allocator *allocator);
 
 /* Do both say the same? If not, text says what differs first, in words: "arm 2 is called 'b' here
  * and 'c' there". What `here` has no word in is left out: zero horizon, epsilon_nano or

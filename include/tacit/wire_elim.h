@@ -34,37 +34,18 @@ size_t tacit_wire_elim_rows_bytes(enum tacit_elim_message_kind kind,
 
 /* Encodes a message of sound mode (sums are steps). The address `to` is not encoded: it is the
  * envelope's. Requires: bytes has …_bytes(message) room, at most TACIT_WIRE_BYTES_MAX.  Ensures:
- * exactly that many bytes are written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_elim_encode_with(const struct tacit_elim_message *message,
-                                              uint32_t arm_count, uint32_t agent_count,
-                                              uint8_t *bytes,
-                                              const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *message,
-                                                       uint32_t arm_count, uint32_t agent_count,
-                                                       uint8_t *bytes)
-{
-    return tacit_wire_elim_encode_with(message, arm_count, agent_count, bytes, tacit_wire_heap());
-}
+ * exactly that many bytes are written. Errors: TACIT_MEMORY, of rows in a table. */
+enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *message,
+                                         uint32_t arm_count, uint32_t agent_count, uint8_t *bytes,
+                                         const struct tacit_wire_allocator *allocator);
 
 /* Decodes a peer's bytes. On TACIT_OK *message is one block of the allocator's. `to` is what the
  * caller says. Refused with TACIT_MALFORMED: other versions, missing or extra parts, wrong lengths,
  * sizes other than those of this run, trailing bytes. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
-enum tacit_status tacit_wire_elim_decode_with(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                              uint32_t agent_count, uint32_t to,
-                                              struct tacit_elim_message **message,
-                                              const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size,
-                                                       uint32_t arm_count, uint32_t agent_count,
-                                                       uint32_t to,
-                                                       struct tacit_elim_message **message)
-{
-    return tacit_wire_elim_decode_with(bytes, size, arm_count, agent_count, to, message,
-                                       tacit_wire_heap());
-}
+enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                         uint32_t agent_count, uint32_t to,
+                                         struct tacit_elim_message **message,
+                                         const struct tacit_wire_allocator *allocator);
 
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_elim_kind(enum tacit_elim_message_kind kind);
@@ -107,32 +88,15 @@ void tacit_wire_elim_parameters_encode(const struct tacit_wire_elim_run *run,
 /* Bytes of the site's own part; 0 over a star. Cost: O(neighbours + A/64). */
 size_t tacit_wire_elim_place_bytes(const struct tacit_wire_elim_run *run);
 
-/* Ensures: exactly …_place_bytes bytes are written. Errors: TACIT_MEMORY (never over a star). */
-enum tacit_status tacit_wire_elim_place_encode_with(const struct tacit_wire_elim_run *run,
-                                                    uint8_t *bytes,
-                                                    const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_elim_place_encode(const struct tacit_wire_elim_run *run,
-                                                             uint8_t *bytes)
-{
-    return tacit_wire_elim_place_encode_with(run, bytes, tacit_wire_heap());
-}
+/* Ensures: exactly …_place_bytes bytes are written. */
+void tacit_wire_elim_place_encode(const struct tacit_wire_elim_run *run, uint8_t *bytes);
 
 /* The run that an announcement speaks of. On TACIT_OK run->network, if there is one, is one block
  * of the allocator's. Errors: TACIT_MALFORMED (another protocol or version of it, a number out
  * of its limits, a parent that is no neighbour, a set without the site itself), TACIT_MEMORY; *run
  * untouched. */
-enum tacit_status
-tacit_wire_elim_run_decode_with(const struct tacit_wire_announcement *announcement,
-                                struct tacit_wire_elim_run *run,
-                                const struct tacit_wire_allocator *allocator);
+enum tacit_status tacit_wire_elim_run_decode(const struct tacit_wire_announcement *announcement,
+                                             struct tacit_wire_elim_run *run,
+                                             const struct tacit_wire_allocator *allocator);
 
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_elim_run_decode(const struct tacit_wire_announcement *announcement,
-                           struct tacit_wire_elim_run *run)
-{
-    return tacit_wire_elim_run_decode_with(announcement, run, tacit_wire_heap());
-}
 #endif

@@ -26,37 +26,17 @@ size_t tacit_wire_glm_bytes_max(uint32_t dimension, uint32_t client_count);
 
 /* The address `to` is not encoded: it is the envelope's; nor are numbers for receivers in the same
  * process. Requires: …_bytes of room, at most TACIT_WIRE_BYTES_MAX. Ensures: exactly that many
- * bytes are written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_glm_encode_with(const struct tacit_glm_message *message,
-                                             uint32_t dimension, uint32_t client_count,
-                                             uint8_t *bytes,
-                                             const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_glm_encode(const struct tacit_glm_message *message,
-                                                      uint32_t dimension, uint32_t client_count,
-                                                      uint8_t *bytes)
-{
-    return tacit_wire_glm_encode_with(message, dimension, client_count, bytes, tacit_wire_heap());
-}
+ * bytes are written. */
+void tacit_wire_glm_encode(const struct tacit_glm_message *message, uint32_t dimension,
+                           uint32_t client_count, uint8_t *bytes);
 
 /* On TACIT_OK *message is one block of the allocator's. Refused with TACIT_MALFORMED: other
  * versions and forms, lengths other than those of this run, numbers that are not finite. Errors:
  * TACIT_MEMORY; *message untouched. */
-enum tacit_status tacit_wire_glm_decode_with(const uint8_t *bytes, size_t size, uint32_t dimension,
-                                             uint32_t client_count, uint32_t to,
-                                             struct tacit_glm_message **message,
-                                             const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size_t size,
-                                                      uint32_t dimension, uint32_t client_count,
-                                                      uint32_t to,
-                                                      struct tacit_glm_message **message)
-{
-    return tacit_wire_glm_decode_with(bytes, size, dimension, client_count, to, message,
-                                      tacit_wire_heap());
-}
+enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size_t size, uint32_t dimension,
+                                        uint32_t client_count, uint32_t to,
+                                        struct tacit_glm_message **message,
+                                        const struct tacit_wire_allocator *allocator);
 
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind);
@@ -67,22 +47,13 @@ uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind);
 size_t tacit_wire_glm_private_bytes(const struct tacit_glm_private_message *message,
                                     uint32_t dimension);
 /* As tacit_wire_glm_encode. */
-enum tacit_status tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
-                                                uint32_t dimension, uint8_t *bytes);
+void tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
+                                   uint32_t dimension, uint8_t *bytes);
 /* As tacit_wire_glm_decode. */
-enum tacit_status tacit_wire_glm_private_decode_with(const uint8_t *bytes, size_t size,
-                                                     uint32_t dimension, uint32_t to,
-                                                     struct tacit_glm_private_message **message,
-                                                     const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_glm_private_decode(const uint8_t *bytes, size_t size, uint32_t dimension, uint32_t to,
-                              struct tacit_glm_private_message **message)
-{
-    return tacit_wire_glm_private_decode_with(bytes, size, dimension, to, message,
-                                              tacit_wire_heap());
-}
+enum tacit_status tacit_wire_glm_private_decode(const uint8_t *bytes, size_t size,
+                                                uint32_t dimension, uint32_t to,
+                                                struct tacit_glm_private_message **message,
+                                                const struct tacit_wire_allocator *allocator);
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
@@ -105,15 +76,8 @@ struct tacit_wire_glm_run {
 
 /* Errors: TACIT_MALFORMED (another protocol or version of it, a model that cannot be run, another
  * form), TACIT_MEMORY; *run untouched. */
-enum tacit_status tacit_wire_glm_run_decode_with(const struct tacit_wire_announcement *announcement,
-                                                 struct tacit_wire_glm_run **run,
-                                                 const struct tacit_wire_allocator *allocator);
+enum tacit_status tacit_wire_glm_run_decode(const struct tacit_wire_announcement *announcement,
+                                            struct tacit_wire_glm_run **run,
+                                            const struct tacit_wire_allocator *allocator);
 
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_glm_run_decode(const struct tacit_wire_announcement *announcement,
-                          struct tacit_wire_glm_run **run)
-{
-    return tacit_wire_glm_run_decode_with(announcement, run, tacit_wire_heap());
-}
 #endif

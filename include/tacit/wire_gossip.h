@@ -25,20 +25,10 @@ void tacit_wire_gossip_encode(const struct tacit_gossip_message *message, uint32
  * caller says. Errors: TACIT_MALFORMED (another version or form, rows of other lengths than K,
  * numbers that are not finite, counts that no run has, a sender that there is not), TACIT_MEMORY;
  * *message untouched. Cost: O(size). */
-enum tacit_status tacit_wire_gossip_decode_with(const uint8_t *bytes, size_t size,
-                                                uint32_t arm_count, uint32_t agent_count,
-                                                uint32_t to, struct tacit_gossip_message **message,
-                                                const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_gossip_decode(const uint8_t *bytes, size_t size,
-                                                         uint32_t arm_count, uint32_t agent_count,
-                                                         uint32_t to,
-                                                         struct tacit_gossip_message **message)
-{
-    return tacit_wire_gossip_decode_with(bytes, size, arm_count, agent_count, to, message,
-                                         tacit_wire_heap());
-}
+enum tacit_status tacit_wire_gossip_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                           uint32_t agent_count, uint32_t to,
+                                           struct tacit_gossip_message **message,
+                                           const struct tacit_wire_allocator *allocator);
 
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_gossip_kind(enum tacit_gossip_message_kind kind);
@@ -65,22 +55,10 @@ void tacit_wire_gossip_told_encode(const struct tacit_wire_gossip_told *told, ui
 
 /* Fills *told, whose theta is copied into the K numbers of `theta`. Errors: as …_decode; nothing is
  * touched. */
-enum tacit_status tacit_wire_gossip_told_decode_with(const uint8_t *bytes, size_t size,
-                                                     uint32_t arm_count, uint32_t agent_count,
-                                                     struct tacit_wire_gossip_told *told,
-                                                     double *theta,
-                                                     const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_gossip_told_decode(const uint8_t *bytes, size_t size,
-                                                              uint32_t arm_count,
-                                                              uint32_t agent_count,
-                                                              struct tacit_wire_gossip_told *told,
-                                                              double *theta)
-{
-    return tacit_wire_gossip_told_decode_with(bytes, size, arm_count, agent_count, told, theta,
-                                              tacit_wire_heap());
-}
+enum tacit_status tacit_wire_gossip_told_decode(const uint8_t *bytes, size_t size,
+                                                uint32_t arm_count, uint32_t agent_count,
+                                                struct tacit_wire_gossip_told *told, double *theta,
+                                                const struct tacit_wire_allocator *allocator);
 
 /* ---- In an outbox ---------------------------------------------------------------------------- */
 
@@ -123,31 +101,14 @@ void tacit_wire_gossip_parameters_encode(const struct tacit_wire_gossip_run *run
 /* Bytes of the site's own part. Cost: O(neighbours). */
 size_t tacit_wire_gossip_place_bytes(const struct tacit_wire_gossip_run *run);
 
-/* Ensures: exactly …_place_bytes bytes are written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_gossip_place_encode_with(const struct tacit_wire_gossip_run *run,
-                                                      uint8_t *bytes,
-                                                      const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_gossip_place_encode(const struct tacit_wire_gossip_run *run, uint8_t *bytes)
-{
-    return tacit_wire_gossip_place_encode_with(run, bytes, tacit_wire_heap());
-}
+/* Ensures: exactly …_place_bytes bytes are written. */
+void tacit_wire_gossip_place_encode(const struct tacit_wire_gossip_run *run, uint8_t *bytes);
 
 /* The run that an announcement speaks of. On TACIT_OK run->neighbours is one block of the
  * allocator's. Errors: TACIT_MALFORMED (another protocol or version of it, a number out of its
  * limits, neighbours that cannot be), TACIT_MEMORY; *run untouched. */
-enum tacit_status
-tacit_wire_gossip_run_decode_with(const struct tacit_wire_announcement *announcement,
-                                  struct tacit_wire_gossip_run *run,
-                                  const struct tacit_wire_allocator *allocator);
+enum tacit_status tacit_wire_gossip_run_decode(const struct tacit_wire_announcement *announcement,
+                                               struct tacit_wire_gossip_run *run,
+                                               const struct tacit_wire_allocator *allocator);
 
-/* The same, with memory from the heap. */
-static inline enum tacit_status
-tacit_wire_gossip_run_decode(const struct tacit_wire_announcement *announcement,
-                             struct tacit_wire_gossip_run *run)
-{
-    return tacit_wire_gossip_run_decode_with(announcement, run, tacit_wire_heap());
-}
 #endif

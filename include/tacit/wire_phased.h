@@ -17,36 +17,17 @@ size_t tacit_wire_phased_bytes(const struct tacit_phased_message *message);
 
 /* Encodes a message. The address `to` is not encoded: it is the envelope's. Requires: bytes has
  * …_bytes(message) room, at most TACIT_WIRE_BYTES_MAX. Ensures: exactly that many bytes are
- * written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_phased_encode_with(const struct tacit_phased_message *message,
-                                                uint8_t *bytes,
-                                                const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_phased_encode(const struct tacit_phased_message *message,
-                                                         uint8_t *bytes)
-{
-    return tacit_wire_phased_encode_with(message, bytes, tacit_wire_heap());
-}
+ * written. */
+void tacit_wire_phased_encode(const struct tacit_phased_message *message, uint8_t *bytes);
 
 /* Decodes a peer's bytes. On TACIT_OK *message is one block of the allocator's. `to` is what the
  * caller says. Refused with TACIT_MALFORMED: other versions, missing or extra parts, wrong lengths,
  * arms and agents beyond this run's, plans that are no plans, trailing bytes. Errors:
  * TACIT_MALFORMED, TACIT_MEMORY. */
-enum tacit_status tacit_wire_phased_decode_with(const uint8_t *bytes, size_t size,
-                                                uint32_t arm_count, uint32_t agent_count,
-                                                uint32_t to, struct tacit_phased_message **message,
-                                                const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_phased_decode(const uint8_t *bytes, size_t size,
-                                                         uint32_t arm_count, uint32_t agent_count,
-                                                         uint32_t to,
-                                                         struct tacit_phased_message **message)
-{
-    return tacit_wire_phased_decode_with(bytes, size, arm_count, agent_count, to, message,
-                                         tacit_wire_heap());
-}
+enum tacit_status tacit_wire_phased_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                           uint32_t agent_count, uint32_t to,
+                                           struct tacit_phased_message **message,
+                                           const struct tacit_wire_allocator *allocator);
 
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_phased_kind(enum tacit_phased_message_kind kind);

@@ -13,33 +13,16 @@
 size_t tacit_wire_select_bytes(const struct tacit_select_message *message, uint32_t agent_count);
 
 /* The address `to` is the envelope's. Requires: …_bytes of room. Ensures: exactly that many are
- * written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_select_encode_with(const struct tacit_select_message *message,
-                                                uint32_t agent_count, uint8_t *bytes,
-                                                const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_select_encode(const struct tacit_select_message *message,
-                                                         uint32_t agent_count, uint8_t *bytes)
-{
-    return tacit_wire_select_encode_with(message, agent_count, bytes, tacit_wire_heap());
-}
+ * written. */
+void tacit_wire_select_encode(const struct tacit_select_message *message, uint32_t agent_count,
+                              uint8_t *bytes);
 
 /* Decodes a peer's bytes. On TACIT_OK *message is one block of the allocator's; a piece has as
  * many numbers as it says, at most those of a whole one. Errors: TACIT_MALFORMED (another version
  * or form), TACIT_MEMORY. */
-enum tacit_status tacit_wire_select_decode_with(const uint8_t *bytes, size_t size,
-                                                uint32_t agent_count, uint32_t to,
-                                                struct tacit_select_message **message,
-                                                const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size,
-                                                         uint32_t agent_count, uint32_t to,
-                                                         struct tacit_select_message **message)
-{
-    return tacit_wire_select_decode_with(bytes, size, agent_count, to, message, tacit_wire_heap());
-}
+enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size, uint32_t agent_count,
+                                           uint32_t to, struct tacit_select_message **message,
+                                           const struct tacit_wire_allocator *allocator);
 
 /* ---- The run --------------------------------------------------------------------------------- */
 

@@ -17,35 +17,17 @@
 size_t tacit_wire_vote_bytes(enum tacit_vote_letter_kind kind, uint32_t arm_count);
 
 /* Encodes a letter. The address `to` is not encoded: it is the envelope's. Requires: bytes has
- * …_bytes room. Ensures: exactly that many bytes are written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_vote_encode_with(const struct tacit_vote_letter *letter,
-                                              uint32_t arm_count, uint8_t *bytes,
-                                              const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_vote_encode(const struct tacit_vote_letter *letter,
-                                                       uint32_t arm_count, uint8_t *bytes)
-{
-    return tacit_wire_vote_encode_with(letter, arm_count, bytes, tacit_wire_heap());
-}
+ * …_bytes room. Ensures: exactly that many bytes are written. */
+void tacit_wire_vote_encode(const struct tacit_vote_letter *letter, uint32_t arm_count,
+                            uint8_t *bytes);
 
 /* Decodes a peer's bytes. On TACIT_OK *letter is one block of the allocator's. `to` is what the
  * caller says. Refused with TACIT_MALFORMED: other versions, missing or extra parts, wrong lengths,
  * sizes other than those of this run, trailing bytes. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
-enum tacit_status tacit_wire_vote_decode_with(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                              uint32_t agent_count, uint32_t to,
-                                              struct tacit_vote_letter **letter,
-                                              const struct tacit_wire_allocator *allocator);
-
-/* The same, with memory from the heap. */
-static inline enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size,
-                                                       uint32_t arm_count, uint32_t agent_count,
-                                                       uint32_t to,
-                                                       struct tacit_vote_letter **letter)
-{
-    return tacit_wire_vote_decode_with(bytes, size, arm_count, agent_count, to, letter,
-                                       tacit_wire_heap());
-}
+enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                         uint32_t agent_count, uint32_t to,
+                                         struct tacit_vote_letter **letter,
+                                         const struct tacit_wire_allocator *allocator);
 
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_vote_kind(enum tacit_vote_letter_kind kind);

@@ -276,7 +276,7 @@ static bool is_of(const struct tacit_wire_envelope *envelope,
                   const struct tacit_wire_agreement *agreement)
 {
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    return tacit_wire_agreement_digest(agreement, digest) == TACIT_OK &&
+    return tacit_wire_agreement_digest(agreement, digest, tacit_wire_heap()) == TACIT_OK &&
            memcmp(digest, envelope->agreement, sizeof digest) == 0 &&
            memcmp(agreement->run, envelope->run, sizeof agreement->run) == 0;
 }
@@ -297,8 +297,8 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
     if (!open_word(agent, &hub, objection, &opened))
         return;
     struct tacit_wire_envelope const *const envelope = &opened.envelope;
-    if (tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement) !=
-        TACIT_OK)
+    if (tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement,
+                                       tacit_wire_heap()) != TACIT_OK)
         objection = "an announcement that does not decode";
     else if (!is_of(envelope, &announcement->agreement))
         objection = "an announcement whose envelope says something else";

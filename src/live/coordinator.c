@@ -655,7 +655,8 @@ static enum tacit_status begin_letters(struct coordinator *coordinator)
                                                  .self = TACIT_WIRE_COORDINATOR,
                                                  .family = coordinator->config->protocol->family};
     enum tacit_status status =
-        body == NULL ? TACIT_MEMORY : tacit_wire_announcement_decode(body, size, &announcement);
+        body == NULL ? TACIT_MEMORY
+                     : tacit_wire_announcement_decode(body, size, &announcement, tacit_wire_heap());
     if (status == TACIT_OK)
         status = live_letters_begin(&coordinator->letters, &announcement->agreement);
     free(announcement);

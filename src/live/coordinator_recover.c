@@ -143,9 +143,10 @@ static enum tacit_status check_agreement(struct recovery *recovery)
         run->run_nonce = run->run_nonce << 8 | recovery->best.run[i];
     uint8_t *const body = live_hub_announce(recovery->config->protocol, run, 0, &size);
     enum tacit_status status =
-        body == NULL ? TACIT_MEMORY : tacit_wire_announcement_decode(body, size, &announcement);
+        body == NULL ? TACIT_MEMORY
+                     : tacit_wire_announcement_decode(body, size, &announcement, tacit_wire_heap());
     if (status == TACIT_OK)
-        status = tacit_wire_agreement_digest(&announcement->agreement, digest);
+        status = tacit_wire_agreement_digest(&announcement->agreement, digest, tacit_wire_heap());
     bool const is_same =
         status == TACIT_OK && memcmp(digest, recovery->best.agreement, sizeof digest) == 0;
     free(announcement);

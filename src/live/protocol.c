@@ -107,13 +107,13 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
 {
     struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     enum tacit_status status =
-        tacit_wire_announcement_decode_with(bytes, size, &site->announcement, &allocator);
+        tacit_wire_announcement_decode(bytes, size, &site->announcement, &allocator);
     if (status != TACIT_OK)
         return status;
     struct tacit_wire_agreement const *const agreement = &site->announcement->agreement;
     site->shape = (struct live_shape){.arm_count = agreement->arm_count,
                                       .agent_count = agreement->agent_count};
-    status = tacit_wire_agreement_digest(agreement, digest);
+    status = tacit_wire_agreement_digest(agreement, digest, tacit_wire_heap());
     if (status != TACIT_OK)
         return status;
     tacit_commit_domain(site->config.federation, digest, site->domain);

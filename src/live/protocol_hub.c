@@ -90,10 +90,8 @@ static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_c
         *size = tacit_wire_announcement_bytes(&announcement);
         bytes = malloc(*size);
     }
-    if (bytes != NULL && tacit_wire_announcement_encode(&announcement, bytes) != TACIT_OK) {
-        free(bytes);
-        bytes = NULL;
-    }
+    if (bytes != NULL)
+        tacit_wire_announcement_encode(&announcement, bytes);
     live_room_free(&room);
     return bytes;
 }
@@ -140,7 +138,7 @@ static enum tacit_status describe(struct live_hub *hub)
     hub->deadline_us = TACIT_NEVER;
     enum tacit_status status = agree(hub->ops, hub->config, &hub->room, &agreement);
     if (status == TACIT_OK)
-        status = tacit_wire_agreement_digest(&agreement, digest);
+        status = tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap());
     if (status != TACIT_OK)
         return status;
     tacit_commit_domain(hub->config->federation, digest, hub->domain);

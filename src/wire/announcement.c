@@ -116,20 +116,17 @@ size_t tacit_wire_announcement_bytes(const struct tacit_wire_announcement *annou
     return wire_length(&announcements, announcement, wire_no_sizes);
 }
 
-enum tacit_status
-tacit_wire_announcement_encode_with(const struct tacit_wire_announcement *announcement,
-                                    uint8_t *bytes, const struct tacit_wire_allocator *allocator)
+void tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
+                                    uint8_t *bytes)
 {
-    (void)allocator;
     TACIT_ASSERT(is_possible(&announcement->agreement));
     TACIT_ASSERT(announcement->agent < announcement->agreement.agent_count);
     wire_write(&announcements, announcement, wire_no_sizes, bytes);
-    return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_announcement_decode_with(const uint8_t *bytes, size_t size,
-                                                      struct tacit_wire_announcement **announcement,
-                                                      const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
+                                                 struct tacit_wire_announcement **announcement,
+                                                 const struct tacit_wire_allocator *allocator)
 {
     void *made;
     enum tacit_status const status =
@@ -139,9 +136,9 @@ enum tacit_status tacit_wire_announcement_decode_with(const uint8_t *bytes, size
     return status;
 }
 
-enum tacit_status tacit_wire_agreement_digest_with(const struct tacit_wire_agreement *agreement,
-                                                   uint8_t digest[TACIT_WIRE_DIGEST_BYTES],
-                                                   const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,
+                                              uint8_t digest[TACIT_WIRE_DIGEST_BYTES],
+                                              const struct tacit_wire_allocator *allocator)
 {
     size_t const size = wire_length(&agreements, agreement, wire_no_sizes);
     uint8_t *const bytes = wire_take(allocator, size);

@@ -252,10 +252,9 @@ static void *pack_rows(struct tacit_elim_message *message, uint32_t agent_count,
     return sums;
 }
 
-enum tacit_status tacit_wire_elim_encode_with(const struct tacit_elim_message *message,
-                                              uint32_t arm_count, uint32_t agent_count,
-                                              uint8_t *bytes,
-                                              const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *message,
+                                         uint32_t arm_count, uint32_t agent_count, uint8_t *bytes,
+                                         const struct tacit_wire_allocator *allocator)
 {
     struct tacit_elim_message packed = *message;
     void *rows = NULL;
@@ -269,10 +268,10 @@ enum tacit_status tacit_wire_elim_encode_with(const struct tacit_elim_message *m
     return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_elim_decode_with(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                              uint32_t agent_count, uint32_t to,
-                                              struct tacit_elim_message **message,
-                                              const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                         uint32_t agent_count, uint32_t to,
+                                         struct tacit_elim_message **message,
+                                         const struct tacit_wire_allocator *allocator)
 {
     void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};

@@ -81,15 +81,11 @@ size_t tacit_wire_elim_place_bytes(const struct tacit_wire_elim_run *run)
     return run->network == NULL ? 0 : wire_length(&place_table, run->network, sizes);
 }
 
-enum tacit_status tacit_wire_elim_place_encode_with(const struct tacit_wire_elim_run *run,
-                                                    uint8_t *bytes,
-                                                    const struct tacit_wire_allocator *allocator)
+void tacit_wire_elim_place_encode(const struct tacit_wire_elim_run *run, uint8_t *bytes)
 {
     uint32_t const sizes[WIRE_SIZES] = {[WIRE_ONE] = 1, [WIRE_AGENTS] = run->agent_count};
-    (void)allocator;
     if (run->network != NULL)
         wire_write(&place_table, run->network, sizes, bytes);
-    return TACIT_OK;
 }
 
 /* The site's parent is a neighbour, or where reports spread nobody. */
@@ -147,10 +143,9 @@ static enum tacit_status take_place(const struct tacit_wire_announcement *announ
     return TACIT_MALFORMED;
 }
 
-enum tacit_status
-tacit_wire_elim_run_decode_with(const struct tacit_wire_announcement *announcement,
-                                struct tacit_wire_elim_run *run,
-                                const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_elim_run_decode(const struct tacit_wire_announcement *announcement,
+                                             struct tacit_wire_elim_run *run,
+                                             const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     struct parameters found = {.run = {.run_id = tacit_wire_run_id(agreement->run),

@@ -66,20 +66,16 @@ size_t tacit_wire_glm_bytes_max(uint32_t dimension, uint32_t client_count)
     return tacit_wire_glm_bytes(&largest, dimension, client_count);
 }
 
-enum tacit_status tacit_wire_glm_encode_with(const struct tacit_glm_message *message,
-                                             uint32_t dimension, uint32_t client_count,
-                                             uint8_t *bytes,
-                                             const struct tacit_wire_allocator *allocator)
+void tacit_wire_glm_encode(const struct tacit_glm_message *message, uint32_t dimension,
+                           uint32_t client_count, uint8_t *bytes)
 {
-    (void)allocator;
     wire_write(&messages, message, SIZES(dimension, client_count), bytes);
-    return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_glm_decode_with(const uint8_t *bytes, size_t size, uint32_t dimension,
-                                             uint32_t client_count, uint32_t to,
-                                             struct tacit_glm_message **message,
-                                             const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size_t size, uint32_t dimension,
+                                        uint32_t client_count, uint32_t to,
+                                        struct tacit_glm_message **message,
+                                        const struct tacit_wire_allocator *allocator)
 {
     void *made;
     if (size > tacit_wire_glm_bytes_max(dimension, client_count))
@@ -133,17 +129,16 @@ size_t tacit_wire_glm_private_bytes(const struct tacit_glm_private_message *mess
     return wire_length(&private_messages, message, SIZES(dimension, 0));
 }
 
-enum tacit_status tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
-                                                uint32_t dimension, uint8_t *bytes)
+void tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
+                                   uint32_t dimension, uint8_t *bytes)
 {
     wire_write(&private_messages, message, SIZES(dimension, 0), bytes);
-    return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_glm_private_decode_with(const uint8_t *bytes, size_t size,
-                                                     uint32_t dimension, uint32_t to,
-                                                     struct tacit_glm_private_message **message,
-                                                     const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_glm_private_decode(const uint8_t *bytes, size_t size,
+                                                uint32_t dimension, uint32_t to,
+                                                struct tacit_glm_private_message **message,
+                                                const struct tacit_wire_allocator *allocator)
 {
     void *made;
     enum tacit_status const status =
@@ -210,9 +205,9 @@ static bool complete(const struct tacit_wire_announcement *announcement,
     return run->model.dimension > 0 && tacit_glm_model_is_valid(&run->model);
 }
 
-enum tacit_status tacit_wire_glm_run_decode_with(const struct tacit_wire_announcement *announcement,
-                                                 struct tacit_wire_glm_run **run,
-                                                 const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_glm_run_decode(const struct tacit_wire_announcement *announcement,
+                                            struct tacit_wire_glm_run **run,
+                                            const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     void *made;

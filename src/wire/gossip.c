@@ -56,10 +56,10 @@ void tacit_wire_gossip_encode(const struct tacit_gossip_message *message, uint32
     wire_write(&messages, message, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
 }
 
-enum tacit_status tacit_wire_gossip_decode_with(const uint8_t *bytes, size_t size,
-                                                uint32_t arm_count, uint32_t agent_count,
-                                                uint32_t to, struct tacit_gossip_message **message,
-                                                const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_gossip_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                           uint32_t agent_count, uint32_t to,
+                                           struct tacit_gossip_message **message,
+                                           const struct tacit_wire_allocator *allocator)
 {
     void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
@@ -110,11 +110,10 @@ void tacit_wire_gossip_told_encode(const struct tacit_wire_gossip_told *told, ui
     wire_write(&tells, told, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
 }
 
-enum tacit_status tacit_wire_gossip_told_decode_with(const uint8_t *bytes, size_t size,
-                                                     uint32_t arm_count, uint32_t agent_count,
-                                                     struct tacit_wire_gossip_told *told,
-                                                     double *theta,
-                                                     const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_gossip_told_decode(const uint8_t *bytes, size_t size,
+                                                uint32_t arm_count, uint32_t agent_count,
+                                                struct tacit_wire_gossip_told *told, double *theta,
+                                                const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_gossip_told found = {.from = 0};
     uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
@@ -183,19 +182,14 @@ size_t tacit_wire_gossip_place_bytes(const struct tacit_wire_gossip_run *run)
     return wire_length(&place, run, wire_no_sizes);
 }
 
-enum tacit_status tacit_wire_gossip_place_encode_with(const struct tacit_wire_gossip_run *run,
-                                                      uint8_t *bytes,
-                                                      const struct tacit_wire_allocator *allocator)
+void tacit_wire_gossip_place_encode(const struct tacit_wire_gossip_run *run, uint8_t *bytes)
 {
-    (void)allocator;
     wire_write(&place, run, wire_no_sizes, bytes);
-    return TACIT_OK;
 }
 
-enum tacit_status
-tacit_wire_gossip_run_decode_with(const struct tacit_wire_announcement *announcement,
-                                  struct tacit_wire_gossip_run *run,
-                                  const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_gossip_run_decode(const struct tacit_wire_announcement *announcement,
+                                               struct tacit_wire_gossip_run *run,
+                                               const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     struct tacit_wire_gossip_run found = {.run_id = tacit_wire_run_id(agreement->run),

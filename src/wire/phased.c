@@ -67,19 +67,15 @@ size_t tacit_wire_phased_bytes(const struct tacit_phased_message *message)
     return wire_length(&messages, message, wire_no_sizes);
 }
 
-enum tacit_status tacit_wire_phased_encode_with(const struct tacit_phased_message *message,
-                                                uint8_t *bytes,
-                                                const struct tacit_wire_allocator *allocator)
+void tacit_wire_phased_encode(const struct tacit_phased_message *message, uint8_t *bytes)
 {
-    (void)allocator;
     wire_write(&messages, message, wire_no_sizes, bytes);
-    return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_phased_decode_with(const uint8_t *bytes, size_t size,
-                                                uint32_t arm_count, uint32_t agent_count,
-                                                uint32_t to, struct tacit_phased_message **message,
-                                                const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_phased_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                           uint32_t agent_count, uint32_t to,
+                                           struct tacit_phased_message **message,
+                                           const struct tacit_wire_allocator *allocator)
 {
     void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};

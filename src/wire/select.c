@@ -110,19 +110,15 @@ size_t tacit_wire_select_bytes(const struct tacit_select_message *message, uint3
     return wire_length(&messages, message, (uint32_t[WIRE_SIZES]){1, 0, agent_count});
 }
 
-enum tacit_status tacit_wire_select_encode_with(const struct tacit_select_message *message,
-                                                uint32_t agent_count, uint8_t *bytes,
-                                                const struct tacit_wire_allocator *allocator)
+void tacit_wire_select_encode(const struct tacit_select_message *message, uint32_t agent_count,
+                              uint8_t *bytes)
 {
-    (void)allocator;
     wire_write(&messages, message, (uint32_t[WIRE_SIZES]){1, 0, agent_count}, bytes);
-    return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_select_decode_with(const uint8_t *bytes, size_t size,
-                                                uint32_t agent_count, uint32_t to,
-                                                struct tacit_select_message **message,
-                                                const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size, uint32_t agent_count,
+                                           uint32_t to, struct tacit_select_message **message,
+                                           const struct tacit_wire_allocator *allocator)
 {
     void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, 0, agent_count};

@@ -83,19 +83,16 @@ size_t tacit_wire_vote_bytes(enum tacit_vote_letter_kind kind, uint32_t arm_coun
     return wire_length(&letters, &letter, (uint32_t[WIRE_SIZES]){1, arm_count});
 }
 
-enum tacit_status tacit_wire_vote_encode_with(const struct tacit_vote_letter *letter,
-                                              uint32_t arm_count, uint8_t *bytes,
-                                              const struct tacit_wire_allocator *allocator)
+void tacit_wire_vote_encode(const struct tacit_vote_letter *letter, uint32_t arm_count,
+                            uint8_t *bytes)
 {
-    (void)allocator;
     wire_write(&letters, letter, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
-    return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_vote_decode_with(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                              uint32_t agent_count, uint32_t to,
-                                              struct tacit_vote_letter **letter,
-                                              const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                         uint32_t agent_count, uint32_t to,
+                                         struct tacit_vote_letter **letter,
+                                         const struct tacit_wire_allocator *allocator)
 {
     void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};

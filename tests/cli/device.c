@@ -158,7 +158,8 @@ static void say(struct field *field, const struct tacit_elim_message *message)
     uint8_t body[BYTES_MAX];
     uint8_t bytes[BYTES_MAX];
     struct tacit_wire_envelope *const mine = &field->mine;
-    assert_int_equal(tacit_wire_elim_encode(message, ARMS, DEVICES, body), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_encode(message, ARMS, DEVICES, body, tacit_wire_heap()),
+                     TACIT_OK);
     mine->kind = tacit_wire_elim_kind(message->kind);
     mine->epoch = message->epoch;
     mine->body = body;
@@ -217,8 +218,9 @@ static void write_announcement(struct field *field, uint32_t i, uint64_t epsilon
                       .parameters_size = sizeof parameters},
         .agent = i};
     tacit_wire_run(RUN_ID, announcement.agreement.run);
-    assert_int_equal(tacit_wire_announcement_encode(&announcement, body), TACIT_OK);
-    assert_int_equal(tacit_wire_agreement_digest(&announcement.agreement, field->mine.agreement),
+    tacit_wire_announcement_encode(&announcement, body);
+    assert_int_equal(tacit_wire_agreement_digest(&announcement.agreement, field->mine.agreement,
+                                                 tacit_wire_heap()),
                      TACIT_OK);
     memcpy(field->mine.run, announcement.agreement.run, sizeof field->mine.run);
     field->mine.body = body;
@@ -280,7 +282,7 @@ static void take(struct field *field, uint32_t i, const uint8_t *bytes, size_t s
     assert_string_equal(envelope.from, names[i]);
     assert_memory_equal(envelope.agreement, field->mine.agreement, TACIT_WIRE_DIGEST_BYTES);
     assert_int_equal(tacit_wire_elim_decode(envelope.body, envelope.body_size, ARMS, DEVICES,
-                                            TACIT_HUB, &message),
+                                            TACIT_HUB, &message, tacit_wire_heap()),
                      TACIT_OK);
     assert_int_equal(tacit_wire_elim_kind(message->kind), envelope.kind);
     assert_int_equal(message->epoch, envelope.epoch);

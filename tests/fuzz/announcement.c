@@ -27,7 +27,7 @@ static void check_form(const struct tacit_wire_announcement *announcement, const
     TACIT_ASSERT(tacit_wire_announcement_bytes(announcement) == size);
     uint8_t *const again = malloc(size);
     TACIT_ASSERT(again != NULL);
-    TACIT_ASSERT(tacit_wire_announcement_encode(announcement, again) == TACIT_OK);
+    tacit_wire_announcement_encode(announcement, again);
     TACIT_ASSERT(memcmp(again, data, size) == 0);
     free(again);
 }
@@ -43,7 +43,8 @@ static void check_words(const struct tacit_wire_announcement *announcement)
                                              .hi = 1};
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     char text[TACIT_WIRE_DIFFERENCE_BYTES];
-    TACIT_ASSERT(tacit_wire_agreement_digest(&announcement->agreement, digest) == TACIT_OK);
+    TACIT_ASSERT(tacit_wire_agreement_digest(&announcement->agreement, digest, tacit_wire_heap()) ==
+                 TACIT_OK);
     if (tacit_wire_agreement_differs(&own, &announcement->agreement, text, sizeof text))
         TACIT_ASSERT(strlen(text) > 0);
     TACIT_ASSERT(!tacit_wire_agreement_differs(&announcement->agreement, &announcement->agreement,
@@ -74,7 +75,7 @@ static void check_run(const struct tacit_wire_announcement *announcement)
     uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
     memset(&run, 0xa5, sizeof run);
     memcpy(&untouched, &run, sizeof run);
-    if (tacit_wire_elim_run_decode(announcement, &run) != TACIT_OK) {
+    if (tacit_wire_elim_run_decode(announcement, &run, tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(memcmp(&run, &untouched, sizeof run) == 0);
         return;
     }
@@ -91,7 +92,7 @@ static void check_run(const struct tacit_wire_announcement *announcement)
     TACIT_ASSERT(tacit_wire_elim_place_bytes(&run) == announcement->place_size);
     uint8_t *const place = malloc(announcement->place_size + 1);
     TACIT_ASSERT(place != NULL);
-    TACIT_ASSERT(tacit_wire_elim_place_encode(&run, place) == TACIT_OK);
+    tacit_wire_elim_place_encode(&run, place);
     if (announcement->place_size > 0)
         TACIT_ASSERT(memcmp(place, announcement->place, announcement->place_size) == 0);
     free(place);
@@ -101,7 +102,7 @@ static void check_run(const struct tacit_wire_announcement *announcement)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tacit_wire_announcement *announcement = NULL;
-    if (tacit_wire_announcement_decode(data, size, &announcement) != TACIT_OK) {
+    if (tacit_wire_announcement_decode(data, size, &announcement, tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(announcement == NULL);
         return 0;
     }

@@ -52,8 +52,8 @@ static void check_decoded(const struct tacit_elim_message *message, struct run r
 static struct tacit_elim_message *receive(const uint8_t *bytes, size_t size, struct run run)
 {
     struct tacit_elim_message *message = NULL;
-    enum tacit_status const status =
-        tacit_wire_elim_decode(bytes, size, run.arms, run.agents, TACIT_HUB, &message);
+    enum tacit_status const status = tacit_wire_elim_decode(bytes, size, run.arms, run.agents,
+                                                            TACIT_HUB, &message, tacit_wire_heap());
     if (status != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return NULL;
@@ -62,7 +62,8 @@ static struct tacit_elim_message *receive(const uint8_t *bytes, size_t size, str
     TACIT_ASSERT(tacit_wire_elim_bytes(message, run.arms, run.agents) == size);
     uint8_t *const again = malloc(size);
     TACIT_ASSERT(again != NULL);
-    TACIT_ASSERT(tacit_wire_elim_encode(message, run.arms, run.agents, again) == TACIT_OK);
+    TACIT_ASSERT(tacit_wire_elim_encode(message, run.arms, run.agents, again, tacit_wire_heap()) ==
+                 TACIT_OK);
     TACIT_ASSERT(memcmp(again, bytes, size) == 0);
     free(again);
     return message;
@@ -223,7 +224,8 @@ static void send_and_damage(struct input *input, struct run run)
     size_t const size = tacit_wire_elim_bytes(&built.message, run.arms, run.agents);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
-    TACIT_ASSERT(tacit_wire_elim_encode(&built.message, run.arms, run.agents, bytes) == TACIT_OK);
+    TACIT_ASSERT(tacit_wire_elim_encode(&built.message, run.arms, run.agents, bytes,
+                                        tacit_wire_heap()) == TACIT_OK);
     struct tacit_elim_message *const received = receive(bytes, size, run);
     check_same(&built.message, received, run);
     free(received);

@@ -25,7 +25,8 @@ static void check_row(const double *row, uint32_t arms)
 static void receive(const uint8_t *bytes, size_t size, uint32_t arms)
 {
     struct tacit_gossip_message *message;
-    if (tacit_wire_gossip_decode(bytes, size, arms, AGENTS, 3, &message) != TACIT_OK)
+    if (tacit_wire_gossip_decode(bytes, size, arms, AGENTS, 3, &message, tacit_wire_heap()) !=
+        TACIT_OK)
         return;
     TACIT_ASSERT(message->to == 3 && message->from < AGENTS);
     check_row(message->theta, arms);
@@ -46,7 +47,8 @@ static void tell(const uint8_t *bytes, size_t size, uint32_t arms)
 {
     struct tacit_wire_gossip_told told;
     double theta[ARMS_MAX];
-    if (tacit_wire_gossip_told_decode(bytes, size, arms, AGENTS, &told, theta) != TACIT_OK)
+    if (tacit_wire_gossip_told_decode(bytes, size, arms, AGENTS, &told, theta, tacit_wire_heap()) !=
+        TACIT_OK)
         return;
     check_row(theta, arms);
     uint8_t *const ours = malloc(size);

@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     uint32_t const arms = arm_counts[data[0] % 4];
-    if (tacit_wire_phased_decode(data + 1, size - 1, arms, AGENTS, TACIT_HUB, &message) !=
-        TACIT_OK) {
+    if (tacit_wire_phased_decode(data + 1, size - 1, arms, AGENTS, TACIT_HUB, &message,
+                                 tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return 0;
     }
@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     TACIT_ASSERT(message->block_count <= arms);
     TACIT_ASSERT(tacit_wire_phased_bytes(message) == size - 1);
     uint8_t *const again = malloc(size);
-    TACIT_ASSERT(again != NULL && tacit_wire_phased_encode(message, again) == TACIT_OK);
+    TACIT_ASSERT(again != NULL);
+    tacit_wire_phased_encode(message, again);
     TACIT_ASSERT(memcmp(again, data + 1, size - 1) == 0);
     free(again);
     free(message);

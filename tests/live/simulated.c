@@ -29,7 +29,8 @@ static void print_message(void *context, const struct tacit_elim_message *messag
     size_t const size = tacit_wire_elim_bytes(message, arms, agents);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
-    TACIT_ASSERT(tacit_wire_elim_encode(message, arms, agents, bytes) == TACIT_OK);
+    TACIT_ASSERT(tacit_wire_elim_encode(message, arms, agents, bytes, tacit_wire_heap()) ==
+                 TACIT_OK);
     tape_print_message(message->from, message->to, bytes, size);
     free(bytes);
     watch->tape.is_over =

@@ -21,7 +21,7 @@ static void print_message(void *context, const struct tacit_phased_message *mess
     size_t const size = tacit_wire_phased_bytes(message);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
-    TACIT_ASSERT(tacit_wire_phased_encode(message, bytes) == TACIT_OK);
+    tacit_wire_phased_encode(message, bytes);
     tape_print_message(message->from, message->to, bytes, size);
     free(bytes);
     watch->is_over = watch->is_over || (message->kind == TACIT_PHASED_ORDER && message->last);

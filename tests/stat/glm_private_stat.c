@@ -112,8 +112,10 @@ static void read_bytes(const struct tacit_glm_private_message *message, int64_t 
     struct tacit_glm_private_message *decoded;
     size_t const size = tacit_wire_glm_private_bytes(message, D);
     assert_true(size <= sizeof bytes);
-    assert_int_equal(tacit_wire_glm_private_encode(message, D, bytes), TACIT_OK);
-    assert_int_equal(tacit_wire_glm_private_decode(bytes, size, D, TACIT_HUB, &decoded), TACIT_OK);
+    tacit_wire_glm_private_encode(message, D, bytes);
+    assert_int_equal(
+        tacit_wire_glm_private_decode(bytes, size, D, TACIT_HUB, &decoded, tacit_wire_heap()),
+        TACIT_OK);
     memcpy(sums, decoded->sums, S * sizeof *sums);
     free(decoded);
 }

@@ -43,7 +43,7 @@ static struct tacit_wire_announcement sample(void)
 static struct wire_bytes encode(const struct tacit_wire_announcement *announcement)
 {
     struct wire_bytes const coded = wire_bytes_new(tacit_wire_announcement_bytes(announcement));
-    assert_int_equal(tacit_wire_announcement_encode(announcement, coded.bytes), TACIT_OK);
+    tacit_wire_announcement_encode(announcement, coded.bytes);
     return coded;
 }
 
@@ -77,7 +77,9 @@ static void expect_trip(const struct tacit_wire_announcement *announcement)
 {
     struct tacit_wire_announcement *found = NULL;
     struct wire_bytes const coded = encode(announcement);
-    assert_int_equal(tacit_wire_announcement_decode(coded.bytes, coded.size, &found), TACIT_OK);
+    assert_int_equal(
+        tacit_wire_announcement_decode(coded.bytes, coded.size, &found, tacit_wire_heap()),
+        TACIT_OK);
     free(coded.bytes); /* what was found stands by itself */
     expect_equal(found, announcement);
     free(found);
@@ -88,7 +90,8 @@ static void expect_refused(const uint8_t *bytes, size_t size)
 {
     struct tacit_wire_announcement *found = NULL;
     uint8_t *const exact = wire_bytes_exact(bytes, size);
-    assert_int_equal(tacit_wire_announcement_decode(exact, size, &found), TACIT_MALFORMED);
+    assert_int_equal(tacit_wire_announcement_decode(exact, size, &found, tacit_wire_heap()),
+                     TACIT_MALFORMED);
     assert_null(found);
     free(exact);
 }
@@ -267,7 +270,8 @@ static void a_flipped_bit_does_no_harm(void **state)
     for (size_t bit = 0; bit < 8 * coded.size; bit++) {
         struct tacit_wire_announcement *found = NULL;
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-        if (tacit_wire_announcement_decode(coded.bytes, coded.size, &found) == TACIT_OK) {
+        if (tacit_wire_announcement_decode(coded.bytes, coded.size, &found, tacit_wire_heap()) ==
+            TACIT_OK) {
             struct wire_bytes const again = encode(found);
             assert_int_equal(again.size, coded.size);
             assert_memory_equal(again.bytes, coded.bytes, coded.size);
@@ -435,7 +439,8 @@ static void the_digest_covers_every_fact(void **state)
     (void)state;
     for (enum change change = 0; change <= CHANGES; change++) {
         struct tacit_wire_agreement const agreement = changed(change);
-        assert_int_equal(tacit_wire_agreement_digest(&agreement, digests[change]), TACIT_OK);
+        assert_int_equal(
+            tacit_wire_agreement_digest(&agreement, digests[change], tacit_wire_heap()), TACIT_OK);
         for (enum change other = 0; other < change; other++)
             assert_memory_not_equal(digests[other], digests[change], TACIT_WIRE_DIGEST_BYTES);
     }
@@ -449,7 +454,7 @@ static void the_digest_is_as_published(void **state)
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     char found[2 * TACIT_WIRE_DIGEST_BYTES + 1];
     (void)state;
-    assert_int_equal(tacit_wire_agreement_digest(&agreement, digest), TACIT_OK);
+    assert_int_equal(tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap()), TACIT_OK);
     for (size_t i = 0; i < sizeof digest; i++)
         (void)snprintf(found + 2 * i, 3, "%02x", digest[i]);
     assert_string_equal(found, golden);
@@ -467,7 +472,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_wire_announcement *found = NULL;
     enum tacit_status const status =
-        tacit_wire_announcement_decode_with(bytes, size, &found, wire_bytes_memory());
+        tacit_wire_announcement_decode(bytes, size, &found, wire_bytes_memory());
     (void)context;
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
@@ -487,7 +492,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     digest_bytes(agreement->parameters, agreement->parameters_size);
     digest_bytes(found->place, found->place_size);
     uint8_t agreed[TACIT_WIRE_DIGEST_BYTES] = {0};
-    digest_word((uint64_t)tacit_wire_agreement_digest_with(agreement, agreed, wire_bytes_memory()));
+    digest_word((uint64_t)tacit_wire_agreement_digest(agreement, agreed, wire_bytes_memory()));
     digest_bytes(agreed, sizeof agreed);
     wire_bytes_give(found);
 }

@@ -159,7 +159,7 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
     letter->bytes = malloc(letter->size);
     assert_non_null(letter->bytes);
     assert_true(letter->size <= 50000);
-    assert_int_equal(tacit_wire_select_encode(message, SITES, letter->bytes), TACIT_OK);
+    tacit_wire_select_encode(message, SITES, letter->bytes);
     digest_bytes(letter->bytes, letter->size);
 }
 
@@ -326,7 +326,8 @@ static void deliver(struct world *world)
     struct tacit_select_message *message = NULL;
     uint32_t const to = letter.to == SITES ? TACIT_HUB : letter.to;
     if (!chance(world, world->lost_percent)) {
-        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, to, &message),
+        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, to, &message,
+                                                  tacit_wire_heap()),
                          TACIT_OK);
         watch(world, message);
         struct tacit_select_event const event = {
@@ -971,7 +972,8 @@ static void only_one_form_is_taken(void **state)
         }
         struct letter const letter = world->queue[world->queue_start % QUEUE_MAX];
         struct tacit_select_message *message = NULL;
-        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message),
+        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message,
+                                                  tacit_wire_heap()),
                          TACIT_OK);
         bool const is_new = (kinds >> (message->kind - 1) & 1u) == 0;
         kinds |= 1u << (message->kind - 1);
@@ -981,17 +983,18 @@ static void only_one_form_is_taken(void **state)
             uint8_t again[800];
             letter.bytes[at] ^= 0x10;
             message = NULL;
-            if (tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message) ==
-                    TACIT_OK &&
+            if (tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message,
+                                         tacit_wire_heap()) == TACIT_OK &&
                 letter.size < sizeof again) {
-                assert_int_equal(tacit_wire_select_encode(message, SITES, again), TACIT_OK);
+                tacit_wire_select_encode(message, SITES, again);
                 assert_memory_equal(again, letter.bytes, letter.size);
             }
             free(message);
             letter.bytes[at] = byte;
             message = NULL;
-            assert_int_equal(tacit_wire_select_decode(letter.bytes, at, SITES, 0, &message),
-                             TACIT_MALFORMED);
+            assert_int_equal(
+                tacit_wire_select_decode(letter.bytes, at, SITES, 0, &message, tacit_wire_heap()),
+                TACIT_MALFORMED);
         }
         deliver(world);
     }

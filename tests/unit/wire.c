@@ -175,9 +175,9 @@ static uint8_t *encode(const struct sample *sample)
 {
     uint8_t *const bytes = malloc(size_of(sample));
     assert_non_null(bytes);
-    assert_int_equal(
-        tacit_wire_elim_encode(&sample->message, sample->arm_count, sample->agent_count, bytes),
-        TACIT_OK);
+    assert_int_equal(tacit_wire_elim_encode(&sample->message, sample->arm_count,
+                                            sample->agent_count, bytes, tacit_wire_heap()),
+                     TACIT_OK);
     return bytes;
 }
 
@@ -185,7 +185,7 @@ static enum tacit_status decode(const struct sample *sample, const uint8_t *byte
                                 struct tacit_elim_message **message)
 {
     return tacit_wire_elim_decode(bytes, size, sample->arm_count, sample->agent_count,
-                                  sample->message.to, message);
+                                  sample->message.to, message, tacit_wire_heap());
 }
 
 static void expect_words(const uint64_t *a, const uint64_t *b, uint32_t count)
@@ -465,7 +465,7 @@ static void rows_from_a_table_are_the_same_bytes_as_packed_rows(void **state)
     memcpy(rows + 2, numbers + (size_t)2 * sample.message.row_stride, 2 * sizeof *rows);
     assert_non_null(again);
     assert_int_equal(tacit_wire_elim_bytes(&packed, 3, 3), size_of(&sample));
-    assert_int_equal(tacit_wire_elim_encode(&packed, 3, 3, again), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_encode(&packed, 3, 3, again, tacit_wire_heap()), TACIT_OK);
     assert_memory_equal(again, bytes, size_of(&sample));
     free(again);
     free(bytes);
@@ -482,7 +482,8 @@ static void encode_writes_exactly_the_bytes_that_were_announced(void **state)
             uint8_t *const bytes = malloc(size + 16);
             assert_non_null(bytes);
             memset(bytes, 0xa5, size + 16);
-            assert_int_equal(tacit_wire_elim_encode(&sample.message, arm_counts[i], 50, bytes),
+            assert_int_equal(tacit_wire_elim_encode(&sample.message, arm_counts[i], 50, bytes,
+                                                    tacit_wire_heap()),
                              TACIT_OK);
             for (size_t guard = size; guard < size + 16; guard++)
                 assert_int_equal(bytes[guard], 0xa5);
@@ -718,7 +719,8 @@ static void expect_refused_or_same(const struct sample *sample, const uint8_t *b
         return;
     }
     assert_int_equal(tacit_wire_elim_bytes(message, sample->arm_count, sample->agent_count), size);
-    assert_int_equal(tacit_wire_elim_encode(message, sample->arm_count, sample->agent_count, again),
+    assert_int_equal(tacit_wire_elim_encode(message, sample->arm_count, sample->agent_count, again,
+                                            tacit_wire_heap()),
                      TACIT_OK);
     assert_memory_equal(again, bytes, size);
     free(message);
@@ -1362,8 +1364,10 @@ static void words_of_grants_survive_the_trip(void **state)
         uint8_t bytes[256];
         size_t const size = tacit_wire_elim_bytes(&said, 3, 2);
         assert_int_equal(size, 24 + 3 + lengths[i]);
-        assert_int_equal(tacit_wire_elim_encode(&said, 3, 2, bytes), TACIT_OK);
-        assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 2, TACIT_HUB, &heard), TACIT_OK);
+        assert_int_equal(tacit_wire_elim_encode(&said, 3, 2, bytes, tacit_wire_heap()), TACIT_OK);
+        assert_int_equal(
+            tacit_wire_elim_decode(bytes, size, 3, 2, TACIT_HUB, &heard, tacit_wire_heap()),
+            TACIT_OK);
         assert_int_equal(heard->kind, kinds[i]);
         assert_int_equal(heard->closed, said.closed);
         assert_int_equal(heard->forgot, said.forgot);
@@ -1377,7 +1381,8 @@ static void words_of_grants_survive_the_trip(void **state)
         free(heard);
         for (size_t cut = 1; cut <= size; cut++) {
             heard = NULL;
-            assert_int_equal(tacit_wire_elim_decode(bytes, size - cut, 3, 2, TACIT_HUB, &heard),
+            assert_int_equal(tacit_wire_elim_decode(bytes, size - cut, 3, 2, TACIT_HUB, &heard,
+                                                    tacit_wire_heap()),
                              TACIT_MALFORMED);
             assert_null(heard);
         }
@@ -1388,8 +1393,9 @@ static void expect_all_cuts_refused(const uint8_t *bytes, size_t size, uint32_t 
 {
     for (size_t cut = 1; cut <= size; cut++) {
         struct tacit_elim_message *heard = NULL;
-        assert_int_equal(tacit_wire_elim_decode(bytes, size - cut, 3, 12, to, &heard),
-                         TACIT_MALFORMED);
+        assert_int_equal(
+            tacit_wire_elim_decode(bytes, size - cut, 3, 12, to, &heard, tacit_wire_heap()),
+            TACIT_MALFORMED);
         assert_null(heard);
     }
 }
@@ -1427,13 +1433,14 @@ static void rows_travel_with_what_opens_them(void **state)
     said.openings = NULL; /* two rows, their length in two bytes, and the place of signatures */
     assert_int_equal(size - tacit_wire_elim_bytes(&said, 3, 12), 2 * 64 + 1 + 2 + 2 + 1);
     said.openings = openings;
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
+                     TACIT_OK);
     assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
     assert_memory_equal(&heard->openings[1], &openings[9], sizeof openings[9]);
     assert_int_equal(heard->sums[2].steps, 27);
     assert_int_equal(tacit_wire_elim_bytes(heard, 3, 12), size);
-    assert_int_equal(tacit_wire_elim_encode(heard, 3, 12, again), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_encode(heard, 3, 12, again, tacit_wire_heap()), TACIT_OK);
     assert_memory_equal(bytes, again, size);
     free(heard);
     expect_all_cuts_refused(bytes, size, 3);
@@ -1469,8 +1476,9 @@ static void rows_travel_with_their_seals(void **state)
         ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
     size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
     assert_true(size <= sizeof bytes);
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
+                     TACIT_OK);
     assert_true(heard->is_sealed && heard->has_history && heard->history.is_last);
     assert_int_equal(heard->history.rounds, 3);
     assert_memory_equal(heard->history.digest, said.history.digest, sizeof said.history.digest);
@@ -1491,13 +1499,15 @@ static void proof_travels_and_is_of_a_site_of_the_run(void **state)
     memset(proof.subjects[1], 1, sizeof proof.subjects[1]);
     memset(proof.seals, 2, sizeof proof.seals);
     size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
+                     TACIT_OK);
     assert_memory_equal(heard->proof, &proof, sizeof proof);
     free(heard);
     proof.agent = 12;
-    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
-    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_MALFORMED);
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard, tacit_wire_heap()),
+                     TACIT_MALFORMED);
 }
 
 /* What opens the sink's own sums is not in the total of several. */
@@ -1523,8 +1533,10 @@ static void report_of_a_sink_names_its_grant_and_does_not_open_it(void **state)
         struct tacit_elim_message *heard = NULL;
         uint8_t bytes[256];
         size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
-        assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
-        assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, TACIT_HUB, &heard), TACIT_OK);
+        assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
+        assert_int_equal(
+            tacit_wire_elim_decode(bytes, size, 3, 12, TACIT_HUB, &heard, tacit_wire_heap()),
+            TACIT_OK);
         assert_int_equal(heard->agents, said.agents);
         assert_memory_equal(heard->commit->commitment, is_total ? commit.commitment : zeros, 32);
         assert_memory_equal(heard->commit->previous, is_total ? zeros : commit.previous, 32);
@@ -1557,8 +1569,8 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     struct tacit_elim_message *message = NULL;
     struct tacit_elim_update update = {.send = false};
     enum tacit_status const status =
-        tacit_wire_elim_decode_with(bytes, size, sample->arm_count, sample->agent_count,
-                                    sample->message.to, &message, wire_bytes_memory());
+        tacit_wire_elim_decode(bytes, size, sample->arm_count, sample->agent_count,
+                               sample->message.to, &message, wire_bytes_memory());
     if (status == TACIT_OK) {
         update.send = true;
         update.message = *message;

@@ -74,7 +74,7 @@ static uint8_t *encode(const struct tacit_phased_message *message, size_t *size)
 {
     *size = tacit_wire_phased_bytes(message);
     uint8_t *const bytes = malloc(*size);
-    assert_int_equal(tacit_wire_phased_encode(message, bytes), TACIT_OK);
+    tacit_wire_phased_encode(message, bytes);
     return bytes;
 }
 
@@ -84,7 +84,7 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t to,
     uint8_t *const copy = malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
     enum tacit_status const status =
-        tacit_wire_phased_decode(copy, size, ARMS, AGENTS, to, message);
+        tacit_wire_phased_decode(copy, size, ARMS, AGENTS, to, message, tacit_wire_heap());
     free(copy);
     return status;
 }
@@ -340,7 +340,7 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct place const *const place = context;
     struct tacit_phased_message *found = NULL;
-    enum tacit_status const status = tacit_wire_phased_decode_with(
+    enum tacit_status const status = tacit_wire_phased_decode(
         bytes, size, place->arm_count, place->agent_count, place->to, &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status == TACIT_OK)

@@ -153,7 +153,7 @@ static uint8_t *encoded(const struct tacit_select_message *message, size_t *size
     *size = tacit_wire_select_bytes(message, SITES);
     uint8_t *const bytes = malloc(*size);
     assert_non_null(bytes);
-    assert_int_equal(tacit_wire_select_encode(message, SITES, bytes), TACIT_OK);
+    tacit_wire_select_encode(message, SITES, bytes);
     return bytes;
 }
 
@@ -166,7 +166,8 @@ static void every_member_survives_the_trip(void **state)
         size_t size;
         make(&sample, i);
         uint8_t *const bytes = encoded(&sample.message, &size);
-        assert_int_equal(tacit_wire_select_decode(bytes, size, SITES, sample.message.to, &heard),
+        assert_int_equal(tacit_wire_select_decode(bytes, size, SITES, sample.message.to, &heard,
+                                                  tacit_wire_heap()),
                          TACIT_OK);
         expect_equal(heard, &sample.message);
         free(heard);
@@ -178,7 +179,7 @@ static void expect_canonical(const uint8_t *bytes, size_t size, uint32_t to)
 {
     struct tacit_select_message *heard = NULL;
     size_t again_size;
-    if (tacit_wire_select_decode(bytes, size, SITES, to, &heard) != TACIT_OK) {
+    if (tacit_wire_select_decode(bytes, size, SITES, to, &heard, tacit_wire_heap()) != TACIT_OK) {
         assert_null(heard);
         return;
     }
@@ -219,15 +220,15 @@ static void cut_and_longer_messages_are_refused(void **state)
         make(&sample, i);
         uint8_t *const bytes = encoded(&sample.message, &size);
         for (size_t kept = 0; kept < size; kept++)
-            assert_int_equal(
-                tacit_wire_select_decode(bytes, kept, SITES, sample.message.to, &heard),
-                TACIT_MALFORMED);
+            assert_int_equal(tacit_wire_select_decode(bytes, kept, SITES, sample.message.to, &heard,
+                                                      tacit_wire_heap()),
+                             TACIT_MALFORMED);
         uint8_t *const longer = calloc(1, size + 1);
         assert_non_null(longer);
         memcpy(longer, bytes, size);
-        assert_int_equal(
-            tacit_wire_select_decode(longer, size + 1, SITES, sample.message.to, &heard),
-            TACIT_MALFORMED);
+        assert_int_equal(tacit_wire_select_decode(longer, size + 1, SITES, sample.message.to,
+                                                  &heard, tacit_wire_heap()),
+                         TACIT_MALFORMED);
         assert_null(heard);
         free(longer);
         free(bytes);
@@ -273,7 +274,7 @@ static void digest_found(const struct tacit_select_message *found)
 static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_select_message *found = NULL;
-    enum tacit_status const status = tacit_wire_select_decode_with(
+    enum tacit_status const status = tacit_wire_select_decode(
         bytes, size, SITES, *(const uint32_t *)context, &found, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status == TACIT_OK)

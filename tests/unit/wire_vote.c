@@ -57,7 +57,7 @@ static struct tacit_vote_letter sample(enum tacit_vote_letter_kind kind, uint32_
 static struct wire_bytes encode(const struct tacit_vote_letter *letter, uint32_t arm_count)
 {
     struct wire_bytes const coded = wire_bytes_new(tacit_wire_vote_bytes(letter->kind, arm_count));
-    assert_int_equal(tacit_wire_vote_encode(letter, arm_count, coded.bytes), TACIT_OK);
+    tacit_wire_vote_encode(letter, arm_count, coded.bytes);
     return coded;
 }
 
@@ -67,7 +67,7 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arm_
     uint8_t *const exact = wire_bytes_exact(bytes, size);
     *found = NULL;
     enum tacit_status const status =
-        tacit_wire_vote_decode(exact, size, arm_count, AGENTS, 7, found);
+        tacit_wire_vote_decode(exact, size, arm_count, AGENTS, 7, found, tacit_wire_heap());
     free(exact); /* what was found stands by itself */
     return status;
 }
@@ -278,8 +278,8 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     uint32_t const arm_count = *(const uint32_t *)context;
     struct tacit_vote_letter *letter = NULL;
-    enum tacit_status const status = tacit_wire_vote_decode_with(bytes, size, arm_count, AGENTS, 7,
-                                                                 &letter, wire_bytes_memory());
+    enum tacit_status const status =
+        tacit_wire_vote_decode(bytes, size, arm_count, AGENTS, 7, &letter, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;

@@ -28,9 +28,11 @@ static struct live_label label(const void *message)
 }
 
 LIVE_CODEC(, elim_codec, struct tacit_elim_message, label,
-           tacit_wire_elim_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made),
+           tacit_wire_elim_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made,
+                                  tacit_wire_heap()),
            tacit_wire_elim_bytes(said, shape->arm_count, shape->agent_count),
-           tacit_wire_elim_encode(said, shape->arm_count, shape->agent_count, bytes));
+           tacit_wire_elim_encode(said, shape->arm_count, shape->agent_count, bytes,
+                                  tacit_wire_heap()));
 
 /* ---- The core -------------------------------------------------------------------------------- */
 
@@ -235,7 +237,7 @@ static enum tacit_status site_configure(struct live_site *site)
     struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
     if (status == TACIT_OK)
-        status = tacit_wire_elim_run_decode_with(site->announcement, &own->run, &allocator);
+        status = tacit_wire_elim_run_decode(site->announcement, &own->run, &allocator);
     if (status != TACIT_OK)
         return status;
     make_room(site);

@@ -122,7 +122,9 @@ static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t s
     run.network = &network;
     *size = tacit_wire_elim_place_bytes(&run);
     uint8_t *const bytes = live_room_take(room, 1, *size);
-    return bytes == NULL || tacit_wire_elim_place_encode(&run, bytes) != TACIT_OK ? NULL : bytes;
+    if (bytes != NULL)
+        tacit_wire_elim_place_encode(&run, bytes);
+    return bytes;
 }
 
 static bool order_fits(const struct live_hub_config *config)

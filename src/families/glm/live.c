@@ -28,9 +28,10 @@ static struct live_label label(const void *message)
 }
 
 LIVE_CODEC(static, codec, struct tacit_glm_message, label,
-           tacit_wire_glm_decode(bytes, size, shape->dimension, shape->agent_count, to, &made),
+           tacit_wire_glm_decode(bytes, size, shape->dimension, shape->agent_count, to, &made,
+                                 tacit_wire_heap()),
            tacit_wire_glm_bytes(said, shape->dimension, shape->agent_count),
-           tacit_wire_glm_encode(said, shape->dimension, shape->agent_count, bytes));
+           (tacit_wire_glm_encode(said, shape->dimension, shape->agent_count, bytes), TACIT_OK));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
@@ -61,7 +62,7 @@ static enum tacit_status site_configure(struct live_site *site)
     struct glm_site *const own = site->own;
     struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     enum tacit_status const status =
-        tacit_wire_glm_run_decode_with(site->announcement, &own->run, &allocator);
+        tacit_wire_glm_run_decode(site->announcement, &own->run, &allocator);
     if (status != TACIT_OK)
         return status;
     uint32_t const d = own->run->model.dimension;

@@ -20,7 +20,8 @@ static struct live_label label(const void *message)
 }
 
 LIVE_CODEC(static, codec, struct tacit_gossip_message, label,
-           tacit_wire_gossip_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made),
+           tacit_wire_gossip_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made,
+                                    tacit_wire_heap()),
            tacit_wire_gossip_bytes(said, shape->arm_count),
            (tacit_wire_gossip_encode(said, shape->arm_count, bytes), TACIT_OK));
 
@@ -32,8 +33,9 @@ static enum tacit_status decode_told(const struct live_shape *shape, const uint8
         malloc(sizeof *made + shape->arm_count * sizeof(double));
     if (made == NULL)
         return TACIT_MEMORY;
-    enum tacit_status const status = tacit_wire_gossip_told_decode(
-        bytes, size, shape->arm_count, shape->agent_count, made, (double *)(void *)(made + 1));
+    enum tacit_status const status =
+        tacit_wire_gossip_told_decode(bytes, size, shape->arm_count, shape->agent_count, made,
+                                      (double *)(void *)(made + 1), tacit_wire_heap());
     *told = made;
     if (status != TACIT_OK)
         free(made);
@@ -86,7 +88,7 @@ static enum tacit_status site_configure(struct live_site *site)
     struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
     struct tacit_mechanism_config const mechanism = mechanism_of(&site->config);
     enum tacit_status const status =
-        tacit_wire_gossip_run_decode_with(site->announcement, run, &allocator);
+        tacit_wire_gossip_run_decode(site->announcement, run, &allocator);
     if (status != TACIT_OK)
         return status;
     if (run->horizon < 2 || gossip_live_rule(rule, run->agent_count, run->arm_count, run->horizon,
@@ -325,7 +327,9 @@ static const uint8_t *hub_place(const struct live_hub_config *config, uint32_t s
         return NULL;
     *size = tacit_wire_gossip_place_bytes(&run);
     uint8_t *const bytes = live_room_take(room, 1, *size);
-    return bytes == NULL || tacit_wire_gossip_place_encode(&run, bytes) != TACIT_OK ? NULL : bytes;
+    if (bytes != NULL)
+        tacit_wire_gossip_place_encode(&run, bytes);
+    return bytes;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)

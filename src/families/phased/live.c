@@ -23,8 +23,9 @@ static struct live_label label(const void *message)
 }
 
 LIVE_CODEC(static, codec, struct tacit_phased_message, label,
-           tacit_wire_phased_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made),
-           tacit_wire_phased_bytes(said), tacit_wire_phased_encode(said, bytes));
+           tacit_wire_phased_decode(bytes, size, shape->arm_count, shape->agent_count, to, &made,
+                                    tacit_wire_heap()),
+           tacit_wire_phased_bytes(said), (tacit_wire_phased_encode(said, bytes), TACIT_OK));
 
 /* Would all that is said in a run of so many arms fit into the payloads of the bus? */
 static bool fits(uint32_t arm_count)

@@ -28,9 +28,9 @@ static struct live_label label(const void *message)
 }
 
 LIVE_CODEC(static, codec, struct tacit_select_message, label,
-           tacit_wire_select_decode(bytes, size, shape->agent_count, to, &made),
+           tacit_wire_select_decode(bytes, size, shape->agent_count, to, &made, tacit_wire_heap()),
            tacit_wire_select_bytes(said, shape->agent_count),
-           tacit_wire_select_encode(said, shape->agent_count, bytes));
+           (tacit_wire_select_encode(said, shape->agent_count, bytes), TACIT_OK));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 

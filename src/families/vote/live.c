@@ -13,8 +13,8 @@
 static enum tacit_status decode_letter(const struct live_shape *shape, const uint8_t *bytes,
                                        size_t size, uint32_t to, struct tacit_vote_letter **letter)
 {
-    enum tacit_status const status =
-        tacit_wire_vote_decode(bytes, size, shape->arm_count, shape->agent_count, to, letter);
+    enum tacit_status const status = tacit_wire_vote_decode(
+        bytes, size, shape->arm_count, shape->agent_count, to, letter, tacit_wire_heap());
     if (status != TACIT_OK || to == TACIT_HUB)
         return status;
     bool const is_of_board =
@@ -41,7 +41,7 @@ static struct live_label label(const void *message)
 LIVE_CODEC(static, codec, struct tacit_vote_letter, label,
            decode_letter(shape, bytes, size, to, &made),
            tacit_wire_vote_bytes(said->kind, shape->arm_count),
-           tacit_wire_vote_encode(said, shape->arm_count, bytes));
+           (tacit_wire_vote_encode(said, shape->arm_count, bytes), TACIT_OK));
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@ enum tacit_status live_letters_begin(struct live_letters *letters,
     memcpy(letters->run, agreement->run, sizeof letters->run);
     if (letters->term == 0)
         letters->term = 1;
-    return tacit_wire_agreement_digest(agreement, letters->agreement);
+    return tacit_wire_agreement_digest(agreement, letters->agreement, tacit_wire_heap());
 }
 
 bool live_term_is_out_of_reach(uint64_t known, uint64_t term)
