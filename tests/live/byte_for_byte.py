@@ -245,6 +245,7 @@ def shown_with(federation, salt, reports):
             (federation.folder / f"{site}.{life}.decisions").write_bytes(decisions)
             keys = random.Random(f"{site} {life} keys").randbytes(1 << 12)
             (federation.folder / f"{site}.{life}.keys").write_bytes(keys)
+            (federation.folder / f"{site}.{life}.ids").write_bytes(random.Random(f"{site} ids").randbytes(16))
             if reports:
                 write_noise(federation.folder / f"{site}.{life}.noise", reports[site], data, epoch)
         patients.append(Patients(federation, site, data, crash_at))

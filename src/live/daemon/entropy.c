@@ -64,7 +64,8 @@ static enum tacit_status fill_stuck(void *context, void *bytes, size_t size)
 }
 
 /* Test build only: TACIT_TEST_TAPE=prefix; what is drawn is read from prefix.noise,
- * prefix.decisions and prefix.keys, where there is such a file, and at its end there is no entropy.
+ * prefix.decisions, prefix.keys and prefix.ids, where there is such a file, and at its end there is
+ * no entropy.
  */
 static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
 {
@@ -73,8 +74,8 @@ static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
 
 struct tacit_entropy live_entropy(enum live_entropy_use use)
 {
-    static const char *const names[] = {"noise", "decisions", "keys"};
-    static FILE *tapes[3];
+    static const char *const names[] = {"noise", "decisions", "keys", "ids"};
+    static FILE *tapes[4];
     char const *const prefix = getenv("TACIT_TEST_TAPE");
     char path[4096];
     if (getenv("TACIT_TEST_STUCK") != NULL)

@@ -12,6 +12,7 @@ enum live_entropy_use {
     LIVE_ENTROPY_NOISE,
     LIVE_ENTROPY_DECISIONS,
     LIVE_ENTROPY_KEYS,
+    LIVE_ENTROPY_IDS, /* the key of a state's ids */
     LIVE_ENTROPY_OTHER
 };
 

@@ -12,7 +12,7 @@
 enum tacit_status store_identity_make(struct live_store *store,
                                       const struct live_store_identity *identity)
 {
-    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_IDS);
     struct store_identity row = {.role = identity->role,
                                  .federation = identity->federation,
                                  .site = identity->site,
