@@ -35,6 +35,15 @@ struct tacit_env_log {
  * read from keep. Requires: finite weights above 0; `count` words of work. Cost: O(count). */
 void tacit_env_weigh(uint32_t count, double *keep, uint32_t *other, uint32_t *work);
 
+/* Rewards that a host draws by itself (tacit/own.h), in place of normal ones. */
+struct tacit_env_source {
+    void *context;
+    const char *name;
+    /* Fills `count` rewards; `seed`: for its chance, another one each time. */
+    void (*pull)(void *context, const char *name, uint32_t agent, uint32_t arm, uint32_t count,
+                 uint64_t seed, double *rewards);
+};
+
 struct tacit_env_watch;
 
 struct tacit_env {
@@ -44,7 +53,8 @@ struct tacit_env {
     const double *means; /* row_count x K; for a log, the cells' averages */
     double sd;           /* gaussian only */
     struct tacit_env_log log;
-    struct tacit_env_watch *watch; /* of this run; NULL: nobody watches */
+    struct tacit_env_watch *watch;         /* of this run; NULL: nobody watches */
+    const struct tacit_env_source *source; /* gaussian only; NULL: rewards are normal */
 };
 
 /* ---- Replay: a log answers pulls by rejection ------------------------------------------------ */

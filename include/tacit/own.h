@@ -5,6 +5,7 @@
 #define TACIT_OWN_H
 #include "tacit/base.h"
 #include "tacit/core.h"
+#include "tacit/env.h"
 
 /* The policy of one agent in one run. */
 struct tacit_own_player {
@@ -29,8 +30,14 @@ struct tacit_own_host {
                               double reward, struct tacit_pull_block *block);
     /* No slot follows; `reward` as above. After a failure of next, too. */
     void (*end)(void *context, uint64_t handle, double reward);
+    /* Rewards of an environment of its own: `environment: {kind: gaussian, gaussian: {own: NAME}}`.
+     * `name` is the context's. */
+    struct tacit_env_source environment;
 };
 
 /* Before any experiment is read; NULL: there are none. The host outlives all runs. */
 void tacit_own_set_host(const struct tacit_own_host *host);
+
+/* NULL: there is none. */
+const struct tacit_own_host *tacit_own_get_host(void);
 #endif

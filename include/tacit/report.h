@@ -147,6 +147,8 @@ enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *ou
 /* Can files be written into this directory? What would fail after hours fails before. Leaves none
  * behind where there was none. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error);
+/* The same; a directory that was made stays. Others may make it at the same time. */
+enum tacit_status tacit_report_make(const char *directory, struct tacit_error *error);
 
 /* Writes summary.json, curve.csv, runs.csv, figure.svg and report.html, and series.csv where there
  * are series, into `directory`, which is made if it does not exist. Each file appears whole or not

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, List
 if TYPE_CHECKING:
     from ._commands import bound, check, compare, evaluate, plan, reproduce, run
     from ._errors import ExperimentError, PolicyError, StateError
-    from ._own import Policy
+    from ._own import Environment, Policy
     from ._release import VECTOR_STEPS, LedgerView, create_ledger, look_at_ledger, noise_update
     from ._results import Cell, Check, Comparison, Evaluation, Figure, Plan, Reproduction, Result
     from ._selector import Explanation, Method, RunnerUp, Selector, select_best
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _ROOMS = {
     "_commands": ("bound", "check", "compare", "evaluate", "plan", "reproduce", "run"),
     "_errors": ("ExperimentError", "PolicyError", "StateError"),
-    "_own": ("Policy",),
+    "_own": ("Environment", "Policy"),
     "_release": ("VECTOR_STEPS", "LedgerView", "create_ledger", "look_at_ledger", "noise_update"),
     "_results": ("Cell", "Check", "Comparison", "Evaluation", "Figure", "Plan", "Reproduction", "Result"),
     "_selector": ("Explanation", "Method", "RunnerUp", "Selector", "select_best"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = ["Cell", "Check", "Comparison", "Evaluation", "ExperimentError", "Explanation", "Figure", "LedgerView", "Method", "Plan", "Policy", "PolicyError",
+__all__ = ["Cell", "Check", "Comparison", "Environment", "Evaluation", "ExperimentError", "Explanation", "Figure", "LedgerView", "Method", "Plan", "Policy", "PolicyError",
            "Reproduction", "Result", "RunnerUp", "Selector", "StateError", "VECTOR_STEPS", "bound", "check", "compare", "create_ledger",
            "evaluate", "look_at_ledger", "noise_update", "plan", "reproduce", "run", "select_best"]
 __version__ = "0.1.0"

@@ -1,14 +1,27 @@
 """The commands of `tacit` as functions."""
 import json
 import os
+from concurrent.futures import Executor
+from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _own
-from ._experiment import Experiment, Folder, listed, options, over_words, word, write
+from ._experiment import Experiment, Folder, listed, options, over_words, part, word, write
 from ._program import call, wants_progress
 from ._results import Check, Comparison, Evaluation, Plan, Reproduction, Result
 
 Settings = Optional[Mapping[str, Any]]
+
+
+def _environments(*given: Any) -> List[_own.Environment]:
+    """Those of one's own."""
+    found = [each.get("environment") for each in given if isinstance(each, Mapping)]
+    return [each for each in found if isinstance(each, _own.Environment)]
+
+
+def _host(policies: Dict[str, _own.Policy], environments: List[_own.Environment]) -> Optional[_own.Host]:
+    """Who plays them; None: there are none, and the program plays all."""
+    return _own.Host(policies, environments) if policies or environments else None
 
 
 def _quiet(progress: Optional[bool]) -> List[str]:
@@ -30,7 +43,7 @@ def run(experiment: Optional[Experiment] = None, *, set: Settings = None, runs: 
         overruled["protocol"] = _own.protocol_of(name)
         sections.setdefault("protocol", {"kind": "own", "policy": name}) if experiment is None or isinstance(experiment, Mapping) else None
     words = ["run", *options(settings=overruled, runs=runs, seed=seed, threads=threads), *_quiet(progress), "--out", str(folder.path / "out"), "--"]
-    call([*words, write(experiment, sections, folder.path)], progress=progress, work=_own.Host(policies) if policies else None)
+    call([*words, write(experiment, sections, folder.path)], progress=progress, work=_host(policies, _environments(experiment, sections)))
     return Result(folder)
 
 
@@ -40,29 +53,44 @@ def check(experiment: Optional[Experiment] = None, *, set: Settings = None, **se
     return Check(call(["check", *options(settings=set), "--", write(experiment, sections, folder.path)], progress=False).rstrip())
 
 
+def _play(words: List[str], policies: Dict[str, _own.Policy], environments: List[_own.Environment]) -> None:
+    """A share of a comparison, in a worker."""
+    call(words, progress=False, work=_host(policies, environments))
+
+
 def compare(experiments: Any, *, over: Optional[Mapping[str, Iterable[Any]]] = None, set: Settings = None,  # pylint: disable=redefined-builtin
             runs: Optional[int] = None, seed: Optional[int] = None, threads: Optional[int] = None, progress: Optional[bool] = None,
-            out: Optional[Union[str, "os.PathLike[str]"]] = None) -> Comparison:
+            out: Optional[Union[str, "os.PathLike[str]"]] = None, executor: Optional[Executor] = None, shares: int = 8) -> Comparison:
     """Experiments, and policies of your own, beside each other on one page: same instances, runs and points.
 
     experiments: one or a list of files, mappings and Policy objects; each policy plays in the place of the protocol of every experiment. over: values by
     key, {"privacy.epsilon": [0.5, 1, 2]}. out: a folder that keeps what is finished, so that the same call goes on from there.
+    executor: any of concurrent.futures (a pool of processes, Dask's Client.get_executor(), mpi4py's) plays `shares` shares of one thread each; where its workers are
+    other machines they have this package, and `out` is a folder that all of them see. A share that is lost costs itself: the same call goes on. The
+    result is that of one machine, byte for byte.
     """
     folder = Folder()
+    target = folder.path / "out"
+    if out is not None:
+        os.makedirs(out, exist_ok=True)
+        target.symlink_to(os.path.abspath(out), target_is_directory=True)
     given = listed(experiments)
-    files = [write(each, {}, folder.path, f"experiment-{i}.yaml") for i, each in enumerate(given) if not isinstance(each, _own.Policy)]
+    written = (Path(out) / "experiments" if out is not None else folder.path).resolve()
+    files = [write(each, {}, part(written, i), f"experiment-{i}.yaml") for i, each in enumerate(given) if not isinstance(each, _own.Policy)]
     policies = _own.named([each for each in given if isinstance(each, _own.Policy)])
+    environments = _environments(*given)
     if not files:
         raise TypeError("a policy is played in an experiment; allowed: a list that has one, too")
     grid: Dict[str, Iterable[Any]] = dict(over or {})
     if policies:
         grid["protocol"] = [*map(word, grid.pop("protocol", ["="])), *map(_own.protocol_of, policies)]
-    target = folder.path / "out"
-    words = ["compare", *options(settings=set, runs=runs, seed=seed, threads=threads), *over_words(grid), *_quiet(progress),
-             "--out", str(out if out is not None else target)]
-    call([*words, "--", *files], progress=progress, work=_own.Host(policies) if policies else None)
-    if out is not None:
-        target.symlink_to(os.path.abspath(out), target_is_directory=True)
+    words = ["compare", *options(settings=set, runs=runs, seed=seed), *over_words(grid), "--out", str(Path(out).resolve() if out is not None else target)]
+    if executor is not None:
+        waiting = [executor.submit(_play, [*words, "--quiet", "--threads", "1", "--shard", f"{i + 1}/{shares}", "--", *files], policies, environments)
+                   for i in range(shares)]
+        for share in waiting:
+            share.result()
+    call([*words, *options(threads=threads), *_quiet(progress), "--", *files], progress=progress, work=_host(policies, environments))
     return Comparison(folder)
 
 

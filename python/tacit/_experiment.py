@@ -20,6 +20,13 @@ class Folder:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
+def part(folder: Path, index: int) -> Path:
+    """A folder in it: of one of several."""
+    made = folder / str(index)
+    made.mkdir(parents=True, exist_ok=True)
+    return made
+
+
 def plain(value: Any) -> Any:
     """The value as JSON has it: of numpy's numbers and arrays, too; inf as the files write it."""
     if isinstance(value, Mapping):
@@ -41,7 +48,7 @@ def word(value: Any) -> str:
     return made if isinstance(made, str) else json.dumps(made)
 
 
-def _write_means(means: Any, path: Path) -> str:
+def write_means(means: Any, path: Path) -> str:
     """One row: all agents alike; one row an agent. Names of columns are those of the arms."""
     names = [str(name) for name in means.columns] if hasattr(means, "columns") else None
     rows = plain(means.to_numpy() if names is not None else means)
@@ -77,11 +84,13 @@ def _resolve(sections: Mapping[str, Any], folder: Path) -> Dict[str, Any]:
     """Means and logs that are values become files."""
     made = dict(sections)
     environment = made.get("environment")
+    if environment is not None and hasattr(environment, "_section"):
+        return {**made, "environment": environment._section(folder)}
     if not isinstance(environment, Mapping):
         return made
     environment = dict(environment)
     if _is_table(environment.get("means")):
-        environment["means"] = _write_means(environment["means"], folder / "means.csv")
+        environment["means"] = write_means(environment["means"], folder / "means.csv")
     logged = environment.get("logged")
     if isinstance(logged, Mapping) and _is_table(logged.get("csv")):
         environment["logged"] = {**logged, "csv": _write_frame(logged["csv"], folder / "log.csv")}

@@ -7,16 +7,23 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ._errors import ExperimentError
+from ._experiment import write_means
 from ._program import FAILURES
 
 _CDEF = """
 struct tacit_own_player { const char *policy; uint64_t seed; uint32_t run; uint32_t agent; uint32_t arm_count; uint64_t horizon; };
 struct tacit_pull_block { uint32_t arm; uint64_t count; };
+struct tacit_env_source {
+    void *context;
+    const char *name;
+    void (*pull)(void *context, const char *name, uint32_t agent, uint32_t arm, uint32_t count, uint64_t seed, double *rewards);
+};
 struct tacit_own_host {
     void *context;
     int (*begin)(void *context, const struct tacit_own_player *player, uint64_t *handle);
     int (*next)(void *context, uint64_t handle, uint64_t slot, uint64_t left, double reward, struct tacit_pull_block *block);
     void (*end)(void *context, uint64_t handle, double reward);
+    struct tacit_env_source environment;
 };
 void tacit_python_set_host(const struct tacit_own_host *host);
 int tacit_program_main(int argument_count, char **arguments);
@@ -64,6 +71,33 @@ class Policy:
             import numpy  # pylint: disable=import-outside-toplevel
             made = self.__dict__["_rng"] = numpy.random.Generator(numpy.random.Philox(key=self.__dict__["_seed"]))
         return made
+
+
+class Environment:
+    """Rewards of your own: derive from it and say what a pull brings.
+
+    means: the expected reward of each arm (one row: all agents alike; one row an agent), against which regret is counted. pull(agent, arm, count, rng): `count`
+    rewards as a list or array; draw from `rng`, a numpy Generator, alone, and the same experiment gives the same bytes. Rewards may be any finite numbers; sound
+    privacy clips them to the experiment's `privacy.range`.
+    """
+
+    name: str = ""
+    means: Any = ()
+
+    def pull(self, agent: int, arm: int, count: int, rng: Any) -> Any:
+        """Rewards of so many pulls."""
+        raise NotImplementedError(f"{type(self).__name__}: pull(agent, arm, count, rng) is needed")
+
+    def _section(self, folder: Path) -> Dict[str, Any]:
+        """The section `environment` that stands for it."""
+        if len(self.means) == 0:
+            raise ValueError(f"{type(self).__name__}.means is empty; expected: the expected reward of each arm")
+        return {"kind": "gaussian", "means": write_means(self.means, folder / "means.csv"), "gaussian": {"sd": 1, "own": name_of(self)}}
+
+
+def name_of(made: Any) -> str:
+    """Its name: the attribute, or its class's."""
+    return made.name or type(made).__name__
 
 
 class _Player:
@@ -127,10 +161,11 @@ class _Player:
 
 
 class Host:
-    """Plays policies by name in a child of this process."""
+    """Plays policies and draws rewards by name, in a child of this process."""
 
-    def __init__(self, policies: Dict[str, Policy]) -> None:
+    def __init__(self, policies: Dict[str, Policy], environments: Sequence[Environment] = ()) -> None:
         self._policies = policies
+        self._environments = {name_of(each): each for each in environments}
         self._players: Dict[int, _Player] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -140,6 +175,17 @@ class Host:
         with self._lock:
             self._failure = self._failure or error
         return _INVALID
+
+    def _rewards(self, name: str, agent: int, arm: int, count: int, seed: int) -> Any:
+        """Rewards of a pull as doubles."""
+        import numpy  # pylint: disable=import-outside-toplevel
+        if name not in self._environments:
+            raise ValueError(f"environment.gaussian.own: '{name}' was not handed in; allowed: {', '.join(self._environments)}")
+        told = self._environments[name].pull(agent, arm, count, numpy.random.Generator(numpy.random.Philox(key=seed)))
+        rewards = numpy.ascontiguousarray(told, dtype=numpy.float64).reshape(-1)
+        if len(rewards) != count or not numpy.isfinite(rewards).all():
+            raise ValueError(f"environment {name}, agent {agent}, arm {arm}: {told!r} is not allowed; allowed: {count} finite numbers")
+        return rewards
 
     def __call__(self, words: List[str]) -> int:
         import cffi  # pylint: disable=import-outside-toplevel
@@ -180,7 +226,16 @@ class Host:
             except BaseException as error:  # pylint: disable=broad-exception-caught
                 self._fail(error)
 
-        host = ffi.new("struct tacit_own_host *", {"begin": begin, "next": following, "end": end})
+        @ffi.callback("void(void *, const char *, uint32_t, uint32_t, uint32_t, uint64_t, double *)")  # type: ignore[misc]
+        def pull(_: Any, name: Any, agent: int, arm: int, count: int, seed: int, rewards: Any) -> None:
+            try:
+                if self._failure is None:
+                    ffi.memmove(rewards, self._rewards(ffi.string(name).decode(), agent, arm, count, seed), 8 * count)
+            except BaseException as error:  # pylint: disable=broad-exception-caught
+                self._fail(error)
+                os._exit(self._report())  # nothing that follows counts
+
+        host = ffi.new("struct tacit_own_host *", {"begin": begin, "next": following, "end": end, "environment": {"pull": pull}})
         library.tacit_python_set_host(host)
         texts = [ffi.new("char[]", word.encode()) for word in words]
         code = int(library.tacit_program_main(len(words), ffi.new("char *[]", [*texts, ffi.NULL])))
@@ -193,7 +248,7 @@ class Host:
         import traceback  # pylint: disable=import-outside-toplevel
         failure = self._failure
         assert failure is not None
-        wrong = isinstance(failure, ValueError) and str(failure).startswith(("policy ", "protocol.policy"))
+        wrong = isinstance(failure, ValueError) and str(failure).startswith(("policy ", "protocol.policy", "environment"))
         told = str(failure) if wrong else "".join(traceback.format_exception(type(failure), failure, failure.__traceback__))
         mark = next(each for each, kind in FAILURES.items() if (kind is ExperimentError) == wrong)
         os.write(2, f"\n{mark}{told}\n".encode())
@@ -206,7 +261,7 @@ def named(policies: Sequence[Policy]) -> Dict[str, Policy]:
     for policy in policies:
         if not isinstance(policy, Policy):
             raise TypeError(f"{policy!r}: an instance of a class derived from tacit.Policy is expected")
-        first = policy.name or type(policy).__name__
+        first = name_of(policy)
         name = next(each for each in itertools.chain([first], (f"{first}-{i}" for i in itertools.count(2))) if each not in found)
         found[name] = policy
     return found

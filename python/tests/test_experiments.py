@@ -1,7 +1,9 @@
 """The commands of the program from Python, and policies of one's own. TACIT_CLI names the program of the build, which the package's is held against."""
+import concurrent.futures
 import gc
 import json
 import math
+import multiprocessing
 import os
 import random
 import signal
@@ -64,6 +66,13 @@ class Halves(tacit.Policy):
     def observe(self, arm, count, total):
         assert 0 <= total <= count
         self.totals[arm] += total / count
+
+
+class Beta(tacit.Environment):
+    means = [0.25, 0.5, 0.75]
+
+    def pull(self, agent, arm, count, rng):
+        return rng.beta(arm + 1, 3 - arm, count)
 
 
 class Last(tacit.Policy):
@@ -169,6 +178,20 @@ class Commands(unittest.TestCase):
             self.assertEqual(tacit.compare(UCB1, over={"agents": [1, 2]}, out=Path(folder) / "shares").to_dict()["results"][0]["metrics"],
                              once.to_dict()["results"][0]["metrics"])
 
+    def test_an_executor_s_shares_are_one_machine_s_results(self):
+        given = [{**UCB1, "runs": 12}, Ucb1()]
+        over = {"agents": [1, 3]}
+        whole = tacit.compare(given, over=over)
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+            found = tacit.compare(given, over=over, executor=pool, shares=3)
+            with tempfile.TemporaryDirectory() as folder:
+                kept = tacit.compare(given, over=over, executor=pool, shares=3, out=folder)
+                self.assertEqual([cell.metrics for cell in kept.cells], [cell.metrics for cell in whole.cells])
+        self.assertEqual([cell.metrics for cell in found.cells], [cell.metrics for cell in whole.cells])
+        self.assertEqual([cell.to_dict()["curve"] for cell in found.cells], [cell.to_dict()["curve"] for cell in whole.cells])
+        with self.assertRaises(tacit.ExperimentError), concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+            tacit.compare({**UCB1, "agents": 1}, over={"nokey": [1]}, runs=0, executor=pool)
+
     def test_reproduce_finds_the_papers_of_the_package(self):
         with self.assertRaisesRegex(tacit.ExperimentError, "p1"):
             tacit.reproduce("p99", fast=True)
@@ -232,6 +255,21 @@ class Own(unittest.TestCase):
         self.assertEqual([cell.settings.get("protocol") for cell in found.cells], [None, "{kind: own, policy: ucb1}", "{kind: own, policy: Drawn}"])
         regrets = [cell.metrics["regret"]["mean"] for cell in found.cells]
         self.assertLess(regrets[1], regrets[2])
+
+    def test_an_environment_is_played_by_policies_and_by_the_program_s_protocols(self):
+        made = {**UCB1, "environment": Beta()}
+        first = tacit.compare([{**made, "privacy": {"mode": "sound", "epsilon": 2, "range": [0, 1]}, "protocol": {"kind": "elimination"}, "horizon": 5000}, Halves()])
+        self.assertEqual([cell.error for cell in first.cells], [None, None])
+        self.assertEqual([cell.answer["arms"] for cell in first.cells], [["arm 2"]] * 2)
+        again = tacit.run(made, policy=Halves())
+        self.assertEqual(tacit.run(made, policy=Halves()).to_dict(), again.to_dict())
+        self.assertEqual(again.metrics["regret"]["mean"], tacit.run(made, policy=Halves(), threads=1).metrics["regret"]["mean"])
+        for told in ([0.5], [math.nan] * 200, "no"):
+            Wrong = type("Wrong", (Beta,), {"pull": lambda self, agent, arm, count, rng, told=told: told})
+            with self.assertRaises((tacit.ExperimentError, tacit.PolicyError)):
+                tacit.run({**UCB1, "environment": Wrong()}, policy=Halves())
+        with self.assertRaisesRegex(ValueError, "means is empty"):
+            tacit.run({**UCB1, "environment": tacit.Environment()})
 
     def test_what_a_policy_may_not_return_is_named(self):
         for told, allowed in ((4, "an arm from 0 to 3"), (-1, "an arm"), (1.0, "an arm"), (None, "an arm"), (True, "an arm")):

@@ -334,7 +334,7 @@ static void refuse_others(struct config_reader *reader, const struct config_node
 static void read_gaussian(struct config_reader *reader, const struct config_node *environment,
                           struct tacit_config *config)
 {
-    static const char *const keys[] = {"sd", NULL};
+    static const char *const keys[] = {"sd", "own", NULL};
     struct config_node const *const gaussian =
         config_reader_map(reader, environment, "environment.gaussian", true);
     if (gaussian == NULL)
@@ -342,6 +342,7 @@ static void read_gaussian(struct config_reader *reader, const struct config_node
     config_reader_keys(reader, gaussian, "environment.gaussian", keys);
     config_reader_number(reader, gaussian, "environment.gaussian.sd", true,
                          (struct config_range){0, VALUE_MAX, true, false, false}, &config->sd);
+    config_reader_text(reader, gaussian, "environment.gaussian.own", false, &config->source);
 }
 
 /* Kinds of all families, by enum tacit_env_kind. */

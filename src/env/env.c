@@ -8,6 +8,7 @@
 /* Averages over agents of equal means may differ by rounding: that is no gap. */
 #define EQUAL_MEANS 1e-12
 /* A binomial costs as much as about so many coins. */
+#define SOURCE_REWARDS 4096u /* that a host is asked for at once */
 #define COINS_MAX 12u
 
 /* Inline, because simulations that draw pull by pull spend their time here. */
@@ -59,6 +60,21 @@ static void pull_gaussian(uint64_t count, double mean, double sd, const struct t
         tacit_sum_add_reward(scale, sum, mean + sd * tacit_rng_normal(rng), 1);
 }
 
+static void pull_source(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                        const struct tacit_scale *scale, struct tacit_rng *rng,
+                        union tacit_sum *sum)
+{
+    struct tacit_env_source const *const source = env->source;
+    double rewards[SOURCE_REWARDS];
+    while (count > 0) {
+        uint32_t const now = count < SOURCE_REWARDS ? (uint32_t)count : SOURCE_REWARDS;
+        source->pull(source->context, source->name, agent, arm, now, tacit_rng_next(rng), rewards);
+        for (uint32_t i = 0; i < now; i++)
+            tacit_sum_add_reward(scale, sum, rewards[i], 1);
+        count -= now;
+    }
+}
+
 static void draw(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
                  const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
 {
@@ -71,7 +87,10 @@ static void draw(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint
         tacit_sum_add_reward(scale, sum, mean, count);
         return;
     case TACIT_ENV_GAUSSIAN:
-        pull_gaussian(count, mean, env->sd, scale, rng, sum);
+        if (env->source != NULL)
+            pull_source(env, agent, arm, count, scale, rng, sum);
+        else
+            pull_gaussian(count, mean, env->sd, scale, rng, sum);
         return;
     case TACIT_ENV_LOGGED:
         /* Drawing rows of zeros and ones with replacement: the share of ones, each by its weight,
@@ -179,7 +198,7 @@ static union tacit_sum draw_one(const struct tacit_env *env, uint32_t agent, uin
     union tacit_sum sum = {0};
     if (is_binary(env))
         return sum_of(scale, toss(mean_of(env, agent, arm), rng) ? 1 : 0);
-    if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL)
+    if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL && env->source == NULL)
         sum.real = mean_of(env, agent, arm) + env->sd * tacit_rng_normal(rng);
     else
         draw(env, agent, arm, 1, scale, rng, &sum);
@@ -235,7 +254,8 @@ void tacit_env_pull_each(const struct tacit_env *env, uint32_t agent_count, cons
 
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale)
 {
-    return (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_STEPS) ||
+    return env->source != NULL ||
+           (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_STEPS) ||
            (env->kind == TACIT_ENV_LOGGED && !env->log.binary);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "tacit/data.h"
 #include "tacit/family.h"
+#include "tacit/own.h"
 
 /* What belongs to the experiment and is read once. */
 struct tacit_experiment_data {
@@ -15,6 +16,7 @@ struct tacit_experiment_data {
     struct tacit_means means;
     struct tacit_log log;
     double *generated;
+    struct tacit_env_source source;
 };
 
 enum tacit_status tacit_experiment_refuse(const struct tacit_experiment *experiment,
@@ -320,6 +322,23 @@ static enum tacit_status set_up_log(struct tacit_experiment *experiment, struct 
     return read_means(experiment, "environment.logged.fallback", log->fallback, error);
 }
 
+/* Rewards that the host draws. */
+static enum tacit_status set_up_source(struct tacit_experiment *experiment,
+                                       struct tacit_error *error)
+{
+    struct tacit_own_host const *const host = tacit_own_get_host();
+    if (host == NULL)
+        return tacit_experiment_refuse(experiment, "environment.gaussian.own",
+                                       "an own environment is played from Python: "
+                                       "tacit.run(environment=MyEnvironment(), ...); allowed here: "
+                                       "without this key",
+                                       error);
+    experiment->data->source = host->environment;
+    experiment->data->source.name = experiment->config->source;
+    experiment->sim.env.source = &experiment->data->source;
+    return TACIT_OK;
+}
+
 static enum tacit_status set_up_environment(struct tacit_experiment *experiment,
                                             struct tacit_error *error)
 {
@@ -328,6 +347,11 @@ static enum tacit_status set_up_environment(struct tacit_experiment *experiment,
         return TACIT_OK; /* the family's plan makes it */
     experiment->sim.env.kind = config->environment;
     experiment->sim.env.sd = config->sd;
+    if (config->source != NULL) {
+        enum tacit_status const status = set_up_source(experiment, error);
+        if (status != TACIT_OK)
+            return status;
+    }
     if (config->environment == TACIT_ENV_LOGGED)
         return set_up_log(experiment, error);
     if (config->means != NULL)

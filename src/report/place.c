@@ -66,17 +66,23 @@ static void close_place(struct place *place)
     place->handle = -1;
 }
 
-enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error)
+enum tacit_status tacit_report_make(const char *directory, struct tacit_error *error)
 {
     struct place place;
     TACIT_ASSERT(directory != NULL);
-    bool const was_there = access(directory, F_OK) == 0;
     enum tacit_status status = open_place(&place, directory, error);
     if (status != TACIT_OK)
         return status;
     if (faccessat(place.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
         status = refuse(&place, "", strerror(errno));
     close_place(&place);
+    return status;
+}
+
+enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error)
+{
+    bool const was_there = access(directory, F_OK) == 0;
+    enum tacit_status const status = tacit_report_make(directory, error);
     if (!was_there)
         (void)rmdir(directory);
     return status;

@@ -45,10 +45,8 @@ static enum tacit_status make_folders(struct crew *crew)
     crew->cache.folder = crew->folder;
     run_cache_digest_program(crew->cache.program);
     char text[sizeof crew->error->text];
-    if (tacit_report_try(out, crew->error) == TACIT_OK &&
-        tacit_report_try(crew->folder, crew->error) == TACIT_OK &&
-        (mkdir(out, 0777) == 0 || errno == EEXIST) &&
-        (mkdir(crew->folder, 0777) == 0 || errno == EEXIST))
+    if (tacit_report_make(out, crew->error) == TACIT_OK &&
+        tacit_report_make(crew->folder, crew->error) == TACIT_OK)
         return TACIT_OK;
     (void)snprintf(text, sizeof text, "--out: %.1000s", crew->error->text);
     memcpy(crew->error->text, text, sizeof text);

@@ -44,7 +44,7 @@ static void open_bench(struct bench *bench, uint64_t seed, uint32_t agents, uint
                    .horizon = horizon,
                    .points = &bench->point,
                    .point_count = 1,
-                   .env = {TACIT_ENV_BERNOULLI, agents, arms, bench->means, 0, {0}, NULL}},
+                   .env = {TACIT_ENV_BERNOULLI, agents, arms, bench->means, 0, {0}, NULL, NULL}},
         .doubles = true,
         .graph = &bench->network->graph,
         .schedule = {.rule = TACIT_PHASES_INDEX,

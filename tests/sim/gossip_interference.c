@@ -325,7 +325,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
                    .horizon = point,
                    .points = &point,
                    .point_count = 1,
-                   .env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}, NULL}},
+                   .env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}, NULL, NULL}},
         .doubles = true,
         .graph = &network->graph,
         .faults = &faults,

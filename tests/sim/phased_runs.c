@@ -28,7 +28,7 @@ static struct phased_sim sim_of(double epsilon, double confidence, uint64_t hori
                    .horizon = horizon,
                    .points = points,
                    .point_count = POINTS,
-                   .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {0}, NULL}},
+                   .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {0}, NULL, NULL}},
         .schedule = {.rule = TACIT_PHASES_INDEX,
                      .arm_count = ARMS,
                      .agent_count = AGENTS_MAX,

@@ -199,7 +199,7 @@ static struct elim_sim experiment(uint64_t horizon, const uint64_t *point)
                            .common.horizon = horizon,
                            .common.points = point,
                            .common.point_count = 1,
-                           .common.env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}, NULL},
+                           .common.env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}, NULL, NULL},
                            .common.instance_per_run = true,
                            .epsilon_per_reward = 1,
                            .server_link_cost = 1};

@@ -46,7 +46,7 @@ static void simulate(struct sample *sample, enum tacit_privacy_mode mode, const 
                    .horizon = points[point_count - 1],
                    .points = points,
                    .point_count = point_count,
-                   .env = {TACIT_ENV_BERNOULLI, AGENTS, ARMS, means, 0, {0}, NULL}},
+                   .env = {TACIT_ENV_BERNOULLI, AGENTS, ARMS, means, 0, {0}, NULL, NULL}},
         .graph = &network->graph};
     enum tacit_status status;
     atomic_bool stop = false;

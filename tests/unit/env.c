@@ -83,7 +83,7 @@ static void constant_adds_exactly_count_times_its_mean_and_draws_nothing(void **
 {
     (void)state;
     double const means[] = {0.25, 1.0, 0.3};
-    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 3, means, 0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 3, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(0);
     struct tacit_rng const before = rng;
     union tacit_sum sum = {.real = 100};
@@ -106,7 +106,7 @@ static void bernoulli_at_0_and_1_is_certain(void **state)
 {
     (void)state;
     double const means[] = {0, 1};
-    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 2, means, 0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 2, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(1);
     for (uint64_t count = 0; count < 40; count++) {
         assert_true(pull_real(&env, 0, 0, count, &rng) == 0.0);
@@ -120,7 +120,7 @@ static void bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_mome
 {
     (void)state;
     double const means[] = {0.3};
-    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
     uint64_t const counts[] = {1, 7, 1000};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         struct tacit_rng rng = stream((uint32_t)(10 + i));
@@ -138,7 +138,7 @@ static void bernoulli_on_steps_has_the_same_ones_as_on_reals(void **state)
 {
     (void)state;
     double const means[] = {0.6};
-    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(2);
     for (uint64_t count = 1; count < 300; count++) {
         struct tacit_rng again = rng;
@@ -157,7 +157,7 @@ static void gaussian_on_reals_is_one_normal_draw_whatever_the_count(void **state
 {
     (void)state;
     double const means[] = {-2.0};
-    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 3.0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 3.0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(3);
     struct moments moments = {.mean = -200, .variance = 900, .fourth = 3 * 900.0 * 900.0};
     for (uint32_t draw = 0; draw < DRAWS; draw++) {
@@ -179,7 +179,7 @@ static void gaussian_on_steps_is_clipped_pull_by_pull(void **state)
 {
     (void)state;
     double const means[] = {0};
-    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 1.0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 1.0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(4);
     double const f0 = 0.3989422804014327;
     double const f1 = 0.2419707245191434;
@@ -198,7 +198,7 @@ static void gaussian_on_steps_many_pulls_are_as_many_single_ones(void **state)
 {
     (void)state;
     double const means[] = {0.4};
-    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 0.7, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 0.7, {0}, NULL, NULL};
     struct tacit_rng rng = stream(5);
     struct tacit_rng single = rng;
     int64_t sum = 0;
@@ -223,6 +223,7 @@ static void logged_binary_is_the_binomial_of_the_share_of_ones(void **state)
                                   means,
                                   0,
                                   {.start = start, .rewards = rewards, .binary = true},
+                                  NULL,
                                   NULL};
     struct tacit_rng rng = stream(6);
     struct moments moments = binomial_moments(20, 0.25);
@@ -245,7 +246,7 @@ static void logged_draws_each_row_of_its_own_cell_equally_often(void **state)
     double const rewards[] = {50, 51, 1, 2, 3, 52};
     double const means[] = {50, 51, 2, 52};
     struct tacit_env const env = {
-        TACIT_ENV_LOGGED, 2, 2, means, 0, {.start = start, .rewards = rewards}, NULL};
+        TACIT_ENV_LOGGED, 2, 2, means, 0, {.start = start, .rewards = rewards}, NULL, NULL};
     struct tacit_rng rng = stream(7);
     uint64_t seen[4] = {0};
     double const expected[] = {0, DRAWS / 3.0, DRAWS / 3.0, DRAWS / 3.0};
@@ -266,7 +267,7 @@ static void logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps(v
     double const rewards[] = {-5, 0.5, NAN, 9};
     double const means[] = {0.5};
     struct tacit_env const env = {
-        TACIT_ENV_LOGGED, 1, 1, means, 0, {.start = start, .rewards = rewards}, NULL};
+        TACIT_ENV_LOGGED, 1, 1, means, 0, {.start = start, .rewards = rewards}, NULL, NULL};
     struct tacit_rng rng = stream(8);
     struct tacit_rng single = rng;
     int64_t sum = 0;
@@ -332,6 +333,7 @@ static void logged_draws_rows_in_proportion_to_their_weights(void **state)
         means,
         0,
         {.start = start, .rewards = rewards, .keep = keep, .other = other},
+        NULL,
         NULL};
     struct tacit_rng rng = stream(22);
     struct tacit_rng single = rng;
@@ -369,6 +371,7 @@ static void logged_sums_at_once_have_the_law_of_single_draws(void **state)
                                    .value_start = value_start,
                                    .values = values,
                                    .upto = upto},
+                                  NULL,
                                   NULL};
     struct tacit_rng rng = stream(23);
     struct tacit_rng single = rng;
@@ -413,7 +416,7 @@ static void mean_with_one_row_is_the_same_for_every_agent(void **state)
 {
     (void)state;
     double const means[] = {0.1, 0.2};
-    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 2, means, 0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 2, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(9);
     assert_true(tacit_env_mean(&env, 0, 1) == 0.2);
     assert_true(tacit_env_mean(&env, 1000, 1) == 0.2);
@@ -424,7 +427,7 @@ static void mean_with_a_row_an_agent_is_its_own(void **state)
 {
     (void)state;
     double const means[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
-    struct tacit_env const env = {TACIT_ENV_CONSTANT, 3, 2, means, 0, {0}, NULL};
+    struct tacit_env const env = {TACIT_ENV_CONSTANT, 3, 2, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(9);
     for (uint32_t agent = 0; agent < 3; agent++) {
         for (uint32_t arm = 0; arm < 2; arm++) {
@@ -438,7 +441,7 @@ static void global_means_are_the_averages_over_rows(void **state)
 {
     (void)state;
     double const means[] = {0, 1, 0.5, 0.25, 1, 0};
-    struct tacit_env env = {TACIT_ENV_BERNOULLI, 3, 2, means, 0, {0}, NULL};
+    struct tacit_env env = {TACIT_ENV_BERNOULLI, 3, 2, means, 0, {0}, NULL, NULL};
     double out[2];
     tacit_env_global_means(&env, out);
     assert_true(out[0] == 0.5);

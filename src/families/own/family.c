@@ -27,14 +27,6 @@ static const struct tacit_metric metrics[] = {
                            TACIT_METRIC_CARD},
     [METRIC_COUNT] = {.name = NULL}};
 
-static const struct tacit_own_host *own_host;
-
-void tacit_own_set_host(const struct tacit_own_host *host)
-{
-    TACIT_ASSERT(host == NULL || (host->begin != NULL && host->next != NULL && host->end != NULL));
-    own_host = host;
-}
-
 /* ---- From the file to the plan ---- */
 
 struct keys {
@@ -67,7 +59,7 @@ static enum tacit_status make_plan(struct tacit_experiment *experiment, struct t
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
-    if (own_host == NULL)
+    if (tacit_own_get_host() == NULL)
         return tacit_experiment_refuse(experiment, "protocol.kind",
                                        "an own policy is played from Python: tacit.run(experiment, "
                                        "policy=MyPolicy()); allowed here: another kind",
@@ -123,6 +115,7 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
                                     atomic_bool *stop)
 {
     struct tacit_scale const real = {TACIT_SCALE_REAL, 0, 1};
+    struct tacit_own_host const *const host = tacit_own_get_host();
     struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->sim, run->regret);
     uint64_t const horizon = run->plan->sim.horizon;
     enum tacit_status status = TACIT_OK;
@@ -130,7 +123,7 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
     for (uint32_t blocks = 1; slot < horizon && status == TACIT_OK; blocks++) {
         struct tacit_pull_block block = {0};
         union tacit_sum sum = {0};
-        status = own_host->next(own_host->context, handle, slot, horizon - slot, *reward, &block);
+        status = host->next(host->context, handle, slot, horizon - slot, *reward, &block);
         if (status == TACIT_OK && !is_allowed(run, block, horizon - slot))
             status = TACIT_INVALID;
         if (status != TACIT_OK)
@@ -160,6 +153,7 @@ static enum tacit_status play_agent(struct run *run, uint32_t index, uint32_t ag
                                     atomic_bool *stop)
 {
     struct tacit_sim const *const sim = &run->plan->sim;
+    struct tacit_own_host const *const host = tacit_own_get_host();
     struct tacit_rng rng = tacit_rng_stream(sim->seed, index, agent, PURPOSE_REWARD);
     struct tacit_rng seeds = tacit_rng_stream(sim->seed, index, agent, PURPOSE_SEED);
     struct tacit_own_player const player = {.policy = run->plan->policy,
@@ -171,11 +165,11 @@ static enum tacit_status play_agent(struct run *run, uint32_t index, uint32_t ag
     uint64_t handle = 0;
     double reward = 0;
     memset(run->counts, 0, sim->env.arm_count * sizeof *run->counts);
-    enum tacit_status status = own_host->begin(own_host->context, &player, &handle);
+    enum tacit_status status = host->begin(host->context, &player, &handle);
     if (status != TACIT_OK)
         return status;
     status = play_slots(run, handle, agent, &rng, &reward, regret, stop);
-    own_host->end(own_host->context, handle, reward);
+    host->end(host->context, handle, reward);
     return status;
 }
 
