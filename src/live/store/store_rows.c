@@ -110,49 +110,50 @@ static struct value value_of(const struct store_column *column, const void *row)
     return value;
 }
 
-static bool fits(const struct store_column *column, const void *row)
+static bool fits(enum store_type type, const struct value *value)
 {
-    struct value const value = value_of(column, row);
-    switch (column->type) {
+    switch (type) {
     case STORE_KEY:
-        return value.number <= STORE_KEY_MAX;
+        return value->number <= STORE_KEY_MAX;
     case STORE_TEXT:
-        return value.bytes == NULL || store_is_text(value.bytes, 0);
+        return value->bytes == NULL || store_is_text(value->bytes, 0);
     case STORE_NAME:
-        return store_is_text(value.bytes, 1);
+        return store_is_text(value->bytes, 1);
     case STORE_BYTES:
-        return value.size == 0 || store_is_blob(value.bytes, value.size);
+        return value->size == 0 || store_is_blob(value->bytes, value->size);
     case STORE_BLOB:
-        return store_is_blob(value.bytes, value.size);
+        return store_is_blob(value->bytes, value->size);
     default:
         return true;
     }
 }
 
 static void bind(struct live_store *store, sqlite3_stmt *statement, int place,
-                 const struct store_column *column, const void *row)
+                 const struct value *value)
 {
-    struct value const value = value_of(column, row);
-    if (value.kind == NUMBER)
-        store_bind_number(store, statement, place, value.number);
-    else if (value.kind == TEXT)
-        store_bind_text(store, statement, place, value.bytes);
+    if (value->kind == NUMBER)
+        store_bind_number(store, statement, place, value->number);
+    else if (value->kind == TEXT)
+        store_bind_text(store, statement, place, value->bytes);
     else
-        store_bind_blob(store, statement, place, value.bytes, value.size);
+        store_bind_blob(store, statement, place, value->bytes, value->size);
 }
 
-static void sum(struct live_store *store, const struct store_table *table, const void *row)
+static void bind_key(struct live_store *store, sqlite3_stmt *statement, enum store_table_id which,
+                     const void *row)
 {
-    store_sum_start(store, table->name);
-    for (size_t i = 0; i < count_of(table); i++) {
-        struct value const value = value_of(key_of(table) + i, row);
-        if (value.kind == TEXT)
-            store_sum_text(store, value.bytes);
-        else if (value.kind == BYTES)
-            store_sum_bytes(store, value.bytes, value.size);
-        else if (key_of(table)[i].type != STORE_ONE)
-            store_sum_number(store, value.number);
-    }
+    struct value const value = value_of(key_of(&store_tables[which]), row);
+    bind(store, statement, 1, &value);
+}
+
+static void add_to_sum(struct live_store *store, enum store_type type, const struct value *value)
+{
+    if (value->kind == TEXT)
+        store_sum_text(store, value->bytes);
+    else if (value->kind == BYTES)
+        store_sum_bytes(store, value->bytes, value->size);
+    else if (type != STORE_ONE)
+        store_sum_number(store, value->number);
 }
 
 /* Bytes that cannot be fetched are none: then the checksum differs. */
@@ -193,12 +194,15 @@ void store_columns_read(sqlite3_stmt *statement, const struct store_column *colu
 void store_columns_bind(struct live_store *store, sqlite3_stmt *statement,
                         const struct store_column *columns, size_t count, const void *row)
 {
-    for (size_t i = 0; i < count; i++)
-        bind(store, statement, (int)i + 1, &columns[i], row);
+    for (size_t i = 0; i < count; i++) {
+        struct value const value = value_of(&columns[i], row);
+        bind(store, statement, (int)i + 1, &value);
+    }
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+/* What was bound of a row that does not fit is forgotten. */
 enum tacit_status store_row_put(struct live_store *store, enum store_table_id which,
                                 const void *row)
 {
@@ -206,28 +210,42 @@ enum tacit_status store_row_put(struct live_store *store, enum store_table_id wh
     const struct store_table *const table = &store_tables[which];
     sqlite3_stmt *const put = store->rows[which][STORE_PUT];
     size_t const count = count_of(table);
-    uint8_t bytes[STORE_SUM_BYTES];
+    uint8_t sum[STORE_SUM_BYTES];
     enum tacit_status status = store_may_put(store);
-    for (size_t i = 0; status == TACIT_OK && i < count; i++)
-        status = fits(key_of(table) + i, row) ? TACIT_OK : TACIT_INVALID;
     if (status != TACIT_OK)
         return status;
-    sum(store, table, row);
-    status = store_sum_end(store, bytes);
-    if (status != TACIT_OK)
+    store_sum_start(store, table->name);
+    for (size_t i = 0; status == TACIT_OK && i < count; i++) {
+        const struct store_column *const column = key_of(table) + i;
+        struct value const value = value_of(column, row);
+        status = fits(column->type, &value) ? TACIT_OK : TACIT_INVALID;
+        if (status == TACIT_OK)
+            add_to_sum(store, column->type, &value);
+        if (status == TACIT_OK)
+            bind(store, put, (int)i + 1, &value);
+    }
+    if (status == TACIT_OK)
+        status = store_sum_end(store, sum);
+    if (status != TACIT_OK) {
+        (void)sqlite3_clear_bindings(put);
         return status;
-    store_columns_bind(store, put, key_of(table), count, row);
-    store_bind_blob(store, put, (int)count + 1, bytes, sizeof bytes);
+    }
+    store_bind_blob(store, put, (int)count + 1, sum, sizeof sum);
     return store_step(store, put, "put a row");
 }
 
 static enum tacit_status take(struct live_store *store, const struct store_table *table,
                               sqlite3_stmt *found, void *row)
 {
+    size_t const count = count_of(table);
     memset(row, 0, table->row_bytes);
-    store_columns_read(found, key_of(table), count_of(table), row);
-    sum(store, table, row);
-    return store_sum_compare(store, found, (int)count_of(table), table->name);
+    store_columns_read(found, key_of(table), count, row);
+    store_sum_start(store, table->name);
+    for (size_t i = 0; i < count; i++) {
+        struct value const value = value_of(key_of(table) + i, row);
+        add_to_sum(store, key_of(table)[i].type, &value);
+    }
+    return store_sum_compare(store, found, (int)count, table->name);
 }
 
 enum tacit_status store_row_get(struct live_store *store, enum store_table_id which, void *row,
@@ -235,7 +253,7 @@ enum tacit_status store_row_get(struct live_store *store, enum store_table_id wh
 {
     TACIT_ASSERT(which < STORE_TABLE_COUNT && row != NULL && found != NULL);
     sqlite3_stmt *const get = store->rows[which][STORE_GET];
-    bind(store, get, 1, key_of(&store_tables[which]), row);
+    bind_key(store, get, which, row);
     enum tacit_status const status = store_next(store, get, found);
     return status == TACIT_OK && *found ? take(store, &store_tables[which], get, row) : status;
 }
@@ -253,7 +271,7 @@ enum tacit_status store_row_drop(struct live_store *store, enum store_table_id w
     enum tacit_status const status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
-    bind(store, drop, 1, key_of(&store_tables[which]), row);
+    bind_key(store, drop, which, row);
     return store_step(store, drop, "drop a row");
 }
 
