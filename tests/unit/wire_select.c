@@ -175,66 +175,6 @@ static void every_member_survives_the_trip(void **state)
     }
 }
 
-static void expect_canonical(const uint8_t *bytes, size_t size, uint32_t to)
-{
-    struct tacit_select_message *heard = NULL;
-    size_t again_size;
-    if (tacit_wire_select_decode(bytes, size, SITES, to, &heard, tacit_wire_heap()) != TACIT_OK) {
-        assert_null(heard);
-        return;
-    }
-    uint8_t *const again = encoded(heard, &again_size);
-    assert_int_equal(again_size, size);
-    assert_memory_equal(again, bytes, size);
-    free(again);
-    free(heard);
-}
-
-static void bytes_are_taken_in_one_form_only(void **state)
-{
-    (void)state;
-    for (uint32_t i = 0; i < SHAPES; i++) {
-        struct sample sample;
-        size_t size;
-        make(&sample, i);
-        uint8_t *const bytes = encoded(&sample.message, &size);
-        for (size_t at = 0; at < size; at++) {
-            uint8_t const before = bytes[at];
-            for (uint32_t value = 0; value < 256; value++) {
-                bytes[at] = (uint8_t)value;
-                expect_canonical(bytes, size, sample.message.to);
-            }
-            bytes[at] = before;
-        }
-        free(bytes);
-    }
-}
-
-static void cut_and_longer_messages_are_refused(void **state)
-{
-    (void)state;
-    for (uint32_t i = 0; i < SHAPES; i++) {
-        struct sample sample;
-        struct tacit_select_message *heard = NULL;
-        size_t size;
-        make(&sample, i);
-        uint8_t *const bytes = encoded(&sample.message, &size);
-        for (size_t kept = 0; kept < size; kept++)
-            assert_int_equal(tacit_wire_select_decode(bytes, kept, SITES, sample.message.to, &heard,
-                                                      tacit_wire_heap()),
-                             TACIT_MALFORMED);
-        uint8_t *const longer = calloc(1, size + 1);
-        assert_non_null(longer);
-        memcpy(longer, bytes, size);
-        assert_int_equal(tacit_wire_select_decode(longer, size + 1, SITES, sample.message.to,
-                                                  &heard, tacit_wire_heap()),
-                         TACIT_MALFORMED);
-        assert_null(heard);
-        free(longer);
-        free(bytes);
-    }
-}
-
 /* ---- Known answers ---- */
 
 static void digest_found(const struct tacit_select_message *found)
@@ -429,8 +369,6 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_survives_the_trip),
-        cmocka_unit_test(bytes_are_taken_in_one_form_only),
-        cmocka_unit_test(cut_and_longer_messages_are_refused),
         cmocka_unit_test(damaged_messages_are_judged_as_they_were),
         cmocka_unit_test(the_longest_messages_are_judged_as_they_were),
         cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
