@@ -6,7 +6,7 @@
 set -eu
 directory=$1
 python=${PYTHON:-/usr/bin/python3}
-flower='flwr[simulation]==1.41.0'
+others='flwr[simulation]==1.41.0 distributed==2025.9.1 pandas'
 rm -rf "$directory/package" "$directory/plain" "$directory/wheel" "$directory/site"
 mkdir -p "$directory/package" "$directory/plain" "$directory/wheel"
 cp -r python/tacit python/pyproject.toml python/setup.py "$directory/package"
@@ -40,16 +40,18 @@ PYTHONPATH=$directory/site SELECT_REPLAY=$directory/python/select_replay \
     "$python" python/tests/test_package.py
 PYTHONPATH=$directory/site TACIT_CLI=$directory/tacit "$python" python/tests/test_experiments.py
 
-if [ "$(cat "$directory/flower/is-complete" 2>/dev/null)" != "$flower" ]; then
+if [ "$(cat "$directory/flower/is-complete" 2>/dev/null)" != "$others" ]; then
     rm -rf "$directory/flower"
     "$python" -m venv --without-pip "$directory/flower"
+    # shellcheck disable=SC2086
     "$python" -m pip --quiet --disable-pip-version-check --python "$directory/flower/bin/python" install --no-cache-dir \
-        --root-user-action ignore "$flower" cffi ||
-        { echo "build_python.sh: pip cannot install $flower, which the tests need" >&2; exit 1; }
-    echo "$flower" >"$directory/flower/is-complete"
+        --root-user-action ignore $others cffi ||
+        { echo "build_python.sh: pip cannot install $others, which the tests need" >&2; exit 1; }
+    echo "$others" >"$directory/flower/is-complete"
 fi
 scratch=$(mktemp -d) # of Ray; short, for its sockets
 trap 'rm -rf "$scratch"' EXIT
 PYTHONPATH=$directory/site RAY_TMPDIR=$scratch \
     "$directory/flower/bin/python" python/tests/test_flower.py
+PYTHONPATH=$directory/site "$directory/flower/bin/python" python/tests/test_frames.py
 ls "$directory"/wheel/*.whl

@@ -49,16 +49,11 @@ def word(value: Any) -> str:
 
 
 def write_means(means: Any, path: Path) -> str:
-    """One row: all agents alike; one row an agent. Names of columns are those of the arms."""
-    names = [str(name) for name in means.columns] if hasattr(means, "columns") else None
-    rows = plain(means.to_numpy() if names is not None else means)
+    """One row: all agents alike; one row an agent."""
+    rows = plain(means.to_numpy() if hasattr(means, "to_numpy") else means)
     if rows and not isinstance(rows[0], list):
         rows = [rows]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        if names is not None:
-            writer.writerow(names)
-        writer.writerows([[repr(float(mean)) for mean in row] for row in rows])
+    path.write_text("".join(",".join(repr(float(mean)) for mean in row) + "\n" for row in rows), encoding="utf-8")
     return str(path)
 
 
