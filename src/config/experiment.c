@@ -172,7 +172,10 @@ static void read_dialect(struct config_reader *reader, const struct config_node 
 static void read_missing(struct config_reader *reader, const struct config_node *logged,
                          struct tacit_config_missing *missing)
 {
-    static const char *const keys[] = {"agent", "arm", "reward", NULL};
+    static const struct config_key table[] = {
+        CONFIG_TEXT_KEY(tacit_config_missing, "agent", false, agent),
+        CONFIG_TEXT_KEY(tacit_config_missing, "arm", false, arm),
+        CONFIG_TEXT_KEY(tacit_config_missing, "reward", false, reward), CONFIG_OTHER_KEY(NULL)};
     static const struct config_choice words[] = {{"drop", 0}, {"refuse", 1}, {NULL, 0}};
     struct config_node const *const node = config_node_member(logged, "missing");
     int is_refused = 0;
@@ -184,10 +187,7 @@ static void read_missing(struct config_reader *reader, const struct config_node 
     }
     if (config_reader_map(reader, logged, "environment.logged.missing", true) == NULL)
         return;
-    config_reader_keys(reader, node, "environment.logged.missing", keys);
-    config_reader_text(reader, node, "environment.logged.missing.agent", false, &missing->agent);
-    config_reader_text(reader, node, "environment.logged.missing.arm", false, &missing->arm);
-    config_reader_text(reader, node, "environment.logged.missing.reward", false, &missing->reward);
+    config_reader_table(reader, node, "environment.logged.missing", table, missing);
 }
 
 /* uniform, the name of a column, or {column: NAME}, for one that is called uniform. */
@@ -264,13 +264,10 @@ static void read_apart(struct config_reader *reader, const struct config_node *g
                        struct tacit_config *config)
 {
     struct config_range const range = {.min = 0, .max = 1, .min_is_open = true};
-    struct config_node const *const seed = config_node_member(generated, "instance_seed");
     config->generated_apart = true;
     config->has_instance_seed = true;
-    if (seed != NULL)
-        config_reader_fail(
-            reader, seed, "environment.generated.instance_seed",
-            "belongs to the draws uniform and uniform_per_agent; nothing is drawn here");
+    config_reader_idle(reader, generated, "environment.generated.instance_seed", true,
+                       "belongs to the draws uniform and uniform_per_agent; nothing is drawn here");
     config_reader_number(reader, generated, "environment.generated.best", true, range,
                          &config->generated_best);
     config_reader_number(reader, generated, "environment.generated.gap", true, range,
@@ -279,17 +276,6 @@ static void read_apart(struct config_reader *reader, const struct config_node *g
         config_reader_fail(reader, config_node_member(generated, "gap"),
                            "environment.generated.gap",
                            "the means would be below 0; allowed: up to 'best'");
-}
-
-static void refuse_apart(struct config_reader *reader, const struct config_node *generated)
-{
-    static const char *const keys[][2] = {{"best", "environment.generated.best"},
-                                          {"gap", "environment.generated.gap"}};
-    for (size_t i = 0; i < 2; i++) {
-        struct config_node const *const node = config_node_member(generated, keys[i][0]);
-        if (node != NULL)
-            config_reader_fail(reader, node, keys[i][1], "belongs to draw: apart");
-    }
 }
 
 static void read_generated(struct config_reader *reader, const struct config_node *environment,
@@ -313,36 +299,26 @@ static void read_generated(struct config_reader *reader, const struct config_nod
         read_apart(reader, generated, config);
         return;
     }
-    refuse_apart(reader, generated);
+    config_reader_idle(reader, generated, "environment.generated.best", true,
+                       "belongs to draw: apart");
+    config_reader_idle(reader, generated, "environment.generated.gap", true,
+                       "belongs to draw: apart");
     config_reader_u64(reader, generated, "environment.generated.instance_seed", false, 0,
                       UINT64_MAX, &config->instance_seed);
     config->has_instance_seed = config_node_member(generated, "instance_seed") != NULL;
     config->generated_per_agent = draw == DRAW_PER_AGENT;
 }
 
-/* A key that belongs to another kind is a misunderstanding, not something to pass over. */
-static void refuse_others(struct config_reader *reader, const struct config_node *environment,
-                          const char *key, const char *owner)
-{
-    struct config_node const *const node = config_node_member(environment, key);
-    char name[64];
-    (void)snprintf(name, sizeof name, "environment.%s", key);
-    if (node != NULL)
-        config_reader_fail(reader, node, name, "belongs to kind: %s", owner);
-}
-
 static void read_gaussian(struct config_reader *reader, const struct config_node *environment,
                           struct tacit_config *config)
 {
-    static const char *const keys[] = {"sd", "own", NULL};
+    static const struct config_key table[] = {
+        CONFIG_REAL_KEY(tacit_config, "sd", true, sd, {0, VALUE_MAX, true, false, false}),
+        CONFIG_TEXT_KEY(tacit_config, "own", false, source), CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const gaussian =
         config_reader_map(reader, environment, "environment.gaussian", true);
-    if (gaussian == NULL)
-        return;
-    config_reader_keys(reader, gaussian, "environment.gaussian", keys);
-    config_reader_number(reader, gaussian, "environment.gaussian.sd", true,
-                         (struct config_range){0, VALUE_MAX, true, false, false}, &config->sd);
-    config_reader_text(reader, gaussian, "environment.gaussian.own", false, &config->source);
+    if (gaussian != NULL)
+        config_reader_table(reader, gaussian, "environment.gaussian", table, config);
 }
 
 /* Kinds of all families, by enum tacit_env_kind. */
@@ -391,13 +367,16 @@ static void read_environment(struct config_reader *reader, const struct config_n
         return;
     check_keys(reader, environment, "environment", keys, config->family->environment_keys);
     if (kind == TACIT_ENV_LOGGED) {
-        refuse_others(reader, environment, "means", "bernoulli, constant or gaussian");
-        refuse_others(reader, environment, "generated", "bernoulli, constant or gaussian");
-        refuse_others(reader, environment, "gaussian", "gaussian");
+        config_reader_idle(reader, environment, "environment.means", true,
+                           "belongs to kind: bernoulli, constant or gaussian");
+        config_reader_idle(reader, environment, "environment.generated", true,
+                           "belongs to kind: bernoulli, constant or gaussian");
+        config_reader_idle(reader, environment, "environment.gaussian", true,
+                           "belongs to kind: gaussian");
         read_log(reader, environment, &config->log);
         return;
     }
-    refuse_others(reader, environment, "logged", "logged");
+    config_reader_idle(reader, environment, "environment.logged", true, "belongs to kind: logged");
     config_reader_text(reader, environment, "environment.means", false, &config->means);
     read_generated(reader, environment, config);
     if (reader->status == TACIT_OK && (config->means == NULL) == (config->generated_arms == 0))
@@ -407,7 +386,8 @@ static void read_environment(struct config_reader *reader, const struct config_n
     if (kind == TACIT_ENV_GAUSSIAN)
         read_gaussian(reader, environment, config);
     else
-        refuse_others(reader, environment, "gaussian", "gaussian");
+        config_reader_idle(reader, environment, "environment.gaussian", true,
+                           "belongs to kind: gaussian");
 }
 
 /* ---- Network ---- */
@@ -518,14 +498,15 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
 static void read_cost(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
-    static const char *const keys[] = {"server_link", "peer_link", NULL};
-    struct config_range const range = {0, VALUE_MAX, false, false, false};
+    static const struct config_key table[] = {
+        CONFIG_REAL_KEY(tacit_config, "server_link", false, server_link_cost,
+                        {0, VALUE_MAX, false, false, false}),
+        CONFIG_REAL_KEY(tacit_config, "peer_link", false, peer_link_cost,
+                        {0, VALUE_MAX, false, false, false}),
+        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const cost = config_reader_map(reader, root, "cost", false);
-    if (cost == NULL)
-        return;
-    config_reader_keys(reader, cost, "cost", keys);
-    config_reader_number(reader, cost, "cost.server_link", false, range, &config->server_link_cost);
-    config_reader_number(reader, cost, "cost.peer_link", false, range, &config->peer_link_cost);
+    if (cost != NULL)
+        config_reader_table(reader, cost, "cost", table, config);
 }
 
 static void read_checkpoint_list(struct config_reader *reader, const struct config_node *list,

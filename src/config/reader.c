@@ -352,3 +352,78 @@ void config_reader_choice(struct config_reader *reader, const struct config_node
     config_reader_fail(reader, node, key, "'%.60s' is not known here; allowed: %s", node->text,
                        list);
 }
+
+/* ---- Tables of keys ---- */
+
+#define KEYS_MAX 40u
+
+static void read_key(struct config_reader *reader, const struct config_node *map, const char *name,
+                     const struct config_key *key, void *value)
+{
+    int choice;
+    switch (key->type) {
+    case CONFIG_OTHER:
+        break;
+    case CONFIG_U32:
+        config_reader_u32(reader, map, name, key->is_required, (uint32_t)key->least,
+                          (uint32_t)key->most, value);
+        break;
+    case CONFIG_U64:
+        config_reader_u64(reader, map, name, key->is_required, key->least, key->most, value);
+        break;
+    case CONFIG_REAL:
+        config_reader_number(reader, map, name, key->is_required, key->range, value);
+        break;
+    case CONFIG_TEXT:
+        config_reader_text(reader, map, name, key->is_required, value);
+        break;
+    case CONFIG_WORD:
+        config_reader_choice(reader, map, name, key->is_required, key->choices, value);
+        break;
+    case CONFIG_FLAG:
+        choice = *(bool *)value ? 1 : 0;
+        config_reader_choice(reader, map, name, key->is_required, key->choices, &choice);
+        *(bool *)value = choice != 0;
+        break;
+    }
+}
+
+void config_reader_known(struct config_reader *reader, const struct config_node *map,
+                         const char *section, const struct config_key *keys)
+{
+    const char *names[KEYS_MAX + 1] = {NULL};
+    for (size_t i = 0; keys[i].name != NULL; i++) {
+        TACIT_ASSERT(i < KEYS_MAX);
+        names[i] = keys[i].name;
+    }
+    config_reader_keys(reader, map, section, names);
+}
+
+void config_reader_table(struct config_reader *reader, const struct config_node *map,
+                         const char *section, const struct config_key *keys, void *values)
+{
+    config_reader_known(reader, map, section, keys);
+    for (const struct config_key *key = keys; key->name != NULL; key++) {
+        char name[100];
+        (void)snprintf(name, sizeof name, "%.60s.%.36s", section, key->name);
+        read_key(reader, map, name, key, (char *)values + key->offset);
+    }
+}
+
+void *config_reader_memory(struct config_reader *reader, size_t size)
+{
+    void *const memory = config_document_allocate(reader->document, size);
+    if (memory == NULL)
+        reader->status = TACIT_MEMORY;
+    else
+        memset(memory, 0, size);
+    return memory;
+}
+
+void config_reader_idle(struct config_reader *reader, const struct config_node *map,
+                        const char *key, bool is_idle, const char *text)
+{
+    struct config_node const *const node = config_node_member(map, leaf(key));
+    if (node != NULL && is_idle)
+        config_reader_fail(reader, node, key, "%s", text);
+}

@@ -81,15 +81,13 @@ static void glm_read_run(struct config_reader *reader, const struct config_node 
                          struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
-    struct glm_hub_settings *const keys = config_document_allocate(reader->document, sizeof *keys);
+    struct glm_hub_settings *const keys = config_reader_memory(reader, sizeof *keys);
     int variant = TACIT_GLM_FEDGLB;
     int link = TACIT_LINALG_LOGISTIC;
     int exploration = TACIT_GLM_PRACTICAL;
     uint32_t dimension = 0;
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    if (keys == NULL)
         return;
-    }
     coordinator->keys = keys;
     config_reader_choice(reader, run, "run.variant", false, variants, &variant);
     config_reader_choice(reader, run, "run.link", false, glm_links, &link);
@@ -148,12 +146,10 @@ static void glm_read_policy(struct config_reader *reader, const struct config_no
 {
     static const struct config_choice choices[] = {{"none", 0}, {NULL, 0}};
     struct config_node const *const policy = config_node_member(root, "policy");
-    struct glm_policy *const keys = config_document_allocate(reader->document, sizeof *keys);
+    struct glm_policy *const keys = config_reader_memory(reader, sizeof *keys);
     int privacy = 0;
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    if (keys == NULL)
         return;
-    }
     agent->keys = keys;
     /* Said in so many words, by the site itself: nothing here protects anything. */
     config_reader_choice(reader, policy, "policy.privacy", true, choices, &privacy);

@@ -35,12 +35,10 @@ static void gossip_read_run(struct config_reader *reader, const struct config_no
 {
     static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
     struct config_node const *const run = config_node_member(root, "run");
-    struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
+    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
     int base = 0;
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    if (keys == NULL)
         return;
-    }
     *keys = (struct run_keys){.exchange_s = EXCHANGE_S, .pulls_per_second = PULLS_PER_SECOND};
     coordinator->keys = keys;
     config_reader_number(reader, run, "run.exchange_s", false,

@@ -43,11 +43,9 @@ static void read_keys(struct config_reader *reader, const struct config_node *ro
 {
     static const char *const names[] = {"kind", "policy", NULL};
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct keys *const keys = config_document_allocate(reader->document, sizeof *keys);
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    struct keys *const keys = config_reader_memory(reader, sizeof *keys);
+    if (keys == NULL)
         return;
-    }
     config->keys = keys;
     config_reader_keys(reader, protocol, "protocol", names);
     config_reader_text(reader, protocol, "protocol.policy", true, &keys->policy);

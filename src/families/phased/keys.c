@@ -105,11 +105,9 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
                       struct tacit_config *config)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct phased_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    struct phased_keys *const keys = config_reader_memory(reader, sizeof *keys);
+    if (keys == NULL)
         return;
-    }
     *keys = (struct phased_keys){.growth = TACIT_PHASES_GROWTH};
     config->keys = keys;
     config_reader_keys(reader, protocol, "protocol", index_keys);

@@ -55,11 +55,9 @@ static void phased_read_run(struct config_reader *reader, const struct config_no
                             struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
-    struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
+    if (keys == NULL)
         return;
-    }
     *keys = (struct run_keys){.keys = {.growth = TACIT_PHASES_GROWTH}};
     coordinator->keys = keys;
     read_rule(reader, run);

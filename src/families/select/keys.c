@@ -9,8 +9,14 @@
 #define ROWS_DEFAULT 60000u
 #define ITERATIONS_MAX 10000000u
 
-static const struct config_range positive = {0, VALUE_MAX, true, false, false};
-static const struct config_range not_negative = {0, VALUE_MAX, false, false, false};
+#define POSITIVE                                                                                   \
+    {                                                                                              \
+        0, VALUE_MAX, true, false, false                                                           \
+    }
+#define NOT_NEGATIVE                                                                               \
+    {                                                                                              \
+        0, VALUE_MAX, false, false, false                                                          \
+    }
 
 /* ---- protocol ---- */
 
@@ -32,49 +38,48 @@ static void read_selector(struct config_reader *reader, const struct config_node
     keys->selector = selectors[selector].name;
 }
 
-/* They may stand in the file of any selector, so that one file serves a comparison of selectors. */
-static void read_annealing(struct config_reader *reader, const struct config_node *protocol,
-                           struct select_keys *keys)
-{
-    static const struct config_choice signs[] = {{"right", 0}, {"printed", 1}, {NULL, 0}};
-    static const struct config_choice keeps[] = {{"best", 0}, {"last", 1}, {"walk", 2}, {NULL, 0}};
-    struct tacit_select_annealing *const annealing = &keys->choice.annealing;
-    int sign = 0;
-    int keep = 0;
-    annealing->kappa = 1;
-    annealing->iterations = 500;
-    config_reader_number(reader, protocol, "protocol.kappa", false, positive, &annealing->kappa);
-    config_reader_u32(reader, protocol, "protocol.iterations", false, 1, ITERATIONS_MAX,
-                      &annealing->iterations);
-    config_reader_choice(reader, protocol, "protocol.sign", false, signs, &sign);
-    config_reader_choice(reader, protocol, "protocol.keep", false, keeps, &keep);
-    annealing->sign_as_printed = sign == 1;
-    annealing->keep_last = keep == 1;
-    annealing->keep_walk = keep == 2;
-}
+enum { KEEP_BEST, KEEP_LAST, KEEP_WALK };
+static const struct config_choice signs[] = {{"right", 0}, {"printed", 1}, {NULL, 0}};
+static const struct config_choice keeps[] = {
+    {"best", KEEP_BEST}, {"last", KEEP_LAST}, {"walk", KEEP_WALK}, {NULL, 0}};
+
+/* Those of the annealing may stand in the file of any selector, so that one file serves a
+ * comparison of selectors. */
+static const struct config_key protocol_keys[] = {
+    CONFIG_OTHER_KEY("kind"),
+    CONFIG_OTHER_KEY("selector"),
+    CONFIG_OTHER_KEY("users_per_round"),
+    CONFIG_REAL_KEY(select_keys, "alpha", false, alpha, NOT_NEGATIVE),
+    CONFIG_REAL_KEY(select_keys, "beta", false, beta, {1, 1000, false, false, false}),
+    CONFIG_REAL_KEY(select_keys, "gamma", false, gamma, NOT_NEGATIVE),
+    CONFIG_REAL_KEY(select_keys, "zeta", false, zeta, POSITIVE),
+    CONFIG_REAL_KEY(select_keys, "kappa", false, choice.annealing.kappa, POSITIVE),
+    CONFIG_U32_KEY(select_keys, "iterations", false, choice.annealing.iterations, 1,
+                   ITERATIONS_MAX),
+    CONFIG_FLAG_KEY(select_keys, "sign", false, choice.annealing.sign_as_printed, signs),
+    CONFIG_OTHER_KEY("keep"),
+    CONFIG_OTHER_KEY("quorum"),
+    CONFIG_OTHER_KEY(NULL)};
 
 static void read_protocol(struct config_reader *reader, const struct config_node *root,
                           const struct tacit_config *config, struct select_keys *keys)
 {
-    static const char *const names[] = {
-        "kind", "selector", "users_per_round", "alpha", "beta", "gamma",
-        "zeta", "kappa",    "iterations",      "sign",  "keep", "quorum",
-        NULL};
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    config_reader_keys(reader, protocol, "protocol", names);
+    struct tacit_select_annealing *const annealing = &keys->choice.annealing;
+    int keep = KEEP_BEST;
+    annealing->kappa = 1;
+    annealing->iterations = 500;
+    config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     read_selector(reader, protocol, keys);
     keys->users_per_round = config->agent_count;
     config_reader_u32(reader, protocol, "protocol.users_per_round",
                       keys->choice.selector != TACIT_SELECTOR_ALL, 1, config->agent_count,
                       &keys->users_per_round);
-    config_reader_number(reader, protocol, "protocol.alpha", false, not_negative, &keys->alpha);
-    config_reader_number(reader, protocol, "protocol.beta", false,
-                         (struct config_range){1, 1000, false, false, false}, &keys->beta);
-    config_reader_number(reader, protocol, "protocol.gamma", false, not_negative, &keys->gamma);
-    config_reader_number(reader, protocol, "protocol.zeta", false, positive, &keys->zeta);
     config_reader_u32(reader, protocol, "protocol.quorum", false, 1, keys->users_per_round,
                       &keys->quorum);
-    read_annealing(reader, protocol, keys);
+    config_reader_choice(reader, protocol, "protocol.keep", false, keeps, &keep);
+    annealing->keep_last = keep == KEEP_LAST;
+    annealing->keep_walk = keep == KEEP_WALK;
 }
 
 /* ---- environment ---- */
@@ -82,49 +87,43 @@ static void read_protocol(struct config_reader *reader, const struct config_node
 static void read_log_normal(struct config_reader *reader, const struct config_node *environment,
                             struct select_keys *keys)
 {
-    static const char *const names[] = {"median", "users", "rounds", NULL};
-    struct config_range const spread = {0, 10, false, false, false};
+    static const struct config_key table[] = {
+        CONFIG_REAL_KEY(select_keys, "median", false, median, POSITIVE),
+        CONFIG_REAL_KEY(select_keys, "users", false, median_spread, {0, 10, false, false, false}),
+        CONFIG_REAL_KEY(select_keys, "rounds", false, spread, {0, 10, false, false, false}),
+        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const map =
         config_reader_map(reader, environment, "environment.log-normal", false);
     keys->median = 0.5;
     keys->median_spread = 0.5;
     keys->spread = 0.25;
-    if (map == NULL)
-        return;
-    config_reader_keys(reader, map, "environment.log-normal", names);
-    config_reader_number(reader, map, "environment.log-normal.median", false, positive,
-                         &keys->median);
-    config_reader_number(reader, map, "environment.log-normal.users", false, spread,
-                         &keys->median_spread);
-    config_reader_number(reader, map, "environment.log-normal.rounds", false, spread,
-                         &keys->spread);
+    if (map != NULL)
+        config_reader_table(reader, map, "environment.log-normal", table, keys);
 }
 
 static void read_environment(struct config_reader *reader, const struct config_node *root,
                              struct select_keys *keys)
 {
-    static const char *const names[] = {"kind",       "source", "latency_min",
-                                        "log-normal", "trace",  NULL};
     static const struct config_choice sources[] = {{"two-groups", TACIT_LATENCY_NORMAL},
                                                    {"log-normal", TACIT_LATENCY_LOG_NORMAL},
                                                    {"trace", TACIT_LATENCY_TRACE},
                                                    {NULL, 0}};
+    static const struct config_key table[] = {
+        CONFIG_OTHER_KEY("kind"),
+        CONFIG_WORD_KEY(select_keys, "source", false, latency, sources),
+        CONFIG_REAL_KEY(select_keys, "latency_min", false, latency_min, POSITIVE),
+        CONFIG_OTHER_KEY("log-normal"),
+        CONFIG_OTHER_KEY("trace"),
+        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const environment = config_node_member(root, "environment");
-    int source = TACIT_LATENCY_NORMAL;
-    config_reader_keys(reader, environment, "environment", names);
-    config_reader_choice(reader, environment, "environment.source", false, sources, &source);
-    keys->latency = (enum tacit_latency_kind)source;
+    keys->latency = TACIT_LATENCY_NORMAL;
     keys->latency_min = 0.05; /* READINGS P5.6 */
     keys->spread = 0.05;
-    config_reader_number(reader, environment, "environment.latency_min", false, positive,
-                         &keys->latency_min);
-    struct config_node const *const trace = config_node_member(environment, "trace");
-    struct config_node const *const normal = config_node_member(environment, "log-normal");
-    if (trace != NULL && keys->latency != TACIT_LATENCY_TRACE)
-        config_reader_fail(reader, trace, "environment.trace", "belongs to source: trace");
-    if (normal != NULL && keys->latency != TACIT_LATENCY_LOG_NORMAL)
-        config_reader_fail(reader, normal, "environment.log-normal",
-                           "belongs to source: log-normal");
+    config_reader_table(reader, environment, "environment", table, keys);
+    config_reader_idle(reader, environment, "environment.trace",
+                       keys->latency != TACIT_LATENCY_TRACE, "belongs to source: trace");
+    config_reader_idle(reader, environment, "environment.log-normal",
+                       keys->latency != TACIT_LATENCY_LOG_NORMAL, "belongs to source: log-normal");
     if (keys->latency == TACIT_LATENCY_TRACE)
         config_reader_text(reader, environment, "environment.trace", true, &keys->trace);
     if (keys->latency == TACIT_LATENCY_LOG_NORMAL)
@@ -135,7 +134,11 @@ static void read_environment(struct config_reader *reader, const struct config_n
 static void read_sizes(struct config_reader *reader, const struct config_node *root,
                        struct select_keys *keys)
 {
-    static const char *const names[] = {"dirichlet", "rows", NULL};
+    static const struct config_key table[] = {
+        CONFIG_REAL_KEY(select_keys, "dirichlet", true, dirichlet,
+                        {1e-3, 1e6, false, false, false}),
+        CONFIG_U64_KEY(select_keys, "rows", false, row_count, 1, UINT64_C(1) << 32),
+        CONFIG_OTHER_KEY(NULL)};
     static const struct config_choice words[] = {{"balanced", 0}, {NULL, 0}};
     struct config_node const *const sizes = config_node_member(root, "sizes");
     int word = 0;
@@ -148,10 +151,7 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
     }
     if (config_reader_map(reader, root, "sizes", true) == NULL)
         return;
-    config_reader_keys(reader, sizes, "sizes", names);
-    config_reader_number(reader, sizes, "sizes.dirichlet", true,
-                         (struct config_range){1e-3, 1e6, false, false, false}, &keys->dirichlet);
-    config_reader_u64(reader, sizes, "sizes.rows", false, 1, UINT64_C(1) << 32, &keys->row_count);
+    config_reader_table(reader, sizes, "sizes", table, keys);
 }
 
 /* ---- privacy ---- */
@@ -180,7 +180,8 @@ static void read_budgets(struct config_reader *reader, const struct config_node 
     }
     double *next = keys->given;
     for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        if (!config_reader_real(reader, node, "privacy.budgets", positive, next++))
+        if (!config_reader_real(reader, node, "privacy.budgets", (struct config_range)POSITIVE,
+                                next++))
             return;
 }
 
@@ -225,11 +226,9 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
 void select_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
-    struct select_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    struct select_keys *const keys = config_reader_memory(reader, sizeof *keys);
+    if (keys == NULL)
         return;
-    }
     *keys = (struct select_keys){.alpha = 100, .beta = 2, .gamma = 5, .zeta = 1, .quorum = 1};
     config->keys = keys;
     read_protocol(reader, root, config, keys);

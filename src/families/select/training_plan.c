@@ -6,17 +6,6 @@
 #include "streams.h"
 #include "training.h"
 
-static void read_examination(struct config_reader *reader, const struct config_node *training,
-                             struct training_keys *keys)
-{
-    config_reader_u32(reader, training, "training.evaluate_every", false, 1, 1000000000u,
-                      &keys->evaluate_every);
-    config_reader_u32(reader, training, "training.exam", false, 1, 1000000000u,
-                      &keys->pictures.exam);
-    config_reader_number(reader, training, "training.target", false,
-                         (struct config_range){0, 1, true, false, false}, &keys->target);
-}
-
 /* training.frozen: {pictures: 5000, labels: 5, epochs: 5}. */
 static void read_frozen(struct config_reader *reader, const struct config_node *training,
                         struct training_keys *keys)
@@ -41,102 +30,88 @@ static void read_frozen(struct config_reader *reader, const struct config_node *
                            "belongs to model: mlp, batch_norm: off, dropout: 0");
 }
 
-/* What else the hidden layers have (READINGS P5.13). */
-static void read_network_keys(struct config_reader *reader, const struct config_node *training,
-                              struct training_keys *keys)
-{
-    struct config_node const *const dropout = config_node_member(training, "dropout");
-    struct config_node const *const hidden = config_node_member(training, "hidden");
-    static const struct config_choice switches[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
-    int norm = keys->model == TACIT_MODEL_CNN;
-    config_reader_choice(reader, training, "training.batch_norm", false, switches, &norm);
-    keys->batch_norm = norm == 1;
-    config_reader_number(reader, training, "training.dropout", false,
-                         (struct config_range){0, 1, false, false, true}, &keys->dropout);
-    config_reader_u32(reader, training, "training.hidden", false, 2, 3, &keys->hidden);
-    if (dropout != NULL && keys->model == TACIT_MODEL_LOGISTIC)
-        config_reader_fail(reader, dropout, "training.dropout", "belongs to model: mlp, cnn");
-    if (hidden != NULL && keys->model != TACIT_MODEL_CNN)
-        config_reader_fail(reader, hidden, "training.hidden", "belongs to model: cnn");
-}
+static const struct config_choice sets[] = {
+    {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
+static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
+                                              {"mlp", TACIT_MODEL_MLP},
+                                              {"cnn", TACIT_MODEL_CNN},
+                                              {NULL, 0}};
+static const struct config_choice switches[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
+static const struct config_choice optimizers[] = {
+    {"adam", TACIT_OPTIMIZER_ADAM}, {"sgd", TACIT_OPTIMIZER_SGD}, {NULL, 0}};
+#define POSITIVE                                                                                   \
+    {                                                                                              \
+        0, 1e6, true, false, false                                                                 \
+    }
 
-static void read_pictures_keys(struct config_reader *reader, const struct config_node *training,
-                               struct training_keys *keys)
+static const struct config_key training_table[] = {
+    CONFIG_OTHER_KEY("data"),
+    CONFIG_WORD_KEY(training_keys, "model", false, model, models),
+    CONFIG_FLAG_KEY(training_keys, "batch_norm", false, batch_norm, switches), /* READINGS P5.13 */
+    CONFIG_WORD_KEY(training_keys, "optimizer", false, optimizer, optimizers),
+    CONFIG_REAL_KEY(training_keys, "rate", false, rate, POSITIVE),
+    CONFIG_U32_KEY(training_keys, "batch", false, batch, 1, 4096),
+    CONFIG_U32_KEY(training_keys, "epochs", false, epochs, 1, 1000),
+    CONFIG_U32_KEY(training_keys, "batches_max", false, batches_max, 1, 1000000),
+    CONFIG_REAL_KEY(training_keys, "sensitivity", false, sensitivity, POSITIVE),
+    CONFIG_REAL_KEY(training_keys, "clip", false, clip, POSITIVE),
+    CONFIG_U32_KEY(training_keys, "features", false, pictures.features, 1, 32),
+    CONFIG_U32_KEY(training_keys, "evaluate_every", false, evaluate_every, 1, 1000000000u),
+    CONFIG_U32_KEY(training_keys, "exam", false, pictures.exam, 1, 1000000000u),
+    CONFIG_REAL_KEY(training_keys, "target", false, target, {0, 1, true, false, false}),
+    CONFIG_U32_KEY(training_keys, "classes", false, pictures.classes, 2, TRAINING_LABELS_MAX),
+    CONFIG_OTHER_KEY("frozen"),
+    CONFIG_REAL_KEY(training_keys, "dropout", false, dropout, {0, 1, false, false, true}),
+    CONFIG_U32_KEY(training_keys, "hidden", false, hidden, 2, 3),
+    CONFIG_OTHER_KEY(NULL)};
+
+/* What stands where the file says nothing depends on the data. */
+static struct training_keys defaults_of(enum training_data data, bool is_convolved)
 {
-    config_reader_u32(reader, training, "training.classes", false, 2, TRAINING_LABELS_MAX,
-                      &keys->pictures.classes);
-    config_reader_u32(reader, training, "training.features", false, 1, 32,
-                      &keys->pictures.features);
-    read_frozen(reader, training, keys);
+    bool const is_coloured = data == TRAINING_CIFAR10;
+    return (struct training_keys){.is_on = true,
+                                  .pictures = {.data = data, .classes = TRAINING_LABELS_MAX},
+                                  .model = is_coloured ? TACIT_MODEL_CNN : TACIT_MODEL_MLP,
+                                  .batch_norm = is_convolved,
+                                  .hidden = 3,
+                                  .optimizer = TACIT_OPTIMIZER_ADAM,
+                                  .rate = 0.01, /* READINGS P5.9 */
+                                  .batch = 20,
+                                  .epochs = 1,
+                                  .batches_max = 100,
+                                  .sensitivity = is_coloured ? 0.012 : 0.003,
+                                  .clip = 1};
 }
 
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
                         const struct tacit_config *config, struct training_keys *keys)
 {
-    static const char *const names[] = {"data",        "model",  "batch_norm", "optimizer",
-                                        "rate",        "batch",  "epochs",     "batches_max",
-                                        "sensitivity", "clip",   "features",   "evaluate_every",
-                                        "exam",        "target", "classes",    "frozen",
-                                        "dropout",     "hidden", NULL};
-    static const struct config_choice sets[] = {
-        {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
-    static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
-                                                  {"mlp", TACIT_MODEL_MLP},
-                                                  {"cnn", TACIT_MODEL_CNN},
-                                                  {NULL, 0}};
-    static const struct config_choice optimizers[] = {
-        {"adam", TACIT_OPTIMIZER_ADAM}, {"sgd", TACIT_OPTIMIZER_SGD}, {NULL, 0}};
     static const struct config_choice labels[] = {{"iid", 0}, {"dominant", 1}, {NULL, 0}};
-    struct config_range const positive = {0, 1e6, true, false, false};
-    struct config_node const *const labelled = config_node_member(root, "labels");
     struct config_node const *const training = config_reader_map(reader, root, "training", false);
-    *keys = (struct training_keys){.rate = 0.01, .batch = 20, .epochs = 1, .batches_max = 100};
-    if (training == NULL) {
-        if (labelled != NULL)
-            config_reader_fail(reader, labelled, "labels", "belongs to a run with 'training'");
-        return;
-    }
     int data = TRAINING_MNIST;
-    int model = TACIT_MODEL_MLP;
-    int optimizer = TACIT_OPTIMIZER_ADAM;
     int label = 0;
-    config_reader_keys(reader, training, "training", names);
+    *keys = (struct training_keys){.rate = 0.01, .batch = 20, .epochs = 1, .batches_max = 100};
+    config_reader_idle(reader, root, "labels", training == NULL,
+                       "belongs to a run with 'training'");
+    if (training == NULL)
+        return;
+    config_reader_known(reader, training, "training", training_table);
     config_reader_choice(reader, training, "training.data", true, sets, &data);
-    model = data == TRAINING_CIFAR10 ? TACIT_MODEL_CNN : TACIT_MODEL_MLP;
+    int model = data == TRAINING_CIFAR10 ? TACIT_MODEL_CNN : TACIT_MODEL_MLP;
     config_reader_choice(reader, training, "training.model", false, models, &model);
-    config_reader_choice(reader, training, "training.optimizer", false, optimizers, &optimizer);
+    *keys = defaults_of((enum training_data)data, model == TACIT_MODEL_CNN);
+    config_reader_table(reader, training, "training", training_table, keys);
     config_reader_choice(reader, root, "labels", false, labels, &label);
-    *keys = (struct training_keys){
-        .is_on = true,
-        .pictures = {.data = (enum training_data)data, .classes = TRAINING_LABELS_MAX},
-        .model = (enum tacit_model_kind)model,
-        .hidden = 3,
-        .optimizer = (enum tacit_optimizer_kind)optimizer,
-        .rate = 0.01, /* READINGS P5.9 */
-        .batch = 20,
-        .epochs = 1,
-        .batches_max = 100,
-        .is_dominant = label == 1,
-        .sensitivity = data == TRAINING_CIFAR10 ? 0.012 : 0.003,
-        .clip = 1};
-    config_reader_number(reader, training, "training.rate", false, positive, &keys->rate);
-    read_network_keys(reader, training, keys);
-    config_reader_u32(reader, training, "training.batch", false, 1, 4096, &keys->batch);
-    config_reader_u32(reader, training, "training.epochs", false, 1, 1000, &keys->epochs);
-    config_reader_u32(reader, training, "training.batches_max", false, 1, 1000000,
-                      &keys->batches_max);
-    config_reader_number(reader, training, "training.sensitivity", false, positive,
-                         &keys->sensitivity);
-    config_reader_number(reader, training, "training.clip", false, positive, &keys->clip);
-    read_pictures_keys(reader, training, keys);
-    read_examination(reader, training, keys);
-    struct config_node const *const clip = config_node_member(training, "clip");
-    struct config_node const *const sensitivity = config_node_member(training, "sensitivity");
-    if (clip != NULL && config->privacy != TACIT_PRIVACY_SOUND)
-        config_reader_fail(reader, clip, "training.clip", "belongs to privacy mode: sound");
-    if (sensitivity != NULL && config->privacy != TACIT_PRIVACY_PAPER)
-        config_reader_fail(reader, sensitivity, "training.sensitivity",
-                           "belongs to privacy mode: paper");
+    keys->is_dominant = label == 1;
+    read_frozen(reader, training, keys);
+    config_reader_idle(reader, training, "training.dropout", keys->model == TACIT_MODEL_LOGISTIC,
+                       "belongs to model: mlp, cnn");
+    config_reader_idle(reader, training, "training.hidden", keys->model != TACIT_MODEL_CNN,
+                       "belongs to model: cnn");
+    config_reader_idle(reader, training, "training.clip", config->privacy != TACIT_PRIVACY_SOUND,
+                       "belongs to privacy mode: sound");
+    config_reader_idle(reader, training, "training.sensitivity",
+                       config->privacy != TACIT_PRIVACY_PAPER, "belongs to privacy mode: paper");
 }
 
 /* ---- Pictures ---- */

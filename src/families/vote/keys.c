@@ -9,25 +9,47 @@
 const char *const vote_sections[] = {"activation", NULL};
 const char *const vote_environment_keys[] = {"drift", NULL};
 
-static void read_subroutine(struct config_reader *reader, const struct config_node *protocol,
-                            struct vote_keys *keys)
+static const struct config_choice sharings[] = {{"votes", VOTE_SHARING_VOTES},
+                                                {"none", VOTE_SHARING_NONE},
+                                                {"all", VOTE_SHARING_ALL},
+                                                {"sums", VOTE_SHARING_SUMS},
+                                                {NULL, 0}};
+#define CHANCE                                                                                     \
+    {                                                                                              \
+        0, 1, true, false, false                                                                   \
+    }
+
+static const struct config_key protocol_keys[] = {
+    CONFIG_OTHER_KEY("kind"),
+    CONFIG_OTHER_KEY("subroutine"),
+    CONFIG_REAL_KEY(vote_keys, "epsilon", true, subroutine.accuracy, CHANCE),
+    CONFIG_REAL_KEY(vote_keys, "delta", false, delta, CHANCE),
+    CONFIG_REAL_KEY(vote_keys, "eta", false, eta, CHANCE),
+    CONFIG_WORD_KEY(vote_keys, "sharing", false, sharing, sharings),
+    CONFIG_OTHER_KEY("votes"),
+    CONFIG_U32_KEY(vote_keys, "liars", false, liars, 0, TACIT_AGENTS_MAX),
+    CONFIG_REAL_KEY(vote_keys, "reset", false, reset, CHANCE),
+    CONFIG_U32_KEY(vote_keys, "switches", false, switches, 0, 1000000),
+    CONFIG_OTHER_KEY(NULL)};
+
+static void read_protocol(struct config_reader *reader, const struct config_node *protocol,
+                          struct vote_keys *keys)
 {
     struct config_choice kinds[TACIT_BEST_ARM_KINDS + 1];
-    struct config_range const inside = {0, 1, true, false, false};
     int kind = TACIT_BEST_ARM_SER3;
     for (int i = 0; i < (int)TACIT_BEST_ARM_KINDS; i++)
         kinds[i] = (struct config_choice){tacit_best_arm_name((enum tacit_best_arm_kind)i), i};
     kinds[TACIT_BEST_ARM_KINDS] = (struct config_choice){NULL, 0};
+    config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_choice(reader, protocol, "protocol.subroutine", false, kinds, &kind);
-    config_reader_number(reader, protocol, "protocol.epsilon", true, inside,
-                         &keys->subroutine.accuracy);
-    config_reader_number(reader, protocol, "protocol.delta", false, inside, &keys->delta);
-    config_reader_number(reader, protocol, "protocol.eta", false, inside, &keys->eta);
     keys->subroutine.kind = (enum tacit_best_arm_kind)kind;
-    if (reader->status != TACIT_OK || (keys->delta < 1 && keys->eta < 1))
-        return;
-    config_reader_fail(reader, protocol, keys->delta < 1 ? "protocol.eta" : "protocol.delta",
-                       "1 is certain failure; allowed: above 0 and below 1");
+    if (keys->delta >= 1 || keys->eta >= 1)
+        config_reader_fail(reader, protocol, keys->delta < 1 ? "protocol.eta" : "protocol.delta",
+                           "1 is certain failure; allowed: above 0 and below 1");
+    if ((keys->reset > 0) != (keys->subroutine.kind == TACIT_BEST_ARM_SER4))
+        config_reader_fail(reader, protocol, "protocol.reset",
+                           "belongs to subroutine: ser4, which needs it: the chance of a reset a "
+                           "sample, like 1.0e-5");
 }
 
 /* A rule's word, or a number of votes. */
@@ -60,35 +82,14 @@ static void read_votes(struct config_reader *reader, const struct config_node *p
                            "follows from votes: cheapest; allowed: one of the two");
 }
 
-static void read_others(struct config_reader *reader, const struct config_node *protocol,
-                        struct vote_keys *keys)
-{
-    static const struct config_choice sharings[] = {{"votes", VOTE_SHARING_VOTES},
-                                                    {"none", VOTE_SHARING_NONE},
-                                                    {"all", VOTE_SHARING_ALL},
-                                                    {"sums", VOTE_SHARING_SUMS},
-                                                    {NULL, 0}};
-    int sharing = VOTE_SHARING_VOTES;
-    config_reader_choice(reader, protocol, "protocol.sharing", false, sharings, &sharing);
-    keys->sharing = (enum vote_sharing)sharing;
-    config_reader_u32(reader, protocol, "protocol.liars", false, 0, TACIT_AGENTS_MAX, &keys->liars);
-    config_reader_number(reader, protocol, "protocol.reset", false,
-                         (struct config_range){0, 1, true, false, false}, &keys->reset);
-    config_reader_u32(reader, protocol, "protocol.switches", false, 0, 1000000, &keys->switches);
-    if (reader->status == TACIT_OK &&
-        (keys->reset > 0) != (keys->subroutine.kind == TACIT_BEST_ARM_SER4))
-        config_reader_fail(reader, protocol, "protocol.reset",
-                           "belongs to subroutine: ser4, which needs it: the chance of a reset a "
-                           "sample, like 1.0e-5");
-}
-
 /* ---- Activation ---- */
 
 static void read_groups(struct config_reader *reader, const struct config_node *list,
                         struct vote_keys *keys)
 {
-    static const char *const names[] = {"share", "events", NULL};
-    struct config_range const share = {0, 1, true, false, false};
+    static const struct config_key table[] = {
+        CONFIG_REAL_KEY(vote_group, "share", true, share, CHANCE),
+        CONFIG_REAL_KEY(vote_group, "events", true, events, CHANCE), CONFIG_OTHER_KEY(NULL)};
     double shares = 0;
     double events = 0;
     for (const struct config_node *node = list->first; node != NULL; node = node->next) {
@@ -99,9 +100,7 @@ static void read_groups(struct config_reader *reader, const struct config_node *
             return;
         }
         struct vote_group *const group = &keys->groups[keys->group_count++];
-        config_reader_keys(reader, node, "activation.groups", names);
-        config_reader_number(reader, node, "activation.groups.share", true, share, &group->share);
-        config_reader_number(reader, node, "activation.groups.events", true, share, &group->events);
+        config_reader_table(reader, node, "activation.groups", table, group);
         shares += group->share;
         events += group->events;
     }
@@ -138,25 +137,22 @@ static void read_activation(struct config_reader *reader, const struct config_no
 static void read_drift(struct config_reader *reader, const struct config_node *root,
                        const struct tacit_config *config, struct vote_keys *keys)
 {
-    static const char *const names[] = {"per_sample", "arms", "floor", NULL};
     static const struct config_choice which[] = {{"suboptimal", 0}, {"all", 1}, {NULL, 0}};
+    static const struct config_key table[] = {
+        CONFIG_REAL_KEY(vote_keys, "per_sample", true, drift, {-1, 1, false, false, false}),
+        CONFIG_FLAG_KEY(vote_keys, "arms", false, drifts_all, which),
+        CONFIG_REAL_KEY(vote_keys, "floor", false, drift_floor, {0, 1, false, false, false}),
+        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const environment = config_node_member(root, "environment");
     struct config_node const *const drift =
         environment == NULL ? NULL
                             : config_reader_map(reader, environment, "environment.drift", false);
-    int arms = 0;
     if (drift == NULL)
         return;
     if (config->environment != TACIT_ENV_BERNOULLI && config->environment != TACIT_ENV_CONSTANT)
         config_reader_fail(reader, drift, "environment.drift",
                            "belongs to environment kind: bernoulli or constant");
-    config_reader_keys(reader, drift, "environment.drift", names);
-    config_reader_number(reader, drift, "environment.drift.per_sample", true,
-                         (struct config_range){-1, 1, false, false, false}, &keys->drift);
-    config_reader_choice(reader, drift, "environment.drift.arms", false, which, &arms);
-    config_reader_number(reader, drift, "environment.drift.floor", false,
-                         (struct config_range){0, 1, false, false, false}, &keys->drift_floor);
-    keys->drifts_all = arms == 1;
+    config_reader_table(reader, drift, "environment.drift", table, keys);
 }
 
 /* ---- Private votes ---- */
@@ -213,20 +209,15 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct config_node const *const privacy = config_node_member(root, "privacy");
-    struct config_node const *const epsilon =
-        privacy == NULL || config->privacy == TACIT_PRIVACY_SOUND
-            ? NULL
-            : config_node_member(privacy, "epsilon");
     static const char *const votes_only[] = {"eta", "votes", "liars"};
-    if (epsilon != NULL)
-        config_reader_fail(reader, epsilon, "privacy.epsilon",
+    if (privacy != NULL)
+        config_reader_idle(reader, privacy, "privacy.epsilon",
+                           config->privacy != TACIT_PRIVACY_SOUND,
                            "votes of raw rewards have no epsilon; protocol.epsilon is the accuracy "
                            "and belongs there");
-    for (size_t i = 0; i < sizeof votes_only / sizeof votes_only[0]; i++) {
-        struct config_node const *const node = config_node_member(protocol, votes_only[i]);
-        if (node != NULL && keys->sharing != VOTE_SHARING_VOTES)
-            config_reader_fail(reader, node, votes_only[i], "belongs to sharing: votes");
-    }
+    for (size_t i = 0; i < sizeof votes_only / sizeof votes_only[0]; i++)
+        config_reader_idle(reader, protocol, votes_only[i], keys->sharing != VOTE_SHARING_VOTES,
+                           "belongs to sharing: votes");
     if (keys->sharing == VOTE_SHARING_SUMS && config->privacy != TACIT_PRIVACY_SOUND)
         config_reader_fail(reader, protocol, "protocol.sharing",
                            "sums are noised ones; allowed: privacy: {mode: sound, epsilon: 1}");
@@ -242,21 +233,13 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
 void vote_read_keys(struct config_reader *reader, const struct config_node *root,
                     struct tacit_config *config)
 {
-    static const char *const names[] = {"kind",  "subroutine", "epsilon", "delta",
-                                        "eta",   "sharing",    "votes",   "liars",
-                                        "reset", "switches",   NULL};
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct vote_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    struct vote_keys *const keys = config_reader_memory(reader, sizeof *keys);
+    if (keys == NULL)
         return;
-    }
-    memset(keys, 0, sizeof *keys);
     keys->delta = 0.05;
     config->keys = keys;
-    config_reader_keys(reader, protocol, "protocol", names);
-    read_subroutine(reader, protocol, keys);
-    read_others(reader, protocol, keys);
+    read_protocol(reader, protocol, keys);
     if (reader->status == TACIT_OK)
         read_votes(reader, protocol, keys);
     read_activation(reader, root, keys);

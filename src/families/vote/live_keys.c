@@ -82,11 +82,9 @@ static void vote_read_run(struct config_reader *reader, const struct config_node
                           struct tacit_config_coordinator *coordinator)
 {
     struct config_node const *const run = config_node_member(root, "run");
-    struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
-    if (keys == NULL) {
-        reader->status = TACIT_MEMORY;
+    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
+    if (keys == NULL)
         return;
-    }
     *keys = (struct run_keys){.threshold.delta = 0.05, .tick_ms = TICK_MS};
     coordinator->keys = keys;
     config_reader_number(reader, run, "run.accuracy", true,
