@@ -2,7 +2,7 @@
  * hidden. */
 #include "exports.h"
 
-void tacit_python_set_host(const struct tacit_own_host *host)
+void tacit_python_set_host(const struct tacit_host *host)
 {
-    tacit_own_set_host(host);
+    tacit_host_set(host);
 }

@@ -149,7 +149,7 @@ struct tacit_config {
     bool has_instance_seed;
     uint64_t instance_seed;
     double sd;
-    const char *source; /* gaussian: what the host draws in its place (tacit/own.h), or NULL */
+    const char *source; /* gaussian: what the host draws in its place (tacit/host.h), or NULL */
     struct tacit_config_log log;
     uint32_t agent_count;
     struct tacit_config_topology network;

@@ -35,7 +35,7 @@ struct tacit_env_log {
  * read from keep. Requires: finite weights above 0; `count` words of work. Cost: O(count). */
 void tacit_env_weigh(uint32_t count, double *keep, uint32_t *other, uint32_t *work);
 
-/* Rewards that a host draws by itself (tacit/own.h), in place of normal ones. */
+/* Rewards that a host draws by itself (tacit/host.h), in place of normal ones. */
 struct tacit_env_source {
     void *context;
     const char *name;

@@ -11,21 +11,21 @@ from ._experiment import write_means
 from ._program import FAILURES
 
 _CDEF = """
-struct tacit_own_player { const char *policy; uint64_t seed; uint32_t run; uint32_t agent; uint32_t arm_count; uint64_t horizon; };
+struct tacit_host_player { const char *policy; uint64_t seed; uint32_t run; uint32_t agent; uint32_t arm_count; uint64_t horizon; };
 struct tacit_pull_block { uint32_t arm; uint64_t count; };
 struct tacit_env_source {
     void *context;
     const char *name;
     void (*pull)(void *context, const char *name, uint32_t agent, uint32_t arm, uint32_t count, uint64_t seed, double *rewards);
 };
-struct tacit_own_host {
+struct tacit_host {
     void *context;
-    int (*begin)(void *context, const struct tacit_own_player *player, uint64_t *handle);
+    int (*begin)(void *context, const struct tacit_host_player *player, uint64_t *handle);
     int (*next)(void *context, uint64_t handle, uint64_t slot, uint64_t left, double reward, struct tacit_pull_block *block);
     void (*end)(void *context, uint64_t handle, double reward);
     struct tacit_env_source environment;
 };
-void tacit_python_set_host(const struct tacit_own_host *host);
+void tacit_python_set_host(const struct tacit_host *host);
 int tacit_program_main(int argument_count, char **arguments);
 """
 _INVALID = -1
@@ -196,7 +196,7 @@ class Host:
         os.environ.setdefault("TACIT_EXPERIMENTS", str(here / "share" / "tacit" / "experiments"))
         players = self._players
 
-        @ffi.callback("int(void *, const struct tacit_own_player *, uint64_t *)", error=_INVALID)  # type: ignore[misc]
+        @ffi.callback("int(void *, const struct tacit_host_player *, uint64_t *)", error=_INVALID)  # type: ignore[misc]
         def begin(_: Any, player: Any, handle: Any) -> int:
             try:
                 name = ffi.string(player.policy).decode()
@@ -235,7 +235,7 @@ class Host:
                 self._fail(error)
                 os._exit(self._report())  # nothing that follows counts
 
-        host = ffi.new("struct tacit_own_host *", {"begin": begin, "next": following, "end": end, "environment": {"pull": pull}})
+        host = ffi.new("struct tacit_host *", {"begin": begin, "next": following, "end": end, "environment": {"pull": pull}})
         library.tacit_python_set_host(host)
         texts = [ffi.new("char[]", word.encode()) for word in words]
         code = int(library.tacit_program_main(len(words), ffi.new("char *[]", [*texts, ffi.NULL])))

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "tacit/data.h"
 #include "tacit/family.h"
-#include "tacit/own.h"
+#include "tacit/host.h"
 
 /* What belongs to the experiment and is read once. */
 struct tacit_experiment_data {
@@ -326,7 +326,7 @@ static enum tacit_status set_up_log(struct tacit_experiment *experiment, struct 
 static enum tacit_status set_up_source(struct tacit_experiment *experiment,
                                        struct tacit_error *error)
 {
-    struct tacit_own_host const *const host = tacit_own_get_host();
+    struct tacit_host const *const host = tacit_host_get();
     if (host == NULL)
         return tacit_experiment_refuse(experiment, "environment.gaussian.own",
                                        "an own environment is played from Python: "

@@ -1,5 +1,5 @@
-/* Policies of the host's own (tacit/own.h), each agent's alone: a family of one file. */
-#include "tacit/own.h"
+/* Policies of the host's own (tacit/host.h), each agent's alone: a family of one file. */
+#include "tacit/host.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static enum tacit_status make_plan(struct tacit_experiment *experiment, struct t
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
-    if (tacit_own_get_host() == NULL)
+    if (tacit_host_get() == NULL)
         return tacit_experiment_refuse(experiment, "protocol.kind",
                                        "an own policy is played from Python: tacit.run(experiment, "
                                        "policy=MyPolicy()); allowed here: another kind",
@@ -113,7 +113,7 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
                                     atomic_bool *stop)
 {
     struct tacit_scale const real = {TACIT_SCALE_REAL, 0, 1};
-    struct tacit_own_host const *const host = tacit_own_get_host();
+    struct tacit_host const *const host = tacit_host_get();
     struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->sim, run->regret);
     uint64_t const horizon = run->plan->sim.horizon;
     enum tacit_status status = TACIT_OK;
@@ -151,15 +151,15 @@ static enum tacit_status play_agent(struct run *run, uint32_t index, uint32_t ag
                                     atomic_bool *stop)
 {
     struct tacit_sim const *const sim = &run->plan->sim;
-    struct tacit_own_host const *const host = tacit_own_get_host();
+    struct tacit_host const *const host = tacit_host_get();
     struct tacit_rng rng = tacit_rng_stream(sim->seed, index, agent, PURPOSE_REWARD);
     struct tacit_rng seeds = tacit_rng_stream(sim->seed, index, agent, PURPOSE_SEED);
-    struct tacit_own_player const player = {.policy = run->plan->policy,
-                                            .seed = tacit_rng_next(&seeds),
-                                            .run = index,
-                                            .agent = agent,
-                                            .arm_count = sim->env.arm_count,
-                                            .horizon = sim->horizon};
+    struct tacit_host_player const player = {.policy = run->plan->policy,
+                                             .seed = tacit_rng_next(&seeds),
+                                             .run = index,
+                                             .agent = agent,
+                                             .arm_count = sim->env.arm_count,
+                                             .horizon = sim->horizon};
     uint64_t handle = 0;
     double reward = 0;
     memset(run->counts, 0, sim->env.arm_count * sizeof *run->counts);

@@ -1,16 +1,16 @@
 /* Who plays the host's own policies and draws its own rewards. */
-#include "tacit/own.h"
+#include "tacit/host.h"
 
-static const struct tacit_own_host *own_host;
+static const struct tacit_host *the_host;
 
-void tacit_own_set_host(const struct tacit_own_host *host)
+void tacit_host_set(const struct tacit_host *host)
 {
     TACIT_ASSERT(host == NULL || (host->begin != NULL && host->next != NULL && host->end != NULL));
     TACIT_ASSERT(host == NULL || host->environment.pull != NULL);
-    own_host = host;
+    the_host = host;
 }
 
-const struct tacit_own_host *tacit_own_get_host(void)
+const struct tacit_host *tacit_host_get(void)
 {
-    return own_host;
+    return the_host;
 }
