@@ -16,6 +16,7 @@
 #include "tacit/core.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
+#include "tacit/round.h"
 #include "tacit/vector.h"
 
 #define TACIT_SELECT_USERS_MAX 16777216u
@@ -271,31 +272,26 @@ enum tacit_select_message_kind {
 
 enum tacit_select_vector { TACIT_SELECT_MODEL, TACIT_SELECT_STEPS };
 
-/* Members beyond the head are of the kinds that are named. */
+/* Members beyond the head (tacit/round.h) are of the kinds that are named. ORDER: seen is the last
+ * round whose update of it is here; the last one says the run's model. UPDATE: a report. */
 struct tacit_select_message {
     enum tacit_select_message_kind kind;
-    uint32_t from; /* agent or TACIT_HUB */
-    uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
-    uint64_t run_id;
-    uint32_t round; /* from 1; HELLO: 0 where none is known */
-    /* ORDER */
-    bool last;           /* the run is over, and this is its model */
-    uint32_t seen;       /* to one site: the last round whose update of it needs nothing more */
-    const uint64_t *set; /* A bits: who trains */
+    uint32_t digest_count;
+    union {
+        struct tacit_round_message head;
+        struct {
+            TACIT_ROUND_MEMBERS(round)
+        };
+    };
+    const uint64_t *set; /* ORDER: A bits: who trains; nobody, where the round is over */
     /* ORDER, UPDATE: SHA-256 of each piece */
     const uint8_t *digests;
-    uint32_t digest_count;
     /* HELLO, UPDATE */
     uint64_t spent_nano; /* in all, the update included */
     /* UPDATE */
     uint8_t model[TACIT_SHA256_BYTES]; /* which it started from: the digest of the digests */
     uint32_t participation;            /* i, from 1, by the site's own durable counter */
     uint64_t price_nano;               /* epsilon_i */
-    /* HELLO: commitment = the head; COMMIT: commitment, previous; GRANT: commitment; REFUSAL:
-     * commitment = the other one; UPDATE: previous, salt */
-    struct tacit_commit commit;
-    bool closed; /* GRANT: the round needs no update any more */
-    bool forgot; /* REFUSAL: this hub knows nothing of what was followed; its state is an old one */
     /* REQUEST, PIECE */
     enum tacit_select_vector vector;
     uint32_t first; /* REQUEST: bit i of mask is piece first + i; PIECE: its index */
@@ -325,6 +321,7 @@ enum tacit_select_event_kind {
 struct tacit_select_event {
     enum tacit_select_event_kind kind;
     uint64_t now_us;
+    uint64_t term;                              /* START: the first, 0, or a later one begins */
     const struct tacit_entropy *keys;           /* for salts; NULL: the same source as the noise */
     const struct tacit_select_message *message; /* RECEIVE */
     uint32_t round;                             /* TRAINED */
@@ -338,7 +335,7 @@ struct tacit_select_update {
     bool train;         /* site: train on the model now, for the round of the view */
     bool stop;          /* site: what is being trained is void */
     bool drawn;         /* site: the release of the view's draw was drawn in this step */
-    uint32_t settled;   /* site: this round's release needs nothing more; 0: none */
+    uint32_t settled;   /* site: the release of this number needs nothing more; 0: none */
     bool has_model;     /* the run is over and its model is complete */
     bool round_is_over; /* hub */
     uint64_t deadline_us;
@@ -368,9 +365,11 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
 /* Can these bytes be a state of this configuration? Errors: TACIT_MALFORMED. */
 enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, size_t size,
                                           const struct tacit_select_site_config *config);
-/* Fills *update, whatever the status. Errors: of RECEIVE TACIT_MALFORMED, TACIT_STRANGER,
- * TACIT_UNEXPECTED, and nothing changed; late and repeated answers are TACIT_OK; TACIT_ENTROPY:
- * nothing was drawn, and the training is asked for again. Cost: O(d) at most. */
+/* Fills *update, whatever the status. START with a later term: a draw that no grant covers is void,
+ * what was spent stays; a release that was granted is said again if it is asked for again. Errors:
+ * of RECEIVE TACIT_MALFORMED, TACIT_STRANGER, TACIT_UNEXPECTED, and nothing changed; late and
+ * repeated answers are TACIT_OK; TACIT_ENTROPY: nothing was drawn, and the training is asked for
+ * again. Cost: O(d) at most. */
 enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
                                          const struct tacit_select_event *event,
                                          const struct tacit_entropy *entropy,
@@ -388,9 +387,12 @@ enum tacit_select_site_phase {
 struct tacit_select_site_view {
     enum tacit_select_site_phase phase;
     uint32_t round;
-    const float *model;     /* d; complete from TRAINING on */
+    const float *model; /* d; complete from TRAINING on */
+    uint64_t term;
     uint32_t draw_round;    /* of the newest draw; 0: none */
     uint32_t release_round; /* of the newest draw that was granted */
+    uint32_t draw_number;   /* the same, counted on over terms: in the first, their rounds */
+    uint32_t release_number;
     uint32_t participation;
     uint64_t price_nano; /* of the newest draw */
     uint64_t spent_nano;
@@ -443,11 +445,13 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
                                         struct tacit_select_update *update);
 
 struct tacit_select_hub_view {
+    uint64_t term;
     uint32_t round;       /* the present one; 0: none yet */
     uint32_t round_count; /* that are over */
     bool is_open;         /* else it waits for sites, or is over */
     bool is_finished;
     bool is_exhausted; /* .. because nobody has budget left */
+    bool lacks_model;  /* it was built again, and asks sites for what they fetched */
     uint32_t asked_count;
     uint32_t received_count;
     const uint64_t *asked;      /* A */
@@ -460,6 +464,16 @@ struct tacit_select_hub_view {
     const double *latencies;    /* asked_count, ascending by site: seconds; NAN: none yet */
     struct tacit_select_view select;
 };
+/* What a hub that lost its state is built again from: all but the model, which is there by the
+ * digests of its pieces. In the term that the next START has to begin it asks for it whoever
+ * speaks: who has fetched it sends it; until then no round goes on. Unless `initial` is that model.
+ * Else as tacit_elim_hub_snapshot and tacit_elim_hub_restore. */
+size_t tacit_select_hub_snapshot(const struct tacit_select_hub *hub, uint8_t *bytes, size_t room);
+enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
+                                           const struct tacit_select_hub_config *config,
+                                           const uint64_t *sizes, const float *initial,
+                                           const uint8_t *bytes, size_t size);
+
 /* As of a site. */
 void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view);
 #endif

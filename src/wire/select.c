@@ -8,6 +8,7 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 #define MESSAGE struct tacit_select_message
+#define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
 #define DIGESTS(n)                                                                                 \
     {                                                                                              \
         .number = (n), .kind = WIRE_BYTES, .via = WIRE_AT(digests), .width = TACIT_SHA256_BYTES,   \
@@ -50,7 +51,7 @@ static bool check_piece(void *message, const uint32_t *sizes)
 }
 
 static const struct wire_field hello[] = {
-    BYTES(1, commit.commitment, ALWAYS),
+    GRANTED(1, commitment),
     NUMBER(2, spent_nano, ANY),
 };
 static const struct wire_field order[] = {
@@ -71,19 +72,19 @@ static const struct wire_field piece[] = {
     ROW(4, step_piece, COUNT(number_count), RULE(step_numbers)),
 };
 static const struct wire_field commit[] = {
-    BYTES(1, commit.commitment, ALWAYS),
-    BYTES(2, commit.previous, ALWAYS),
+    GRANTED(1, commitment),
+    GRANTED(2, previous),
 };
-static const struct wire_field grant[] = {BYTES(1, commit.commitment, ALWAYS), FLAG(2, closed)};
-static const struct wire_field refusal[] = {BYTES(1, commit.commitment, ALWAYS), FLAG(2, forgot)};
+static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed)};
+static const struct wire_field refusal[] = {GRANTED(1, commitment), FLAG(2, forgot)};
 static const struct wire_field update[] = {
     BYTES(1, model, ALWAYS),
     NUMBER(2, participation, ANY),
     NUMBER(3, price_nano, ANY),
     NUMBER(4, spent_nano, ANY),
     DIGESTS(5),
-    BYTES(6, commit.previous, ALWAYS),
-    BYTES(7, commit.salt, ALWAYS),
+    GRANTED(6, previous),
+    GRANTED(7, salt),
 };
 
 static const struct wire_table *const bodies[] = {

@@ -106,10 +106,11 @@ static size_t state_size(const struct storm_world *world, uint32_t node)
                                 : tacit_select_site_size(site_config(world, node));
 }
 
+static const float initial[NUMBERS_MAX] = {1, -2, 0.5f, 0, 3, 4, -5};
+static const uint64_t sizes[STORM_SITES_MAX] = {3, 1, 7, 2, 9};
+
 static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
 {
-    static const float initial[NUMBERS_MAX] = {1, -2, 0.5f, 0, 3, 4, -5};
-    static const uint64_t sizes[STORM_SITES_MAX] = {3, 1, 7, 2, 9};
     struct own const *const own = own_of(world);
     return node == world->sites
                ? tacit_select_hub_init(state, &own->hub, own->has_sizes ? sizes : NULL,
@@ -151,6 +152,7 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         tacit_select_site_look(at->state, &view);
     struct tacit_select_event const made = {.kind = kinds[event->kind],
                                             .now_us = event->now_us,
+                                            .term = event->term,
                                             .keys = event->keys,
                                             .message = event->message,
                                             .round = event->round > 0 ? event->round : view.round,
@@ -175,6 +177,22 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     spoil_scratch(world);
 }
 
+static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
+                       size_t room)
+{
+    (void)world;
+    return tacit_select_hub_snapshot(hub, bytes, room);
+}
+
+/* The model comes from the sites. */
+static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
+                                 size_t size)
+{
+    struct own const *const own = own_of(world);
+    return tacit_select_hub_restore(hub, &own->hub, own->has_sizes ? sizes : NULL,
+                                    own->has_model ? initial : NULL, bytes, size);
+}
+
 /* ---- What is said and shown ---- */
 
 static uint32_t numbers_of(const struct tacit_select_message *message)
@@ -184,27 +202,17 @@ static uint32_t numbers_of(const struct tacit_select_message *message)
 
 static void digest_message(const struct tacit_select_message *message)
 {
-    uint64_t const words[] = {message->kind,
-                              message->from,
-                              message->to,
-                              message->run_id,
-                              message->round,
-                              message->last,
-                              message->seen,
-                              storm_set_word(message->set),
-                              message->spent_nano,
-                              message->digest_count,
-                              message->participation,
-                              message->price_nano,
-                              message->closed,
-                              message->forgot,
-                              message->vector,
-                              message->first,
-                              message->mask,
-                              message->number_count};
+    uint64_t const words[] = {
+        message->kind,        message->from,         message->to,
+        message->run_id,      message->term,         message->round,
+        message->last,        message->seen,         storm_set_word(message->set),
+        message->spent_nano,  message->digest_count, message->participation,
+        message->price_nano,  message->closed,       message->forgot,
+        message->vector,      message->first,        message->mask,
+        message->number_count};
     digest_bytes(words, sizeof words);
     digest_bytes(message->model, sizeof message->model);
-    storm_digest_commit(&message->commit);
+    storm_digest_commit(message->commit);
     if (message->digests != NULL)
         digest_bytes(message->digests, message->digest_count * (size_t)TACIT_SHA256_BYTES);
     if (message->model_piece != NULL)
@@ -218,10 +226,11 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
     struct tacit_select_hub_view view;
     uint32_t const sites = world->sites;
     tacit_select_hub_look(hub, &view);
-    uint64_t const words[] = {view.round,          view.round_count,  view.is_open,
-                              view.is_finished,    view.is_exhausted, view.asked_count,
-                              view.received_count, view.asked[0],     view.received[0],
-                              view.flagged[0],     view.ahead[0],     view.select.round_count};
+    uint64_t const words[] = {view.term,         view.lacks_model,       view.round,
+                              view.round_count,  view.is_open,           view.is_finished,
+                              view.is_exhausted, view.asked_count,       view.received_count,
+                              view.asked[0],     view.received[0],       view.flagged[0],
+                              view.ahead[0],     view.select.round_count};
     digest_bytes(words, sizeof words);
     digest_bytes(view.seen, sites * sizeof *view.seen);
     digest_bytes(view.spent_nano, sites * sizeof *view.spent_nano);
@@ -244,9 +253,10 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     struct tacit_select_hub_view hub;
     void const *const site = world->nodes[node].state;
     tacit_select_site_look(site, &view);
-    uint64_t const words[] = {view.phase,         view.round,      view.draw_round,
-                              view.release_round, view.price_nano, view.participation,
-                              view.spent_nano,    view.is_blocked, view.is_forgotten,
+    uint64_t const words[] = {view.term,          view.draw_number, view.release_number,
+                              view.phase,         view.round,       view.draw_round,
+                              view.release_round, view.price_nano,  view.participation,
+                              view.spent_nano,    view.is_blocked,  view.is_forgotten,
                               view.is_exhausted};
     digest_bytes(words, sizeof words);
     digest_bytes(view.head, sizeof view.head);
@@ -267,7 +277,7 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
     struct tacit_select_message const release = tacit_select_site_release(site);
     digest_message(&release);
     if (view.phase == TACIT_SELECT_COMMITTED)
-        look->waiting = release.commit;
+        look->waiting = *release.commit;
 }
 
 static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
@@ -282,6 +292,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
 
 struct letter {
     struct tacit_select_message message;
+    struct tacit_commit commit;
     int64_t steps[NUMBERS_MAX + 1];
     float model[NUMBERS_MAX + 1];
     uint64_t set;
@@ -307,6 +318,10 @@ static void *message_copy(const struct storm_world *world, const void *message, 
         memcpy(to->model, from->model_piece, numbers_of(from) * sizeof *to->model);
     if (from->step_piece != NULL)
         memcpy(to->steps, from->step_piece, numbers_of(from) * sizeof *to->steps);
+    if (from->commit != NULL) {
+        to->commit = *from->commit;
+        to->message.commit = &to->commit;
+    }
     to->message.set = &to->set;
     to->message.digests = to->digests;
     to->message.model_piece = to->model;
@@ -321,7 +336,8 @@ static struct storm_head read(const void *message)
                                  : said->kind == TACIT_SELECT_GRANT   ? STORM_GRANT
                                  : said->kind == TACIT_SELECT_REFUSAL ? STORM_REFUSAL
                                                                       : STORM_OTHER;
-    return (struct storm_head){word, said->from, said->to, said->commit.commitment};
+    return (struct storm_head){word, said->from, said->to,
+                               said->commit == NULL ? NULL : said->commit->commitment};
 }
 
 static void mend(const struct storm_world *world, void *message)
@@ -342,31 +358,15 @@ static void grant(const void *asked, uint32_t from, void *message)
 }
 
 #define FIELD(member) STORM_FIELD(struct tacit_select_message, member)
-static const struct storm_field fields[] = {FIELD(kind),
-                                            FIELD(from),
-                                            FIELD(to),
-                                            FIELD(run_id),
-                                            FIELD(round),
-                                            FIELD(last),
-                                            FIELD(seen),
-                                            FIELD(digest_count),
-                                            FIELD(spent_nano),
-                                            FIELD(model),
-                                            FIELD(round),
-                                            FIELD(first),
-                                            FIELD(mask),
-                                            FIELD(participation),
-                                            FIELD(price_nano),
-                                            FIELD(closed),
-                                            FIELD(forgot),
-                                            FIELD(vector),
-                                            FIELD(number_count),
-                                            FIELD(commit.commitment),
-                                            FIELD(commit.previous),
-                                            FIELD(commit.salt)};
+static const struct storm_field fields[] = {
+    FIELD(kind),       FIELD(from),   FIELD(to),     FIELD(run_id),       FIELD(term),
+    FIELD(round),      FIELD(last),   FIELD(seen),   FIELD(digest_count), FIELD(spent_nano),
+    FIELD(model),      FIELD(round),  FIELD(first),  FIELD(mask),         FIELD(participation),
+    FIELD(price_nano), FIELD(closed), FIELD(forgot), FIELD(vector),       FIELD(number_count)};
 
 const struct storm_rule rule_selection = {
     .name = "selection",
+    .has_terms = true,
     .trains = true,
     .impossible = 1u << STORM_HAS_NO_SALT, /* its noise cannot be left out */
     .configure = configure,
@@ -384,6 +384,8 @@ const struct storm_rule rule_selection = {
     .field_count = sizeof fields / sizeof *fields,
     .mend = mend,
     .grant = grant,
-    .open = 3,
-    .digest = UINT64_C(0xc1ff16eb47a184db),
-    .verdicts = UINT64_C(0x8136f9f187cfc9e7)};
+    .snapshot = snapshot,
+    .restore = restore,
+    .found = {37546, 44504, 48849},
+    .digest = UINT64_C(0x12c9173d2d48ddc7),
+    .verdicts = UINT64_C(0x46bcaf851c09dbc6)};

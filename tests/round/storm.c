@@ -13,7 +13,7 @@
 
 #define WORLDS 2000u
 #define WORLDS_LONG 100000u
-#define BUG_WORLDS 300u
+#define BUG_WORLDS 500u
 #define EVENTS 220u
 #define CALM_TURNS 1500u
 #define SNAPSHOT_BYTES 65536u
@@ -133,12 +133,14 @@ static void use_draw(struct storm_world *world, uint32_t node, struct storm_draw
     }
 }
 
-/* Selection trains once a round, whatever comes back; elsewhere each reward is one of its own. */
+/* Selection trains once a round of a term, whatever comes back; elsewhere each reward is one of its
+ * own. */
 static void note_reward(struct storm_world *world, struct storm_node *node,
                         const struct storm_update *update)
 {
     uint32_t const bits = 64 * sizeof node->rewards.set / sizeof *node->rewards.set;
-    uint32_t const number = world->rule->trains ? update->round : world->reward_count;
+    uint32_t const round = update->round + 16 * (uint32_t)world->term;
+    uint32_t const number = world->rule->trains ? round : world->reward_count;
     if (world->rule->trains)
         node->rewards = (struct storm_rewards){0};
     if (number < bits)

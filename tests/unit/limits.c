@@ -388,7 +388,7 @@ static void states_of_votes_grow_by_their_columns(void **state)
     assert_int_equal(GROWTH(hub, tacit_vote_hub_size, board.player_count, 10, 12),
                      1 + 2 * HEAD + 2 * 2);
     assert_int_equal(GROWTH(hub, tacit_vote_hub_size, board.player_count, 64, 66),
-                     2 + 1 + 2 * HEAD + 1 + 1 + 2 * 2);
+                     3 + 1 + 2 * HEAD + 1 + 1 + 2 * 2);
     struct tacit_vote_site_config site = vote_site();
     struct tacit_vote_site_config more = site;
     more.player.arm_count = more.board.arm_count = 65;

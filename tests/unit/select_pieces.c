@@ -113,7 +113,9 @@ static bool take_part(struct tacit_select_site *site, uint32_t round,
          &update);
     struct tacit_select_message piece = select_model_piece(&model, 1, 0);
     piece.round = round;
-    tell(site, &piece, &update);
+    if (!update.train && update.message_count > 0 &&
+        update.messages[0].kind == TACIT_SELECT_REQUEST) /* the first time: the model stays */
+        tell(site, &piece, &update);
     if (!update.train)
         return false;
     struct tacit_select_event const event = {
@@ -212,8 +214,9 @@ static size_t bytes_of_parts(uint32_t sites, uint32_t slots, uint32_t numbers)
     size_t const steps = tacit_select_piece_count(numbers, TACIT_SELECT_STEPS);
     size_t const models = tacit_select_piece_count(numbers, TACIT_SELECT_MODEL);
     size_t const set = 8 * ((sites + 63) / 64);
-    size_t const of_numbers = 8 * (size_t)numbers + 8 * (((size_t)numbers + 1) / 2) + 32 * models;
-    size_t const of_sites = 5 * set + 8 * (size_t)sites + sites * sizeof(struct tacit_commit_head) +
+    size_t const of_numbers = 8 * (size_t)numbers + 8 * (((size_t)numbers + 1) / 2) + 32 * models +
+                              8 * ((models + 63) / 64);
+    size_t const of_sites = 6 * set + 8 * (size_t)sites + sites * sizeof(struct tacit_commit_head) +
                             8 * (((size_t)sites + 1) / 2) + tacit_select_size(&select) +
                             8 * ((tacit_select_choice_size(sites) + 7) / 8);
     size_t const a_slot = 8 + 8 * (size_t)numbers + 8 + 8 * ((steps + 63) / 64) + 56 + 32 * steps;
@@ -240,7 +243,7 @@ static void a_hub_has_room_for_all_of_its_parts(void **state)
                                              .round_timeout_us = 1,
                                              .clip = 1};
     size_t const head = tacit_select_hub_size(&config) - bytes_of_parts(1, 1, 1);
-    assert_in_range(head, 100, 300);
+    assert_in_range(head, 100, 400);
     for (uint32_t sites = 1; sites <= 130; sites += sites < 4 ? 1 : 21)
         for (uint32_t slots = 1; slots <= sites; slots += 1 + slots / 2)
             for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {

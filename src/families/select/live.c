@@ -126,17 +126,17 @@ static enum tacit_status step_core(struct live_site *site, const struct tacit_se
     if (made.drawn) {
         struct tacit_select_message const opened = tacit_select_site_release(site->state);
         live_site_keep(site, &opened,
-                       &(struct live_site_release){.number = opened.round,
+                       &(struct live_site_release){.number = site_view(site).draw_number,
                                                    .epsilon_nano = opened.price_nano,
                                                    .numbers = own->run.dimension},
                        update);
     }
-    update->acknowledged = made.settled;
+    live_site_settle(site, made.settled, update);
     for (uint32_t i = 0; i < made.message_count; i++)
         if (made.messages[i].kind == TACIT_SELECT_UPDATE)
             live_site_reveal(
                 site, &made.messages[i],
-                &(struct live_site_release){.number = made.messages[i].round,
+                &(struct live_site_release){.number = site_view(site).release_number,
                                             .epsilon_nano = made.messages[i].price_nano,
                                             .numbers = own->run.dimension},
                 update);
@@ -188,15 +188,22 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     struct tacit_select_event made = {.now_us = event->now_us, .keys = event->keys};
+    struct tacit_select_message *const said = message;
+    uint64_t const term = site_view(site).term;
     if (event->kind == LIVE_SITE_REWARD || event->kind == LIVE_SITE_EXPLOITED)
         return TACIT_OK; /* nothing here learns from decisions */
     if (event->kind == LIVE_SITE_TASK)
         return take_task(site, event, entropy, update);
-    made.kind = event->kind == LIVE_SITE_START       ? TACIT_SELECT_START
-                : event->kind == LIVE_SITE_CONNECTED ? TACIT_SELECT_AGAIN
-                : event->kind == LIVE_SITE_TIMEOUT   ? TACIT_SELECT_TIMEOUT
-                                                     : TACIT_SELECT_RECEIVE;
-    made.message = message;
+    bool const is_start = event->kind == LIVE_SITE_START || event->kind == LIVE_SITE_CONNECTED;
+    if (is_start) /* the core counts the terms that it was in */
+        made.term = term + (event->as.begins_term ? 1 : 0);
+    made.kind = event->kind == LIVE_SITE_START || made.term > term ? TACIT_SELECT_START
+                : is_start                                         ? TACIT_SELECT_AGAIN
+                : event->kind == LIVE_SITE_TIMEOUT                 ? TACIT_SELECT_TIMEOUT
+                                                                   : TACIT_SELECT_RECEIVE;
+    if (said != NULL)
+        said->term = term; /* as its envelope said */
+    made.message = said;
     return step_core(site, &made, entropy, update);
 }
 
@@ -215,8 +222,8 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                 .is_committed = core.phase == TACIT_SELECT_COMMITTED,
                                 .is_blocked = core.is_blocked,
                                 .forgetful = core.is_forgotten ? TACIT_WIRE_COORDINATOR : NULL,
-                                .draw_number = core.draw_round,
-                                .release_number = core.release_round,
+                                .draw_number = core.draw_number,
+                                .release_number = core.release_number,
                                 .spent_nano = core.spent_nano};
     if (core.is_forgotten)
         view->trouble = LIVE_SITE_FORGOTTEN;
@@ -248,6 +255,7 @@ static const struct live_command_config *site_command(const struct live_site_con
 
 const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                               .one_run = ONE_RUN,
+                                              .has_terms = true,
                                               .family = TACIT_WIRE_SELECT_FAMILY,
                                               .version = TACIT_WIRE_SELECT_VERSION,
                                               .epsilon_of = "update",
@@ -271,6 +279,7 @@ struct select_hub {
     struct tacit_select_hub_config core;
     struct live_file model;
     uint32_t noted_round;
+    bool noted_lack;
 };
 
 static enum tacit_status hub_init(void *state, const void *own)
@@ -346,10 +355,31 @@ static void hub_configure(struct live_hub *hub)
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
 }
 
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    return tacit_select_hub_snapshot(hub->state, bytes, room);
+}
+
+static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
+{
+    struct select_hub const *const own = hub->own;
+    return tacit_select_hub_restore(hub->state, &own->core, own->settings->sizes,
+                                    own->settings->initial, bytes, size);
+}
+
 static void note_round(struct live_hub *hub, const struct tacit_select_hub_view *view,
                        struct live_hub_update *update)
 {
     struct select_hub *const own = hub->own;
+    if (view->lacks_model && !own->noted_lack)
+        live_hub_note(
+            hub, update,
+            "the model of round %u is lost here: sites that have fetched it are asked for "
+            "it; if none has, build this state again with its file as run.initial",
+            view->round);
+    own->noted_lack = view->lacks_model;
+    if (view->lacks_model)
+        return;
     if (view->round == own->noted_round || view->round == 0)
         return;
     own->noted_round = view->round;
@@ -365,14 +395,19 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct select_hub *const own = hub->own;
+    struct tacit_select_message *const said = message;
     struct tacit_select_event const made = {
         .now_us = event->now_us,
+        .term = event->term > 0 ? event->term - 1 : 0, /* the core counts from 0 */
         .kind = event->kind == LIVE_HUB_START     ? TACIT_SELECT_START
                 : event->kind == LIVE_HUB_RECEIVE ? TACIT_SELECT_RECEIVE
                                                   : TACIT_SELECT_TIMEOUT,
-        .message = message};
+        .message = said};
     struct tacit_select_update done;
     struct tacit_select_hub_view view;
+    tacit_select_hub_look(hub->state, &view);
+    if (said != NULL)
+        said->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_select_hub_step(hub->state, &made, entropy, &done);
     tacit_select_hub_look(hub->state, &view);
     update->persist = done.persist;
@@ -412,6 +447,8 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .one_run = ONE_RUN,
                                             .family = TACIT_WIRE_SELECT_FAMILY,
                                             .version = TACIT_WIRE_SELECT_VERSION,
+                                            .has_terms = true,
+                                            .is_rebuilt = true,
                                             .codec = &codec,
                                             .core = &tacit_select_hub_live,
                                             .own_size = sizeof(struct select_hub),
@@ -420,5 +457,7 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,
                                             .configure = hub_configure,
+                                            .snapshot = hub_snapshot,
+                                            .restore = hub_restore,
                                             .step = hub_step,
                                             .look = hub_look};

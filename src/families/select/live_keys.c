@@ -84,12 +84,16 @@ static const char *number_text(struct config_reader *reader, double value)
     return text;
 }
 
-static const char *own_path(struct config_reader *reader)
+static const char *learner_path(struct config_reader *reader)
 {
+    static const char name[] = "tacit"; /* it is beside the daemon */
     char *const path = keep(reader, 4096);
-    ssize_t const size = path == NULL ? -1 : readlink("/proc/self/exe", path, 4095);
+    ssize_t const size = path == NULL ? -1 : readlink("/proc/self/exe", path, 4095 - sizeof name);
     if (size < 0 && reader->status == TACIT_OK)
         reader->status = TACIT_IO;
+    char *const own = size < 0 ? NULL : strrchr(path, '/');
+    if (own != NULL)
+        memcpy(own + 1, name, sizeof name);
     return path;
 }
 
@@ -148,13 +152,20 @@ static void describe_layers(struct config_reader *reader, const struct tacit_mod
 static void fill_words(struct config_reader *reader, const struct lesson *lesson,
                        const char **words)
 {
-    const char *const made[] = {own_path(reader), "train",
-                                "--model",        models[lesson->model].name,
-                                "--optimizer",    optimizers[lesson->optimizer].name,
-                                "--classes",      number_text(reader, lesson->classes),
-                                "--batch",        number_text(reader, lesson->batch),
-                                "--rate",         number_text(reader, lesson->rate),
-                                "--data",         lesson->data};
+    const char *const made[] = {learner_path(reader),
+                                "train",
+                                "--model",
+                                models[lesson->model].name,
+                                "--optimizer",
+                                optimizers[lesson->optimizer].name,
+                                "--classes",
+                                number_text(reader, lesson->classes),
+                                "--batch",
+                                number_text(reader, lesson->batch),
+                                "--rate",
+                                number_text(reader, lesson->rate),
+                                "--data",
+                                lesson->data};
     memcpy(words, made, sizeof made);
 }
 

@@ -68,7 +68,8 @@ struct round_verdict round_hub_hear(const struct round_hub *hub,
 {
     if (report->round == 0 || report->round > hub->round_max)
         return say(TACIT_MALFORMED, ROUND_NOTHING);
-    if (report->round < hub->round)
+    if (report->round < hub->round ||
+        (report->round == hub->round && hub->desk->phase == ROUND_CLOSED))
         return say(TACIT_OK, ROUND_ORDER);
     if (hub->desk->phase != ROUND_NEW && report->round > hub->round)
         return say(TACIT_ROLLBACK, ROUND_NOTHING);
@@ -133,12 +134,23 @@ void round_hub_await(const struct round_hub *hub, bool is_last)
     TACIT_ASSERT(is_last == (hub->desk->missing_count == 0));
 }
 
+void round_hub_close(const struct round_hub *hub)
+{
+    TACIT_ASSERT(hub->may_rest);
+    TACIT_ASSERT(hub->desk->phase == ROUND_COLLECTING);
+    hub->desk->missing_count = 0;
+    hub->desk->overdue = false;
+    hub->desk->phase = ROUND_CLOSED;
+}
+
 void round_hub_begin_term(const struct round_hub *hub, uint64_t term)
 {
     TACIT_ASSERT(term > hub->desk->term);
     hub->desk->term = term;
     memset(hub->seen, 0, hub->site_count * sizeof *hub->seen);
-    if (hub->desk->phase != ROUND_NEW)
+    if (hub->desk->phase == ROUND_CLOSED)
+        memset(hub->received, 0, set_bytes(hub));
+    else if (hub->desk->phase != ROUND_NEW)
         round_hub_await(hub, hub->desk->phase == ROUND_FINISHED);
     if (hub->holder.heads != NULL)
         round_holder_forget(&hub->holder);
@@ -209,12 +221,12 @@ bool round_hub_is_possible(const struct round_hub *hub)
 {
     struct round_desk const *const desk = hub->desk;
     if (*(const unsigned char *)&desk->overdue > 1 || /* any byte, on a disk */
-        desk->phase > ROUND_FINISHED || (desk->phase == ROUND_NEW) != (hub->round == 0) ||
-        !reports_are_possible(hub))
+        desk->phase > (hub->may_rest ? ROUND_CLOSED : ROUND_FINISHED) ||
+        (desk->phase == ROUND_NEW) != (hub->round == 0) || !reports_are_possible(hub))
         return false;
     bool const collects = desk->phase == ROUND_COLLECTING;
     uint32_t const here = tacit_bits_count(hub->received, hub->site_count);
-    uint32_t const asked = collects ? asked_count(hub) : 0;
+    uint32_t const asked = collects ? asked_count(hub) : desk->phase == ROUND_CLOSED ? here : 0;
     return desk->missing_count == asked - here && collects == (desk->missing_count > 0) &&
            (collects || !desk->overdue) &&
            (hub->holder.heads == NULL || round_holder_is_possible(&hub->holder));

@@ -8,7 +8,12 @@
 #include "tacit/core.h"
 #include "tacit/round.h"
 
-enum round_phase { ROUND_NEW, ROUND_COLLECTING, ROUND_FINISHED };
+enum round_phase {
+    ROUND_NEW,
+    ROUND_COLLECTING,
+    ROUND_FINISHED,
+    ROUND_CLOSED /* its reports are counted, and the next has not begun (may_rest) */
+};
 
 /* Part of the hub's state. All zero but deadline_us: nothing has begun. */
 struct round_desk {
@@ -36,6 +41,7 @@ struct round_hub {
     uint32_t round; /* of the order that stands; 0: none yet */
     uint32_t round_max;
     bool answers_all; /* whoever speaks hears the order that stands */
+    bool may_rest;    /* between rounds it may have to wait for sites */
     bool is_numbered; /* struct tacit_commit_scope */
 };
 
@@ -79,6 +85,9 @@ struct tacit_round_message round_hub_answer(const struct round_hub *hub,
 
 /* The reports of a round are asked for, or, is_last, none any more. */
 void round_hub_await(const struct round_hub *hub, bool is_last);
+
+/* The round that stands is over: late reports of it hear its order. */
+void round_hub_close(const struct round_hub *hub);
 
 /* Whatever was granted is forgotten, and the sites know it: what no grant covers they drop. The
  * reports of the present round are asked for anew; everybody has the full time. */

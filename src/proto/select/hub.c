@@ -2,14 +2,15 @@
  * and as it is announced), what is known of each site, and one slot for each site of the round. */
 #include <math.h>
 #include <string.h>
-#include "../round/holder.h"
+#include "../../base/walk.h"
+#include "../round/desk.h"
 #include "piece.h"
 #include "state.h"
 
+#define MARK UINT64_C(0x3170616e736c6573) /* "selsnap1" */
 #define HUB_MAGIC UINT64_C(0x5441434954534842)
 #define BLOCK_BYTES_MAX ((size_t)1 << 28)
 
-enum hub_phase { HUB_WAITING, HUB_OPEN, HUB_FINISHED };
 enum slot_state { SLOT_ASKED, SLOT_OPENED, SLOT_COMPLETE };
 
 struct hub_fixed {
@@ -34,12 +35,13 @@ struct hub_head {
     uint64_t magic;
     uint64_t select_size;
     struct hub_fixed fixed;
-    uint32_t phase;
+    struct round_desk desk;
     uint32_t round;
-    uint32_t rounds_over;
     uint32_t asked_count;
-    uint32_t received_count;
     uint32_t exhausted;
+    uint32_t lacks_model; /* 1: it was built again without, and asks the sites for it */
+    uint32_t first;       /* .. by this window of pieces */
+    uint32_t mask;
     uint64_t started_us;
     uint8_t model[TACIT_SHA256_BYTES]; /* the name of the present one */
 };
@@ -60,13 +62,15 @@ struct hub_parts {
     double *latencies; /* slots */
     int64_t *steps;    /* slots x d */
     uint64_t *set;
+    uint64_t *nobody; /* zeros */
     uint64_t *received;
     uint64_t *heard;
     uint64_t *spent;       /* A */
     uint64_t *round_spent; /* slots: scratch */
     uint64_t *have;        /* slots x words of the pieces */
+    uint64_t *have_model;
     struct slot *slots;
-    struct round_holder holder; /* A */
+    struct round_hub round;
     uint8_t *model_digests;
     uint8_t *digests; /* slots x pieces */
     void *scratch;
@@ -105,15 +109,16 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.latencies = take(&at, head, slots * sizeof(double));
     parts.steps = take(&at, head, slots * numbers * sizeof(int64_t));
     parts.set = take(&at, head, words);
+    parts.nobody = take(&at, head, words);
     parts.received = take(&at, head, words);
     parts.heard = take(&at, head, words);
     parts.spent = take(&at, head, sites * sizeof(uint64_t));
     parts.round_spent = take(&at, head, slots * sizeof(uint64_t));
     parts.have = take(&at, head, slots * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
+    parts.have_model = take(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
     parts.slots = take(&at, head, slots * sizeof(struct slot));
-    parts.holder =
-        round_holder_at(take(&at, head, round_holder_words(fixed->agent_count) * sizeof(uint64_t)),
-                        fixed->agent_count, false);
+    uint64_t *const heads =
+        take(&at, head, round_holder_words(fixed->agent_count) * sizeof(uint64_t));
     parts.model_digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
     parts.digests = take(&at, head, slots * pieces * TACIT_SHA256_BYTES);
     parts.scratch = take(&at, head, tacit_select_choice_size(fixed->agent_count));
@@ -121,6 +126,19 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.seen = take(&at, head, sites * sizeof(uint32_t));
     parts.users = take(&at, head, slots * sizeof(uint32_t));
     *size = at;
+    parts.round = (struct round_hub){
+        .desk = &parts.head->desk,
+        .holder = round_holder_at(heads, fixed->agent_count, head->desk.term > 0),
+        .asked = parts.set,
+        .received = parts.received,
+        .seen = parts.seen,
+        .domain = fixed->domain,
+        .run_id = fixed->run_id,
+        .site_count = fixed->agent_count,
+        .round = head->round,
+        .round_max = fixed->round_count + 1,
+        .answers_all = true,
+        .may_rest = true};
     return parts;
 }
 
@@ -128,6 +146,18 @@ static struct hub_parts parts_of(const struct tacit_select_hub *hub)
 {
     size_t size;
     return lay_out((const struct hub_head *)hub, &size);
+}
+
+/* Rounds that are over. */
+static uint32_t rounds_over(const struct hub_head *head)
+{
+    bool const is_closed = head->round == 0 || head->desk.phase == ROUND_CLOSED;
+    return is_closed ? head->round : head->round - 1;
+}
+
+static bool is_resting(const struct hub_head *head)
+{
+    return head->desk.phase == ROUND_NEW || head->desk.phase == ROUND_CLOSED;
 }
 
 /* ---- Beginning ---- */
@@ -151,6 +181,7 @@ static struct hub_head *fill_head(struct hub_head *head,
     TACIT_ASSERT(config->select.users_per_round <= config->select.user_count);
     struct hub_fixed *const fixed = &head->fixed;
     memset(head, 0, sizeof *head);
+    head->desk.deadline_us = TACIT_NEVER;
     head->magic = HUB_MAGIC;
     head->select_size = tacit_select_size(&config->select);
     fixed->run_id = config->run_id;
@@ -228,7 +259,7 @@ static bool slots_are_possible(const struct hub_parts *parts)
             return false;
         complete_count += parts->slots[i].state == SLOT_COMPLETE ? 1 : 0;
     }
-    return complete_count == head->received_count;
+    return complete_count == head->desk.covered_count;
 }
 
 enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, size_t size,
@@ -244,11 +275,9 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
         memcmp(&head->fixed, &fresh.fixed, sizeof fresh.fixed) != 0)
         return TACIT_MALFORMED;
     struct hub_parts const parts = parts_of(hub);
-    if (head->phase > HUB_FINISHED || head->round > head->fixed.round_count + 1 ||
-        head->rounds_over > head->round || head->asked_count > head->fixed.slot_count ||
-        head->received_count > head->asked_count || !slots_are_possible(&parts))
-        return TACIT_MALFORMED;
-    if (!round_holder_is_possible(&parts.holder))
+    if (head->lacks_model > 1 || head->round > head->fixed.round_count + 1 ||
+        head->asked_count > head->fixed.slot_count || !round_hub_is_possible(&parts.round) ||
+        !slots_are_possible(&parts))
         return TACIT_MALFORMED;
     return tacit_select_check(parts.select, head->select_size, &config->select);
 }
@@ -263,6 +292,7 @@ static struct tacit_select_message *say(const struct hub_parts *parts, uint32_t 
     message.from = TACIT_HUB;
     message.to = to;
     message.run_id = parts->head->fixed.run_id;
+    message.term = parts->head->desk.term;
     update->messages[update->message_count] = message;
     return &update->messages[update->message_count++];
 }
@@ -273,14 +303,15 @@ static void say_order(const struct hub_parts *parts, uint32_t to,
 {
     TACIT_ASSERT(to == TACIT_EVERYONE || to < parts->head->fixed.agent_count);
     struct hub_head const *const head = parts->head;
-    if (head->round == 0)
+    bool const is_over = head->desk.phase == ROUND_CLOSED;
+    if (head->round == 0 || head->lacks_model != 0)
         return;
     (void)say(parts, to,
               (struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
                                             .round = head->round,
-                                            .last = head->phase == HUB_FINISHED,
+                                            .last = head->desk.phase == ROUND_FINISHED,
                                             .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
-                                            .set = parts->set,
+                                            .set = is_over ? parts->nobody : parts->set,
                                             .digests = parts->model_digests,
                                             .digest_count = tacit_select_piece_count(
                                                 head->fixed.dimension, TACIT_SELECT_MODEL)},
@@ -297,41 +328,49 @@ static bool somebody_can_pay(const struct hub_parts *parts)
     return false;
 }
 
-static void finish(const struct hub_parts *parts, struct tacit_select_update *update)
+static void finish(struct hub_parts *parts, struct tacit_select_update *update)
 {
-    TACIT_ASSERT(parts->head->phase == HUB_WAITING);
+    TACIT_ASSERT(is_resting(parts->head));
     struct hub_head *const head = parts->head;
-    head->phase = HUB_FINISHED;
-    head->round++;
-    head->asked_count = head->received_count = 0;
+    parts->round.round = ++head->round;
+    head->asked_count = 0;
     memset(parts->set, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
+    round_hub_await(&parts->round, true);
     update->persist = true;
     update->has_model = true;
     say_order(parts, TACIT_EVERYONE, update);
 }
 
-static void open_round(const struct hub_parts *parts, uint32_t count, uint64_t now_us,
+/* All that was asked for is to come. */
+static void empty_slots(const struct hub_parts *parts)
+{
+    TACIT_ASSERT(parts->head->asked_count <= parts->head->fixed.slot_count);
+    uint32_t const count = parts->head->asked_count;
+    size_t const pieces =
+        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
+    memset(parts->have, 0, count * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
+    for (uint32_t i = 0; i < count; i++) {
+        parts->slots[i] = (struct slot){.agent = parts->slots[i].agent};
+        parts->latencies[i] = NAN;
+    }
+}
+
+static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
                        struct tacit_select_update *update)
 {
     TACIT_ASSERT(count >= 1);
     TACIT_ASSERT(count <= parts->head->fixed.slot_count);
     struct hub_head *const head = parts->head;
-    size_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
-    size_t const words = TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t);
-    head->phase = HUB_OPEN;
-    head->round++;
+    parts->round.round = ++head->round;
     head->asked_count = count;
-    head->received_count = 0;
     head->started_us = now_us;
-    memset(parts->set, 0, words);
-    memset(parts->received, 0, words);
-    memset(parts->have, 0, count * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
-    memset(parts->slots, 0, count * sizeof(struct slot));
+    memset(parts->set, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
     for (uint32_t i = 0; i < count; i++) {
         parts->slots[i].agent = parts->users[i];
-        parts->latencies[i] = NAN;
         tacit_bits_add(parts->set, parts->users[i]);
     }
+    empty_slots(parts);
+    round_hub_await(&parts->round, false);
     update->persist = true;
     say_order(parts, TACIT_EVERYONE, update);
 }
@@ -355,15 +394,17 @@ static enum tacit_status choose(const struct hub_parts *parts, const struct taci
 
 /* READINGS P5.12: fewer sites than the quorum: the round is postponed; nobody with budget: the run
  * is over. */
-static enum tacit_status begin(const struct hub_parts *parts, uint64_t now_us,
+static enum tacit_status begin(struct hub_parts *parts, uint64_t now_us,
                                const struct tacit_entropy *entropy,
                                struct tacit_select_update *update)
 {
     struct hub_head *const head = parts->head;
     uint32_t count = 0;
-    TACIT_ASSERT(head->phase == HUB_WAITING);
-    if (head->rounds_over == head->fixed.round_count || !somebody_can_pay(parts)) {
-        head->exhausted = head->rounds_over < head->fixed.round_count ? 1 : 0;
+    TACIT_ASSERT(is_resting(head));
+    if (head->lacks_model != 0)
+        return TACIT_OK;
+    if (rounds_over(head) == head->fixed.round_count || !somebody_can_pay(parts)) {
+        head->exhausted = rounds_over(head) < head->fixed.round_count ? 1 : 0;
         finish(parts, update);
         return TACIT_OK;
     }
@@ -382,7 +423,7 @@ static enum tacit_status begin(const struct hub_parts *parts, uint64_t now_us,
 /* Eq. (2), in the order of the sites: theta += sum of alpha_k z_k u, alpha_k public. */
 static void average(const struct hub_parts *parts)
 {
-    TACIT_ASSERT(parts->head->received_count > 0);
+    TACIT_ASSERT(parts->head->desk.covered_count > 0);
     struct hub_head const *const head = parts->head;
     struct tacit_select_view view;
     double const unit = head->fixed.clip / (double)TACIT_VECTOR_STEPS;
@@ -404,13 +445,13 @@ static void average(const struct hub_parts *parts)
 }
 
 /* Who did not answer counts with the deadline, and is asked again once it has spoken again. */
-static enum tacit_status end_round(const struct hub_parts *parts, uint64_t now_us,
+static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_select_update *update)
 {
-    TACIT_ASSERT(parts->head->received_count <= parts->head->asked_count);
     struct hub_head *const head = parts->head;
-    TACIT_ASSERT(head->phase == HUB_OPEN);
+    TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
+    TACIT_ASSERT(head->desk.phase == ROUND_COLLECTING);
     for (uint32_t i = 0; i < head->asked_count; i++) {
         struct slot const *const slot = &parts->slots[i];
         parts->users[i] = slot->agent;
@@ -422,10 +463,9 @@ static enum tacit_status end_round(const struct hub_parts *parts, uint64_t now_u
         parts->select, parts->users, head->asked_count, parts->latencies,
         (double)head->fixed.round_timeout_us * 1e-6, parts->round_spent);
     TACIT_ASSERT(observed == TACIT_OK);
-    if (head->received_count > 0)
+    if (head->desk.covered_count > 0)
         average(parts);
-    head->phase = HUB_WAITING;
-    head->rounds_over = head->round;
+    round_hub_close(&parts->round);
     update->persist = true;
     update->round_is_over = true;
     return begin(parts, now_us, entropy, update);
@@ -490,81 +530,71 @@ static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32
 {
     TACIT_ASSERT(site < parts->head->fixed.agent_count);
     struct hub_head const *const head = parts->head;
-    return head->phase != HUB_OPEN || round != head->round || !tacit_bits_has(parts->set, site) ||
-           tacit_bits_has(parts->received, site);
+    return head->desk.phase != ROUND_COLLECTING || round != head->round ||
+           !tacit_bits_has(parts->set, site) || tacit_bits_has(parts->received, site);
 }
 
-/* What the holder makes of this site's message. */
+/* What the desk makes of this site's message. */
 static enum tacit_status follow(const struct hub_parts *parts,
                                 const struct tacit_select_message *message,
                                 struct round_verdict verdict, struct tacit_select_update *update)
 {
     bool const is_grant = verdict.answer == ROUND_GRANT;
     update->persist = update->persist || verdict.persist;
-    if (verdict.answer != ROUND_NOTHING)
-        memcpy(say(parts, message->from,
-                   (struct tacit_select_message){
-                       .kind = is_grant ? TACIT_SELECT_GRANT : TACIT_SELECT_REFUSAL,
-                       .round = message->round,
-                       .closed = is_grant && needs_no_update(parts, message->from, message->round),
-                       .forgot = verdict.is_unknown},
-                   update)
-                   ->commit.commitment,
-               parts->holder.heads[message->from].head, TACIT_SHA256_BYTES);
+    if (verdict.answer == ROUND_ORDER) {
+        say_order(parts, message->from, update);
+    } else if (verdict.answer != ROUND_NOTHING) {
+        struct tacit_select_message answer = {
+            .kind = is_grant ? TACIT_SELECT_GRANT : TACIT_SELECT_REFUSAL,
+            .head = round_hub_answer(&parts->round, &message->head, &verdict)};
+        if (is_grant && needs_no_update(parts, message->from, message->round))
+            answer.closed = true;
+        (void)say(parts, message->from, answer, update);
+    }
     return verdict.status;
 }
 
+static void ask_for_model(const struct hub_parts *parts, uint32_t site,
+                          struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL);
+    TACIT_ASSERT(head->lacks_model != 0);
+    if (select_next_missing(parts->have_model, pieces, &head->first, &head->mask))
+        (void)say(parts, site,
+                  (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
+                                                .round = head->round,
+                                                .vector = TACIT_SELECT_MODEL,
+                                                .first = head->first,
+                                                .mask = head->mask},
+                  update);
+}
+
+/* Before the first round there is nothing to say; without a model, a question. */
 static enum tacit_status take_hello(const struct hub_parts *parts,
                                     const struct tacit_select_message *hello,
                                     struct tacit_select_update *update)
 {
-    if (hello->round > parts->head->round)
-        return TACIT_ROLLBACK;
-    if (hello->round == parts->head->round) { /* else the head may be any of before */
-        struct round_verdict const verdict =
-            round_holder_greet(&parts->holder, hello->from, hello->commit.commitment, true);
-        if (verdict.status != TACIT_OK)
-            return follow(parts, hello, verdict, update);
+    bool const is_early = parts->head->desk.phase == ROUND_NEW && hello->round == 0;
+    struct round_verdict const verdict =
+        is_early ? (struct round_verdict){0} : round_hub_greet(&parts->round, &hello->head);
+    if (verdict.status == TACIT_OK)
+        hear_spent(parts, hello->from, hello->spent_nano);
+    if (verdict.status == TACIT_OK && parts->head->lacks_model != 0) {
+        ask_for_model(parts, hello->from, update);
+        return TACIT_OK;
     }
-    hear_spent(parts, hello->from, hello->spent_nano);
-    say_order(parts, hello->from, update);
-    return TACIT_OK;
-}
-
-/* Nothing more is wanted of this round from the site. */
-static void note_seen(const struct hub_parts *parts, uint32_t site, uint32_t round)
-{
-    TACIT_ASSERT(site < parts->head->fixed.agent_count);
-    if (round > parts->seen[site])
-        parts->seen[site] = round;
+    return follow(parts, hello, verdict, update);
 }
 
 static enum tacit_status take_commit(const struct hub_parts *parts,
                                      const struct tacit_select_message *commit,
                                      struct tacit_select_update *update)
 {
-    TACIT_ASSERT(commit->from < parts->head->fixed.agent_count);
-    uint32_t const site = commit->from;
-    if (commit->round == 0)
-        return TACIT_UNEXPECTED;
-    if (commit->round > parts->head->round)
-        return TACIT_ROLLBACK;
-    struct round_verdict const verdict = round_holder_ask(&parts->holder, site, &commit->commit);
-    if (verdict.answer == ROUND_GRANT && needs_no_update(parts, site, commit->round))
-        note_seen(parts, site, commit->round);
-    return follow(parts, commit, verdict, update);
-}
-
-static struct round_verdict open_update(const struct hub_parts *parts,
-                                        const struct tacit_select_message *message,
-                                        uint8_t release[TACIT_SHA256_BYTES])
-{
-    struct tacit_commit_scope const scope = {.domain = parts->head->fixed.domain,
-                                             .run_id = parts->head->fixed.run_id,
-                                             .site = message->from,
-                                             .epoch = message->round};
-    select_release_of(message, release);
-    return round_holder_open(&parts->holder, &scope, &message->commit, release);
+    enum tacit_status const status = round_hub_check_commit(&parts->round, &commit->head);
+    return status == TACIT_OK
+               ? follow(parts, commit, round_hub_ask(&parts->round, &commit->head), update)
+               : status;
 }
 
 /* What is late is counted as spent, and not averaged. */
@@ -576,27 +606,23 @@ static enum tacit_status take_update(const struct hub_parts *parts,
     struct hub_head const *const head = parts->head;
     uint8_t release[TACIT_SHA256_BYTES];
     uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
-    if (message->digest_count != pieces || message->round == 0)
+    if (message->digest_count != pieces)
         return TACIT_MALFORMED;
-    if (message->round > head->round)
-        return TACIT_ROLLBACK;
-    if (message->round < head->round) { /* its head may have moved on meanwhile */
+    struct round_verdict verdict = round_hub_hear(&parts->round, &message->head);
+    if (verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING) {
+        select_release_of(message, release);
+        verdict = round_hub_open(&parts->round, &message->head, release);
+        if (verdict.status == TACIT_OK &&
+            (needs_no_update(parts, message->from, message->round) ||
+             memcmp(message->model, head->model, TACIT_SHA256_BYTES) != 0))
+            verdict.answer = ROUND_ORDER;
+    }
+    if (verdict.status == TACIT_OK)
         hear_spent(parts, message->from, message->spent_nano);
-        update->persist = true;
-        say_order(parts, message->from, update);
-        return TACIT_OK;
-    }
-    struct round_verdict const verdict = open_update(parts, message, release);
-    if (verdict.status != TACIT_OK)
+    update->persist = verdict.answer == ROUND_ORDER;
+    if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
         return follow(parts, message, verdict, update);
-    hear_spent(parts, message->from, message->spent_nano);
-    if (needs_no_update(parts, message->from, message->round) ||
-        memcmp(message->model, head->model, TACIT_SHA256_BYTES) != 0) {
-        note_seen(parts, message->from, message->round);
-        update->persist = true;
-        say_order(parts, message->from, update);
-        return TACIT_OK;
-    }
+    update->persist = verdict.persist;
     struct slot *const slot = slot_of(parts, message->from);
     TACIT_ASSERT(slot != NULL);
     if (slot->state == SLOT_ASKED) {
@@ -610,33 +636,59 @@ static enum tacit_status take_update(const struct hub_parts *parts,
 }
 
 /* All pieces of one update are there: it is counted, durably, before the site hears of it. */
-static enum tacit_status complete(const struct hub_parts *parts, struct slot *slot, uint64_t now_us,
+static enum tacit_status complete(struct hub_parts *parts, struct slot *slot,
+                                  const struct tacit_select_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
 {
-    TACIT_ASSERT(parts->head->phase == HUB_OPEN);
     TACIT_ASSERT(slot->state == SLOT_OPENED);
-    TACIT_ASSERT(parts->head->received_count < parts->head->asked_count);
-    struct hub_head *const head = parts->head;
-    uint64_t const spent_us = now_us - head->started_us;
+    struct hub_head const *const head = parts->head;
+    uint64_t const spent_us = event->now_us - head->started_us;
     uint32_t const site = slot->agent;
+    enum tacit_status status = TACIT_OK;
     slot->state = SLOT_COMPLETE;
     parts->latencies[place_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
-    note_seen(parts, site, head->round);
-    tacit_bits_add(parts->received, site);
-    head->received_count++;
+    round_hub_take(&parts->round, &event->message->head, 1);
     update->persist = true;
-    if (head->received_count < head->asked_count) {
-        say_order(parts, site, update);
-        return TACIT_OK;
-    }
-    enum tacit_status const status = end_round(parts, now_us, entropy, update);
+    if (head->desk.missing_count == 0)
+        status = end_round(parts, event->now_us, entropy, update);
     say_order(parts, site, update);
     return status;
 }
 
-static enum tacit_status take_piece(const struct hub_parts *parts,
-                                    const struct tacit_select_event *event,
+/* What a site has fetched of the model that is lost here. */
+static enum tacit_status take_model(const struct hub_parts *parts,
+                                    const struct tacit_select_message *piece, uint64_t now_us,
+                                    struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    uint32_t const numbers = head->fixed.dimension;
+    uint32_t first;
+    uint32_t mask;
+    if (head->lacks_model == 0)
+        return TACIT_UNEXPECTED;
+    if (!select_piece_fits(piece, TACIT_SELECT_MODEL, numbers, parts->model_digests))
+        return TACIT_MALFORMED;
+    memcpy(parts->model + (size_t)piece->first * TACIT_SELECT_MODEL_NUMBERS, piece->model_piece,
+           piece->number_count * sizeof(float));
+    tacit_bits_add(parts->have_model, piece->first);
+    if (select_next_missing(parts->have_model,
+                            tacit_select_piece_count(numbers, TACIT_SELECT_MODEL), &first, &mask)) {
+        if (select_window_is_done(parts->have_model, head->first, head->mask))
+            ask_for_model(parts, piece->from, update);
+        return TACIT_OK;
+    }
+    for (uint32_t i = 0; i < numbers; i++)
+        parts->theta[i] = (double)parts->model[i];
+    head->lacks_model = 0;
+    head->started_us = now_us;
+    update->persist = true;
+    update->has_model = head->desk.phase == ROUND_FINISHED;
+    say_order(parts, TACIT_EVERYONE, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_select_event *event,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_select_update *update)
 {
@@ -646,7 +698,9 @@ static enum tacit_status take_piece(const struct hub_parts *parts,
     struct slot *const slot = slot_of(parts, piece->from);
     uint32_t first;
     uint32_t mask;
-    if (head->phase != HUB_OPEN || piece->round != head->round || slot == NULL ||
+    if (piece->vector == TACIT_SELECT_MODEL)
+        return take_model(parts, piece, event->now_us, update);
+    if (head->desk.phase != ROUND_COLLECTING || piece->round != head->round || slot == NULL ||
         slot->state != SLOT_OPENED)
         return TACIT_UNEXPECTED;
     if (!select_piece_fits(piece, TACIT_SELECT_STEPS, head->fixed.dimension,
@@ -659,7 +713,7 @@ static enum tacit_status take_piece(const struct hub_parts *parts,
            piece->step_piece, piece->number_count * sizeof(int64_t));
     tacit_bits_add(have_of(parts, slot), piece->first);
     if (!select_next_missing(have_of(parts, slot), pieces, &first, &mask))
-        return complete(parts, slot, event->now_us, entropy, update);
+        return complete(parts, slot, event, entropy, update);
     if (select_window_is_done(have_of(parts, slot), slot->first, slot->mask))
         ask_for_pieces(parts, slot, update);
     return TACIT_OK;
@@ -671,7 +725,8 @@ static enum tacit_status give_pieces(const struct hub_parts *parts,
 {
     struct hub_head const *const head = parts->head;
     uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL);
-    if (request->round != head->round || request->vector != TACIT_SELECT_MODEL)
+    if (request->round != head->round || request->vector != TACIT_SELECT_MODEL ||
+        head->lacks_model != 0)
         return TACIT_UNEXPECTED;
     if (!select_request_fits(request, pieces))
         return TACIT_MALFORMED;
@@ -689,7 +744,7 @@ static enum tacit_status give_pieces(const struct hub_parts *parts,
 
 /* ---- Steps ---- */
 
-static enum tacit_status take_message(const struct hub_parts *parts,
+static enum tacit_status take_message(struct hub_parts *parts,
                                       const struct tacit_select_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_select_update *update)
@@ -701,7 +756,8 @@ static enum tacit_status take_message(const struct hub_parts *parts,
     case TACIT_SELECT_COMMIT:
         return take_commit(parts, message, update);
     case TACIT_SELECT_UPDATE:
-        return take_update(parts, message, update);
+        return parts->head->lacks_model != 0 ? TACIT_UNEXPECTED
+                                             : take_update(parts, message, update);
     case TACIT_SELECT_PIECE:
         return take_piece(parts, event, entropy, update);
     case TACIT_SELECT_REQUEST:
@@ -714,44 +770,58 @@ static enum tacit_status take_message(const struct hub_parts *parts,
     return TACIT_UNEXPECTED;
 }
 
-static enum tacit_status receive(const struct hub_parts *parts,
-                                 const struct tacit_select_event *event,
+static enum tacit_status receive(struct hub_parts *parts, const struct tacit_select_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_select_update *update)
 {
-    struct hub_head const *const head = parts->head;
     struct tacit_select_message const *const message = event->message;
     TACIT_ASSERT(message != NULL);
-    if (message->from >= head->fixed.agent_count || message->run_id != head->fixed.run_id)
-        return TACIT_STRANGER;
-    enum tacit_status status = take_message(parts, event, entropy, update);
+    enum tacit_status status = round_hub_check(&parts->round, &message->head);
+    if (status == TACIT_OK)
+        status = take_message(parts, event, entropy, update);
     if (status != TACIT_OK)
         return status;
     tacit_bits_add(parts->heard, message->from);
-    if (head->phase == HUB_WAITING)
-        status = begin(parts, event->now_us, entropy, update);
-    return status;
+    return is_resting(parts->head) ? begin(parts, event->now_us, entropy, update) : TACIT_OK;
 }
 
-static enum tacit_status time_out(const struct hub_parts *parts, uint64_t now_us,
+static enum tacit_status time_out(struct hub_parts *parts, uint64_t now_us,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
 {
     struct hub_head const *const head = parts->head;
-    if (head->phase == HUB_OPEN && now_us - head->started_us >= head->fixed.round_timeout_us)
-        return end_round(parts, now_us, entropy, update);
-    if (head->phase == HUB_WAITING)
+    if (is_resting(head))
         return begin(parts, now_us, entropy, update);
-    return TACIT_OK;
+    return head->lacks_model == 0 && round_desk_is_due(&head->desk, now_us)
+               ? end_round(parts, now_us, entropy, update)
+               : TACIT_OK;
+}
+
+/* Nothing that was granted is known any more; updates of the open round come again. */
+static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t now_us,
+                       struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    if (head->desk.phase == ROUND_CLOSED)
+        head->asked_count = head->desk.covered_count = 0;
+    round_hub_begin_term(&parts->round, term);
+    empty_slots(parts);
+    head->started_us = now_us;
+    update->persist = true;
 }
 
 /* The clock may have begun anew with the machine. */
-static void start(const struct hub_parts *parts, uint64_t now_us,
+static void start(struct hub_parts *parts, const struct tacit_select_event *event,
                   struct tacit_select_update *update)
 {
-    if (parts->head->started_us > now_us)
-        parts->head->started_us = now_us;
-    update->has_model = parts->head->phase == HUB_FINISHED;
+    struct hub_head *const head = parts->head;
+    if (event->term > head->desk.term) {
+        begin_term(parts, event->term, event->now_us, update);
+        *parts = parts_of((const struct tacit_select_hub *)(const void *)head);
+    }
+    if (head->started_us > event->now_us)
+        head->started_us = event->now_us;
+    update->has_model = head->desk.phase == ROUND_FINISHED && head->lacks_model == 0;
     say_order(parts, TACIT_EVERYONE, update);
 }
 
@@ -760,25 +830,113 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_select_update *update)
 {
-    struct hub_parts const parts = parts_of(hub);
-    struct hub_head const *const head = parts.head;
+    struct hub_parts parts = parts_of(hub);
+    struct hub_head *const head = parts.head;
+    struct hub_head const before = *head;
     enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(event != NULL);
     TACIT_ASSERT(update != NULL);
     memset(update, 0, sizeof *update);
-    if (event->kind == TACIT_SELECT_START || event->kind == TACIT_SELECT_AGAIN)
-        start(&parts, event->now_us, update);
+    bool const is_start = event->kind == TACIT_SELECT_START || event->kind == TACIT_SELECT_AGAIN;
+    if (is_start)
+        start(&parts, event, update);
     else if (event->kind == TACIT_SELECT_RECEIVE)
         status = receive(&parts, event, entropy, update);
     else if (event->kind == TACIT_SELECT_TIMEOUT)
         status = time_out(&parts, event->now_us, entropy, update);
-    update->deadline_us =
-        head->phase == HUB_OPEN ? head->started_us + head->fixed.round_timeout_us : TACIT_NEVER;
-    TACIT_ASSERT(head->received_count <= head->asked_count);
+    bool const is_new = head->round != before.round || head->desk.phase != before.desk.phase ||
+                        head->lacks_model != before.lacks_model;
+    if (status == TACIT_OK || update->persist)
+        round_desk_end_step(&head->desk, event->now_us, head->fixed.round_timeout_us, is_new,
+                            event->kind == TACIT_SELECT_START);
+    update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
+    round_hub_check_invariants(&parts.round);
+    TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
     TACIT_ASSERT(head->asked_count <= head->fixed.slot_count);
-    TACIT_ASSERT(head->rounds_over <= head->round);
-    TACIT_ASSERT(head->phase <= HUB_FINISHED);
     return status;
+}
+
+/* ---- What a lost hub is built again from ---- */
+
+static void walk_words(struct base_walk *walk, void *words, size_t bytes)
+{
+    base_walk_words(walk, words, bytes / sizeof(uint64_t));
+}
+
+static void walk_hub(struct base_walk *walk, void *hub)
+{
+    struct hub_parts const parts = parts_of(hub);
+    struct hub_head *const head = parts.head;
+    struct hub_fixed const *const fixed = &head->fixed;
+    size_t const words = TACIT_BITS_WORDS(fixed->agent_count) * sizeof(uint64_t);
+    uint32_t phase = head->desk.phase;
+    base_walk_same(walk, MARK);
+    base_walk_same(walk, fixed->run_id);
+    base_walk_same(walk, fixed->agent_count);
+    base_walk_same(walk, fixed->slot_count);
+    base_walk_same(walk, fixed->dimension);
+    base_walk_same(walk, fixed->round_count);
+    base_walk_number(walk, &phase);
+    walk->failed = walk->failed || phase > ROUND_CLOSED;
+    if (!walk->failed)
+        head->desk.phase = (enum round_phase)phase;
+    base_walk_number(walk, &head->round);
+    base_walk_number(walk, &head->exhausted);
+    walk_words(walk, parts.select, head->select_size);
+    walk_words(walk, phase == ROUND_COLLECTING ? parts.set : parts.nobody, words);
+    walk_words(walk, parts.heard, words);
+    walk_words(walk, parts.spent, fixed->agent_count * sizeof(uint64_t));
+    walk_words(walk, parts.model_digests,
+               TACIT_SHA256_BYTES * tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL));
+}
+
+size_t tacit_select_hub_snapshot(const struct tacit_select_hub *hub, uint8_t *bytes, size_t room)
+{
+    return base_walk_write(walk_hub, hub, bytes, room);
+}
+
+/* Whoever is asked has a slot, and nothing of theirs is here. False: there are more. */
+static bool fill_slots(const struct hub_parts *parts)
+{
+    struct hub_head *const head = parts->head;
+    uint32_t const sites = head->fixed.agent_count;
+    if (!tacit_bits_within(parts->set, parts->set, sites) ||
+        tacit_bits_next(parts->nobody, sites, 0) < sites ||
+        tacit_bits_count(parts->set, sites) > head->fixed.slot_count)
+        return false;
+    for (uint32_t site = tacit_bits_next(parts->set, sites, 0); site < sites;
+         site = tacit_bits_next(parts->set, sites, site + 1))
+        parts->slots[head->asked_count++].agent = site;
+    empty_slots(parts);
+    head->desk.missing_count = head->asked_count;
+    return true;
+}
+
+enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
+                                           const struct tacit_select_hub_config *config,
+                                           const uint64_t *sizes, const float *initial,
+                                           const uint8_t *bytes, size_t size)
+{
+    enum tacit_status const status = tacit_select_hub_init(hub, config, sizes, initial);
+    if (status != TACIT_OK)
+        return status;
+    struct hub_parts const parts = parts_of(hub);
+    struct hub_head *const head = parts.head;
+    uint8_t given[TACIT_SHA256_BYTES];
+    memcpy(given, head->model, sizeof given);
+    if (!base_walk_read(walk_hub, hub, bytes, size) || !fill_slots(&parts))
+        return TACIT_MALFORMED;
+    select_name_of(parts.model_digests,
+                   tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL), head->model);
+    if (memcmp(given, head->model, sizeof given) != 0) {
+        head->lacks_model = 1;
+        memset(parts.model, 0, config->dimension * sizeof *parts.model);
+        memset(parts.theta, 0, config->dimension * sizeof *parts.theta);
+    }
+    bool const is_state =
+        tacit_select_hub_check(hub, tacit_select_hub_size(config), config) == TACIT_OK &&
+        base_walk_writes(walk_hub, hub, bytes, size);
+    return is_state ? TACIT_OK : TACIT_MALFORMED;
 }
 
 void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view)
@@ -786,17 +944,20 @@ void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_sele
     struct hub_parts const parts = parts_of(hub);
     struct hub_head const *const head = parts.head;
     TACIT_ASSERT(view != NULL);
-    *view = (struct tacit_select_hub_view){.round = head->round,
-                                           .round_count = head->rounds_over,
-                                           .is_open = head->phase == HUB_OPEN,
-                                           .is_finished = head->phase == HUB_FINISHED,
+    bool const collects = head->desk.phase == ROUND_COLLECTING;
+    *view = (struct tacit_select_hub_view){.term = head->desk.term,
+                                           .round = head->round,
+                                           .round_count = rounds_over(head),
+                                           .is_open = collects && head->lacks_model == 0,
+                                           .is_finished = head->desk.phase == ROUND_FINISHED,
                                            .is_exhausted = head->exhausted != 0,
+                                           .lacks_model = head->lacks_model != 0,
                                            .asked_count = head->asked_count,
-                                           .received_count = head->received_count,
+                                           .received_count = head->desk.covered_count,
                                            .asked = parts.set,
                                            .received = parts.received,
-                                           .flagged = parts.holder.flagged,
-                                           .ahead = parts.holder.ahead,
+                                           .flagged = parts.round.holder.flagged,
+                                           .ahead = parts.round.holder.ahead,
                                            .seen = parts.seen,
                                            .spent_nano = parts.spent,
                                            .model = parts.model,

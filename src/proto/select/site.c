@@ -34,10 +34,14 @@ struct site_head {
     uint32_t participation;
     uint32_t first; /* the window of pieces that was asked for */
     uint32_t mask;
+    uint32_t unplaced;    /* 1: no order of this term was taken yet */
+    uint32_t number_base; /* of a draw: this and its round; 0 in the first term */
+    uint64_t term;
     uint64_t price_nano; /* of the newest draw */
     uint64_t spent_nano;
     uint64_t next_nano;
     struct round_site grants;
+    struct tacit_commit shown;         /* scratch: the head, as HELLO shows it */
     uint8_t model[TACIT_SHA256_BYTES]; /* the name of the model that the order is of */
     uint8_t start[TACIT_SHA256_BYTES]; /* .. and of the one that the newest draw started from */
 };
@@ -76,6 +80,11 @@ static struct site_parts parts_of(const struct tacit_select_site *site)
                                .have = have,
                                .steps = steps,
                                .model = (float *)(steps + head->fixed.dimension)};
+}
+
+static uint32_t number_of(const struct site_head *head)
+{
+    return head->number_base + head->draw_round;
 }
 
 /* ---- Beginning ---- */
@@ -137,13 +146,15 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
 static bool is_possible(const struct site_head *head)
 {
     struct site_fixed const *const fixed = &head->fixed;
+    bool const is_pending = head->draw_round > head->release_round;
     return head->phase <= TACIT_SELECT_FINISHED && head->round <= fixed->round_count + 1 &&
-           head->last <= 1 && round_site_is_possible(&head->grants) &&
-           head->draw_round <= head->round && head->release_round <= head->draw_round &&
-           head->participation <= head->draw_round &&
+           head->last <= 1 && head->unplaced <= 1 && round_site_is_possible(&head->grants) &&
+           (head->term > 0 || (head->unplaced == 0 && head->number_base == 0)) &&
+           head->number_base <= UINT32_MAX / 2 && head->draw_round <= head->round &&
+           head->release_round <= head->draw_round && head->participation <= number_of(head) &&
            head->spent_nano <= fixed->prices.total_nano &&
-           (head->participation == 0) == (head->draw_round == 0) &&
-           (head->phase != TACIT_SELECT_COMMITTED || head->draw_round > head->release_round);
+           (head->participation == 0) == (number_of(head) == 0) &&
+           (head->phase == TACIT_SELECT_COMMITTED) == is_pending;
 }
 
 enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, size_t size,
@@ -179,18 +190,20 @@ static struct tacit_select_message *say(const struct site_head *head,
     message.from = head->fixed.agent;
     message.to = TACIT_HUB;
     message.run_id = head->fixed.run_id;
+    message.term = head->term;
     update->messages[update->message_count] = message;
     return &update->messages[update->message_count++];
 }
 
-static void say_hello(const struct site_head *head, struct tacit_select_update *update)
+static void say_hello(struct site_head *head, struct tacit_select_update *update)
 {
-    struct tacit_select_message *const hello =
-        say(head,
-            (struct tacit_select_message){
-                .kind = TACIT_SELECT_HELLO, .round = head->round, .spent_nano = head->spent_nano},
-            update);
-    memcpy(hello->commit.commitment, head->grants.head, TACIT_SHA256_BYTES);
+    memcpy(head->shown.commitment, head->grants.head, sizeof head->shown.commitment);
+    (void)say(head,
+              (struct tacit_select_message){.kind = TACIT_SELECT_HELLO,
+                                            .round = head->unplaced != 0 ? 0 : head->round,
+                                            .commit = &head->shown,
+                                            .spent_nano = head->spent_nano},
+              update);
 }
 
 static void ask_for_pieces(const struct site_parts *parts, struct tacit_select_update *update)
@@ -208,11 +221,11 @@ static void ask_for_pieces(const struct site_parts *parts, struct tacit_select_u
 
 static void ask_for_grant(const struct site_head *head, struct tacit_select_update *update)
 {
-    struct tacit_select_message *const question = say(
-        head, (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT, .round = head->draw_round},
-        update);
-    question->commit = head->grants.commit;
-    memset(question->commit.salt, 0, sizeof question->commit.salt); /* not before the grant */
+    (void)say(head,
+              (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT,
+                                            .round = head->draw_round,
+                                            .commit = &head->grants.commit},
+              update);
 }
 
 struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site)
@@ -223,13 +236,14 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
                                            .from = head->fixed.agent,
                                            .to = TACIT_HUB,
                                            .run_id = head->fixed.run_id,
+                                           .term = head->term,
                                            .round = head->draw_round,
                                            .digests = parts.digests,
                                            .digest_count = step_pieces(&head->fixed),
                                            .spent_nano = head->spent_nano,
                                            .participation = head->participation,
                                            .price_nano = head->price_nano,
-                                           .commit = head->grants.commit};
+                                           .commit = &head->grants.commit};
     TACIT_ASSERT(head->draw_round > 0);
     memcpy(message.model, head->start, sizeof message.model);
     return message;
@@ -267,6 +281,13 @@ static void say_again(const struct tacit_select_site *site, struct tacit_select_
     }
 }
 
+static bool has_model(const struct site_parts *parts)
+{
+    uint32_t first;
+    uint32_t mask;
+    return !select_next_missing(parts->have, model_pieces(&parts->head->fixed), &first, &mask);
+}
+
 static void set_deadline(struct site_head *head, uint64_t now_us)
 {
     uint64_t const resend =
@@ -294,52 +315,104 @@ static void begin_training(struct site_head *head, struct tacit_select_update *u
         say_hello(head, update);
 }
 
-static void begin_round(const struct site_parts *parts, const struct tacit_select_message *order,
-                        struct tacit_select_update *update)
+static void settle(struct site_head *head, struct tacit_select_update *update)
 {
-    struct site_head *const head = parts->head;
-    uint32_t const pieces = model_pieces(&head->fixed);
-    bool const is_asked = order->last || tacit_bits_has(order->set, head->fixed.agent);
-    update->stop = head->phase == TACIT_SELECT_TRAINING;
-    if (head->phase == TACIT_SELECT_RELEASED) { /* nobody waits for it any more */
-        update->settled = head->draw_round;
-        update->persist = true;
-    }
-    head->round = order->round;
-    head->last = order->last;
-    memcpy(parts->model_digests, order->digests, (size_t)pieces * TACIT_SHA256_BYTES);
-    memset(parts->have, 0, TACIT_BITS_WORDS(pieces) * sizeof *parts->have);
-    select_name_of(order->digests, pieces, head->model);
-    head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
-    if (is_asked)
-        ask_for_pieces(parts, update);
-}
-
-static void settle(struct site_head *head, uint32_t seen, struct tacit_select_update *update)
-{
-    if (head->phase != TACIT_SELECT_RELEASED || seen < head->draw_round)
-        return;
-    head->phase = TACIT_SELECT_IDLE;
-    update->settled = head->draw_round;
+    update->settled = number_of(head);
     update->persist = true;
 }
 
+/* The first order of a term. Does it want the release that was granted in a term before? Else the
+ * next draw is behind all that were. */
+static bool place(struct site_head *head, bool is_asked, struct tacit_select_update *update)
+{
+    TACIT_ASSERT(head->draw_round == head->release_round);
+    bool const is_wanted = is_asked && head->last == 0 && head->release_round == head->round &&
+                           round_site_may_open(&head->grants) &&
+                           memcmp(head->start, head->model, sizeof head->start) == 0;
+    head->unplaced = 0;
+    update->persist = true;
+    if (is_wanted)
+        return true;
+    if (number_of(head) > 0)
+        settle(head, update); /* nobody waits for it any more */
+    if (head->round <= head->release_round) {
+        head->number_base = number_of(head);
+        head->draw_round = head->release_round = 0;
+    }
+    return false;
+}
+
+/* A model that is here is not fetched again. */
+static void take_model(const struct site_parts *parts, const struct tacit_select_message *order)
+{
+    struct site_head *const head = parts->head;
+    uint32_t const pieces = model_pieces(&head->fixed);
+    size_t const bytes = (size_t)pieces * TACIT_SHA256_BYTES;
+    if (memcmp(parts->model_digests, order->digests, bytes) == 0)
+        return;
+    memcpy(parts->model_digests, order->digests, bytes);
+    memset(parts->have, 0, TACIT_BITS_WORDS(pieces) * sizeof *parts->have);
+    select_name_of(order->digests, pieces, head->model);
+}
+
+static void begin_round(const struct tacit_select_site *site,
+                        const struct tacit_select_message *order, bool is_asked,
+                        struct tacit_select_update *update)
+{
+    struct site_parts const parts = parts_of(site);
+    struct site_head *const head = parts.head;
+    update->stop = head->phase == TACIT_SELECT_TRAINING;
+    if (head->phase == TACIT_SELECT_RELEASED) /* nobody waits for it any more */
+        settle(head, update);
+    head->round = order->round;
+    head->last = order->last;
+    take_model(&parts, order);
+    if (head->unplaced != 0 && place(head, is_asked, update)) {
+        head->phase = TACIT_SELECT_RELEASED;
+        say_release(site, update);
+        return;
+    }
+    head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
+    if (is_asked && has_model(&parts))
+        begin_training(head, update);
+    else if (is_asked)
+        ask_for_pieces(&parts, update);
+}
+
+/* The round is over, or has this site's update: what it does for it is for nothing. */
+static void rest(struct site_head *head, bool is_over, uint32_t seen,
+                 struct tacit_select_update *update)
+{
+    bool const is_here = head->phase == TACIT_SELECT_RELEASED && seen >= head->draw_round;
+    bool const is_late =
+        is_over && (head->phase == TACIT_SELECT_FETCHING || head->phase == TACIT_SELECT_TRAINING ||
+                    head->phase == TACIT_SELECT_RELEASED);
+    if (!is_here && !is_late)
+        return;
+    update->stop = head->phase == TACIT_SELECT_TRAINING;
+    if (head->phase == TACIT_SELECT_RELEASED)
+        settle(head, update);
+    head->phase = TACIT_SELECT_IDLE;
+}
+
 /* What waits for its grant is asked for first: no newer order is taken before. */
-static enum tacit_status take_order(const struct site_parts *parts,
+static enum tacit_status take_order(const struct tacit_select_site *site,
                                     const struct tacit_select_message *order,
                                     struct tacit_select_update *update)
 {
-    struct site_head *const head = parts->head;
+    struct site_head *const head = (struct site_head *)(uintptr_t)site;
     struct site_fixed const *const fixed = &head->fixed;
     if (order->digest_count != model_pieces(fixed) || order->round == 0 ||
         order->round > fixed->round_count + 1)
         return TACIT_MALFORMED;
-    if (order->to == fixed->agent)
-        settle(head, order->seen, update);
+    bool const is_asked = order->last || tacit_bits_has(order->set, fixed->agent);
+    bool const is_present = head->unplaced == 0 && order->round == head->round;
+    if (head->unplaced == 0)
+        rest(head, is_present && !is_asked, order->to == fixed->agent ? order->seen : 0, update);
     if (head->phase == TACIT_SELECT_COMMITTED || head->phase == TACIT_SELECT_FINISHED ||
-        order->round <= head->round)
+        (head->unplaced == 0 && order->round <= head->round))
         return TACIT_OK;
-    begin_round(parts, order, update);
+    begin_round(site, order, is_asked, update);
     return TACIT_OK;
 }
 
@@ -348,8 +421,6 @@ static enum tacit_status take_piece(const struct site_parts *parts,
                                     struct tacit_select_update *update)
 {
     struct site_head *const head = parts->head;
-    uint32_t missing;
-    uint32_t mask;
     if (head->phase != TACIT_SELECT_FETCHING || piece->round != head->round)
         return TACIT_UNEXPECTED;
     if (!select_piece_fits(piece, TACIT_SELECT_MODEL, head->fixed.dimension, parts->model_digests))
@@ -357,7 +428,7 @@ static enum tacit_status take_piece(const struct site_parts *parts,
     memcpy(parts->model + (size_t)piece->first * TACIT_SELECT_MODEL_NUMBERS, piece->model_piece,
            piece->number_count * sizeof(float));
     tacit_bits_add(parts->have, piece->first);
-    if (!select_next_missing(parts->have, model_pieces(&head->fixed), &missing, &mask))
+    if (has_model(parts))
         begin_training(head, update);
     else if (select_window_is_done(parts->have, head->first, head->mask))
         ask_for_pieces(parts, update);
@@ -439,8 +510,10 @@ static enum tacit_status take_grant(const struct tacit_select_site *site,
                                     struct tacit_select_update *update)
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    if (grant->commit == NULL)
+        return TACIT_MALFORMED;
     if (head->phase != TACIT_SELECT_COMMITTED || grant->round != head->draw_round ||
-        !round_site_take_grant(&head->grants, grant->commit.commitment))
+        !round_site_take_grant(&head->grants, grant->commit->commitment))
         return TACIT_OK; /* late, or repeated */
     head->release_round = head->draw_round;
     head->phase = TACIT_SELECT_RELEASED;
@@ -449,7 +522,7 @@ static enum tacit_status take_grant(const struct tacit_select_site *site,
         say_release(site, update);
         return TACIT_OK;
     }
-    settle(head, head->draw_round, update);
+    rest(head, true, 0, update);
     say_hello(head, update); /* what has gone on meanwhile? */
     return TACIT_OK;
 }
@@ -458,34 +531,40 @@ static enum tacit_status take_refusal(struct site_head *head,
                                       const struct tacit_select_message *refusal,
                                       struct tacit_select_update *update)
 {
+    if (refusal->commit == NULL)
+        return TACIT_MALFORMED;
     struct round_refusal const shown = {.round = refusal->round,
                                         .draw_round = head->draw_round,
                                         .is_waiting = head->phase == TACIT_SELECT_COMMITTED,
                                         .forgot = refusal->forgot,
-                                        .commitment = refusal->commit.commitment};
+                                        .commitment = refusal->commit->commitment};
     update->persist = round_site_take_refusal(&head->grants, &shown);
     return TACIT_OK;
 }
 
-/* Only what was granted leaves. */
+/* Only what was granted leaves; and a model, to a hub that has lost it. */
 static enum tacit_status give_pieces(const struct site_parts *parts,
                                      const struct tacit_select_message *request,
                                      struct tacit_select_update *update)
 {
     struct site_head const *const head = parts->head;
-    uint32_t const pieces = step_pieces(&head->fixed);
-    if (head->phase != TACIT_SELECT_RELEASED || request->round != head->draw_round ||
-        request->vector != TACIT_SELECT_STEPS)
+    uint32_t const numbers = head->fixed.dimension;
+    bool const is_model = request->vector == TACIT_SELECT_MODEL;
+    bool const is_released =
+        head->phase == TACIT_SELECT_RELEASED && request->round == head->draw_round;
+    if (is_model ? !has_model(parts) : !is_released)
         return TACIT_UNEXPECTED;
-    if (!select_request_fits(request, pieces))
+    if (!select_request_fits(request, tacit_select_piece_count(numbers, request->vector)))
         return TACIT_MALFORMED;
     uint32_t given = 0;
     for (uint32_t i = 0; i < 32 && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
         if ((request->mask >> i & 1u) == 0)
             continue;
-        say(head, select_step_piece(parts->steps, head->fixed.dimension, request->first + i),
+        say(head,
+            is_model ? select_model_piece(parts->model, numbers, request->first + i)
+                     : select_step_piece(parts->steps, numbers, request->first + i),
             update)
-            ->round = head->draw_round;
+            ->round = request->round;
         given++;
     }
     return TACIT_OK;
@@ -500,11 +579,12 @@ static enum tacit_status receive(const struct tacit_select_site *site,
     struct site_parts const parts = parts_of(site);
     struct tacit_select_message const *const message = event->message;
     TACIT_ASSERT(message != NULL);
-    if (message->from != TACIT_HUB || message->run_id != parts.head->fixed.run_id)
+    if (message->from != TACIT_HUB || message->run_id != parts.head->fixed.run_id ||
+        message->term != parts.head->term)
         return TACIT_STRANGER;
     switch (message->kind) {
     case TACIT_SELECT_ORDER:
-        return take_order(&parts, message, update);
+        return take_order(site, message, update);
     case TACIT_SELECT_PIECE:
         return take_piece(&parts, message, update);
     case TACIT_SELECT_GRANT:
@@ -521,10 +601,29 @@ static enum tacit_status receive(const struct tacit_select_site *site,
     return TACIT_UNEXPECTED;
 }
 
-/* A training that was under way when the process died has left nothing: it begins again. */
-static void start(const struct tacit_select_site *site, struct tacit_select_update *update)
+/* The hub has forgotten what it granted. A draw that waits for its grant is void, what was spent
+ * stays; whether a release of before is wanted an order says. */
+static void begin_term(struct site_head *head, uint64_t term, struct tacit_select_update *update)
 {
-    struct site_head const *const head = (const struct site_head *)site;
+    TACIT_ASSERT(term > head->term);
+    update->stop = head->phase == TACIT_SELECT_TRAINING;
+    round_site_begin_term(&head->grants, head->draw_round == head->release_round);
+    head->term = term;
+    head->unplaced = 1;
+    head->last = 0;
+    head->number_base += head->draw_round - head->release_round;
+    head->round = head->draw_round = head->release_round;
+    head->phase = TACIT_SELECT_IDLE;
+    update->persist = true;
+}
+
+/* A training that was under way when the process died has left nothing: it begins again. */
+static void start(const struct tacit_select_site *site, uint64_t term,
+                  struct tacit_select_update *update)
+{
+    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    if (term > head->term)
+        begin_term(head, term, update);
     update->train = head->phase == TACIT_SELECT_TRAINING;
     update->has_model = head->phase == TACIT_SELECT_FINISHED;
     say_again(site, update);
@@ -537,7 +636,7 @@ static enum tacit_status dispatch(struct tacit_select_site *site,
 {
     switch (event->kind) {
     case TACIT_SELECT_START:
-        start(site, update);
+        start(site, event->term, update);
         return TACIT_OK;
     case TACIT_SELECT_AGAIN:
     case TACIT_SELECT_TIMEOUT:
@@ -595,16 +694,20 @@ void tacit_select_site_look(const struct tacit_select_site *site,
     struct site_parts const parts = parts_of(site);
     struct site_head const *const head = parts.head;
     TACIT_ASSERT(view != NULL);
-    *view = (struct tacit_select_site_view){.phase = (enum tacit_select_site_phase)head->phase,
-                                            .round = head->round,
-                                            .model = parts.model,
-                                            .draw_round = head->draw_round,
-                                            .release_round = head->release_round,
-                                            .participation = head->participation,
-                                            .price_nano = head->price_nano,
-                                            .spent_nano = head->spent_nano,
-                                            .is_blocked = head->grants.blocked != 0,
-                                            .is_forgotten = head->grants.forgotten != 0,
-                                            .is_exhausted = !can_pay(head)};
+    *view =
+        (struct tacit_select_site_view){.phase = (enum tacit_select_site_phase)head->phase,
+                                        .term = head->term,
+                                        .round = head->round,
+                                        .model = parts.model,
+                                        .draw_round = head->draw_round,
+                                        .release_round = head->release_round,
+                                        .draw_number = number_of(head),
+                                        .release_number = head->number_base + head->release_round,
+                                        .participation = head->participation,
+                                        .price_nano = head->price_nano,
+                                        .spent_nano = head->spent_nano,
+                                        .is_blocked = head->grants.blocked != 0,
+                                        .is_forgotten = head->grants.forgotten != 0,
+                                        .is_exhausted = !can_pay(head)};
     memcpy(view->head, head->grants.head, sizeof view->head);
 }
