@@ -319,7 +319,8 @@ static int compare_command(const struct command *command, int word_count, char *
 }
 
 static const struct argp_option options[] = {
-    {"over", 'O', "KEY=V1,V2,...", 0, "Run with each of these values; several make a grid", 0},
+    {"over", 'O', "KEY=V1,V2,...", 0,
+     "Run with each of these values; KEY==: what the file has; several make a grid", 0},
     {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the files, like privacy.epsilon=0.5", 0},
     {"runs", 'r', "N", 0, "Number of runs: short for --set runs=N", 0},
     {"seed", 's', "S", 0, "Seed: short for --set seed=S", 0},
