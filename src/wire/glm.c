@@ -13,11 +13,7 @@
         [WIRE_TRIANGLE] = (uint32_t)TACIT_LINALG_PACKED(dimension),                                \
         [WIRE_PRIVATE_SUMS] = (uint32_t)TACIT_GLM_PRIVATE_SUMS(dimension)                          \
     }
-#define MATRIX(n, name)                                                                            \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_MATRIX, .via = WIRE_AT(name), .width = 8, .stride = 8,         \
-        PER(WIRE_TRIANGLE), IF(name)                                                               \
-    }
+#define MATRIX(n, name) POINTED(n, WIRE_MATRIX, name, 8, PER(WIRE_TRIANGLE), IF(name))
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 

@@ -106,76 +106,41 @@ struct wire_table {
 #define OF(function) .is_text = (function)
 #define RULE(function) .rule = (function)
 
-#define VERSION(n, version)                                                                        \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_VERSION, .width = 4, .most = (version)                         \
-    }
-#define EMPTY(n)                                                                                   \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_EMPTY                                                          \
-    }
+/* clang-format off */
+#define VERSION(n, version) {.number = (n), .kind = WIRE_VERSION, .width = 4, .most = (version)}
+#define EMPTY(n) {.number = (n), .kind = WIRE_EMPTY}
+/* As wide as the member; of a double a real one. */
 #define NUMBER(n, name, ...)                                                                       \
-    {                                                                                              \
-        .number = (n),                                                                             \
-        .kind = _Generic(WIRE_OF(name), double                                                     \
-                         : WIRE_REAL, default                                                      \
-                         : WIRE_NUMBER),                                                           \
-        .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name) == 8 ? 8 : 4, __VA_ARGS__        \
-    }
+    {.number = (n), .kind = _Generic(WIRE_OF(name), double: WIRE_REAL, default: WIRE_NUMBER),      \
+     .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name) == 8 ? 8 : 4, __VA_ARGS__}
 #define FLAG(n, name) NUMBER(n, name, UP_TO(1))
 #define FIELD(n, what, name, ...)                                                                  \
-    {                                                                                              \
-        .number = (n), .kind = (what), .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name),  \
-        __VA_ARGS__                                                                                \
-    }
+    {.number = (n), .kind = (what), .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name),     \
+     __VA_ARGS__}
 #define BYTES(n, name, ...) FIELD(n, WIRE_BYTES, name, __VA_ARGS__)
 /* Elements that a member points to, .. */
-#define ROW(n, pointer, ...)                                                                         \
-    {                                                                                                \
-        .number = (n),                                                                             \
-        .kind = _Generic(WIRE_OF(pointer), const double *: WIRE_REALS, default: WIRE_ROW),         \
-        .via = WIRE_AT(pointer), .width = sizeof *WIRE_OF(pointer),                                \
-        .stride = sizeof *WIRE_OF(pointer), __VA_ARGS__ \
-    }
-#define SET(n, pointer, ...)                                                                       \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_SET, .via = WIRE_AT(pointer), .width = 8, .stride = 8,         \
-        __VA_ARGS__                                                                                \
-    }
-#define SPAN(n, pointer, ...)                                                                      \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_SPAN, .via = WIRE_AT(pointer), .width = 4, __VA_ARGS__         \
-    }
+#define POINTED(n, what, pointer, size, ...)                                                       \
+    {.number = (n), .kind = (what), .via = WIRE_AT(pointer), .width = (size),                      \
+     .stride = sizeof *WIRE_OF(pointer), __VA_ARGS__}
+#define ROW(n, pointer, ...)                                                                       \
+    POINTED(n, _Generic(WIRE_OF(pointer), const double *: WIRE_REALS, default: WIRE_ROW), pointer, \
+            sizeof *WIRE_OF(pointer), __VA_ARGS__)
+#define SET(n, pointer, ...) POINTED(n, WIRE_SET, pointer, 8, __VA_ARGS__)
+#define SPAN(n, pointer, ...) POINTED(n, WIRE_SPAN, pointer, 4, __VA_ARGS__)
+#define TEXTS(n, pointer, ...) POINTED(n, WIRE_TEXT, pointer, 0, __VA_ARGS__)
+#define PARTS(n, pointer, table, ...)                                                              \
+    POINTED(n, WIRE_PARTS, pointer, 0, .inner = &(table), __VA_ARGS__)
+#define BLOB(n, pointer, count) POINTED(n, WIRE_BLOB, pointer, 0, COUNT(count))
 /* .. and a member of each. */
 #define EACH(n, what, pointer, type, name, ...)                                                    \
-    {                                                                                              \
-        .number = (n), .kind = (what), .via = WIRE_AT(pointer), .stride = sizeof(type),            \
-        .member = {offsetof(type, name), sizeof(((type *)0)->name)},                               \
-        .width = sizeof(((type *)0)->name), __VA_ARGS__                                            \
-    }
-#define PARTS(n, pointer, table, ...)                                                              \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_PARTS, .via = WIRE_AT(pointer),                                \
-        .stride = sizeof *WIRE_OF(pointer), .inner = &(table), __VA_ARGS__                         \
-    }
-/* A message within, and bytes of any number. */
+    {.number = (n), .kind = (what), .via = WIRE_AT(pointer), .stride = sizeof(type),               \
+     .member = {offsetof(type, name), sizeof(((type *)0)->name)},                                  \
+     .width = sizeof(((type *)0)->name), __VA_ARGS__}
+/* A message within. */
 #define PART(n, name, table)                                                                       \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_PARTS, .member = {WIRE_AT(name), 0}, .inner = &(table)         \
-    }
-#define BLOB(n, name, count)                                                                       \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_BLOB, .via = WIRE_AT(name), COUNT(count)                       \
-    }
-#define TEXTS(n, pointer, ...)                                                                     \
-    {                                                                                              \
-        .number = (n), .kind = WIRE_TEXT, .via = WIRE_AT(pointer),                                 \
-        .stride = sizeof *WIRE_OF(pointer), __VA_ARGS__                                            \
-    }
-#define TABLE(message, ...)                                                                        \
-    {                                                                                              \
-        .name = (message), .size = sizeof(MESSAGE), __VA_ARGS__                                    \
-    }
+    {.number = (n), .kind = WIRE_PARTS, .member = {WIRE_AT(name), 0}, .inner = &(table)}
+#define TABLE(message, ...) {.name = (message), .size = sizeof(MESSAGE), __VA_ARGS__}
+/* clang-format on */
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
 #define BODIES(array, first)                                                                       \
     .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first),      \
