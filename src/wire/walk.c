@@ -37,10 +37,14 @@ static uint64_t load(const uint8_t *at, size_t size)
 
 static void store(uint8_t *at, size_t size, uint64_t value)
 {
-    uint8_t const byte = (uint8_t)value;
     uint32_t const small = (uint32_t)value;
     TACIT_ASSERT(size == 1 || size == sizeof small || size == sizeof value);
-    memcpy(at, size == 1 ? (const void *)&byte : size == 4 ? (const void *)&small : &value, size);
+    if (size == 1)
+        *at = (uint8_t)value;
+    else if (size == sizeof small)
+        memcpy(at, &small, sizeof small);
+    else
+        memcpy(at, &value, sizeof value);
 }
 
 static uint64_t member_of(const uint8_t *message, struct wire_member member)
@@ -461,7 +465,9 @@ static bool take_part(struct source *source, const uint8_t **part, size_t *size)
 static uint64_t number_at(const uint8_t *bytes, size_t width)
 {
     uint64_t value = 0;
-    TACIT_ASSERT(width <= sizeof value);
+    TACIT_ASSERT(width == 4 || width == 8);
+    if (is_little_endian())
+        return load(bytes, width);
     for (size_t i = 0; i < width; i++)
         value |= (uint64_t)bytes[i] << (8 * i);
     return value;
