@@ -157,7 +157,7 @@ FAMILY(votes, struct tacit_vote_letter, votes, tacit_wire_vote_bytes(said->kind,
 
 static const float model[2] = {1, 2};
 static const struct tacit_select_message training[] = {
-    {.kind = TACIT_SELECT_HELLO, .spent_nano = 3},
+    {.kind = TACIT_SELECT_HELLO, .commit = &commit, .spent_nano = 3},
     {.kind = TACIT_SELECT_ORDER, .round = 1, .set = agents, .digests = digests, .digest_count = 2},
     {.kind = TACIT_SELECT_REQUEST, .round = 1, .vector = TACIT_SELECT_STEPS, .mask = 3},
     {.kind = TACIT_SELECT_PIECE, .round = 1, .model_piece = model, .number_count = 2},
@@ -166,10 +166,14 @@ static const struct tacit_select_message training[] = {
      .vector = TACIT_SELECT_STEPS,
      .step_piece = steps,
      .number_count = 2},
-    {.kind = TACIT_SELECT_COMMIT, .round = 1},
-    {.kind = TACIT_SELECT_GRANT, .round = 1, .closed = true},
-    {.kind = TACIT_SELECT_REFUSAL, .round = 1},
-    {.kind = TACIT_SELECT_UPDATE, .round = 1, .digests = digests, .digest_count = 2},
+    {.kind = TACIT_SELECT_COMMIT, .commit = &commit, .round = 1},
+    {.kind = TACIT_SELECT_GRANT, .commit = &commit, .round = 1, .closed = true},
+    {.kind = TACIT_SELECT_REFUSAL, .commit = &commit, .round = 1},
+    {.kind = TACIT_SELECT_UPDATE,
+     .commit = &commit,
+     .round = 1,
+     .digests = digests,
+     .digest_count = 2},
 };
 FAMILY(training, struct tacit_select_message, training, tacit_wire_select_bytes(said, A),
        tacit_wire_select_encode(said, A, bytes),
