@@ -825,7 +825,7 @@ static bool take_fields(struct source *source, const struct wire_table *table, u
 bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
                size_t size, void *message)
 {
-    struct source source = {.at = bytes, .end = bytes + size, .sizes = sizes};
+    struct source source = {.at = bytes, .end = size > 0 ? bytes + size : bytes, .sizes = sizes};
     return take_fields(&source, table, message);
 }
 
@@ -837,10 +837,12 @@ static enum tacit_status build(const struct wire_table *table, const uint32_t *s
 {
     uint64_t unused[STRUCT_MAX / 8] = {0};
     uint8_t *block = NULL;
-    struct source source = {
-        .at = bytes, .end = bytes + size, .sizes = sizes, .measures = true, .used = head};
+    struct source source = {.at = bytes, .sizes = sizes, .measures = true, .used = head};
     TACIT_ASSERT(table->size <= sizeof unused);
-    if (size == 0 || size > TACIT_WIRE_BYTES_MAX || !take_fields(&source, table, (uint8_t *)unused))
+    if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
+        return TACIT_MALFORMED;
+    source.end = bytes + size;
+    if (!take_fields(&source, table, (uint8_t *)unused))
         return TACIT_MALFORMED;
     if (source.used > 0) {
         block = allocator->take(allocator->context, source.used);
