@@ -6,17 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "storm.h"
+#include "rule_elimination.h"
 #include "../support/digest.h"
 #include "../support/digest_views.h"
 #include "tacit/elim.h"
 
-struct own {
-    struct tacit_elim_agent_config sites[STORM_SITES_MAX];
-    struct tacit_elim_hub_config hub;
-};
-
-static const struct own *own_of(const struct storm_world *world)
+static const struct rule_elim *own_of(const struct storm_world *world)
 {
     return world->own;
 }
@@ -42,18 +37,18 @@ static struct tacit_elim_schedule draw_schedule(struct storm_world *world, doubl
                                         .confidence = is_exact ? confidence : 0};
 }
 
-static void configure(struct storm_world *world)
+void rule_elim_configure(struct storm_world *world, uint32_t sites, bool has_changes)
 {
     static const double epsilons[] = {INFINITY, 1, 5};
     static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
-    struct own *const own = world->own = calloc(1, sizeof *own);
+    struct rule_elim *const own = world->own = calloc(1, sizeof *own);
     assert_non_null(own);
-    world->sites = 1 + storm_below(world, 4);
+    world->sites = sites;
     world->arms = 2 + storm_below(world, 4);
     world->best = storm_below(world, world->arms);
     world->gap = 0.5;
     world->has_grants = storm_below(world, 8) > 0;
-    world->has_changes = storm_below(world, 2) == 0;
+    world->has_changes = has_changes && storm_below(world, 2) == 0;
     double const epsilon =
         world->bug == STORM_HAS_NO_SALT ? INFINITY : epsilons[storm_below(world, 3)];
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
@@ -86,9 +81,17 @@ static void configure(struct storm_world *world)
     }
 }
 
+static const struct rule_elim_sites agents;
+
+static void configure(struct storm_world *world)
+{
+    rule_elim_configure(world, 1 + storm_below(world, 4), true);
+    ((struct rule_elim *)world->own)->is = &agents;
+}
+
 static void spoil(struct storm_world *world)
 {
-    struct own *const own = world->own;
+    struct rule_elim *const own = world->own;
     own->hub.quorum = world->sites + 1;
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site].resend_after_us = 0;
@@ -97,20 +100,57 @@ static void spoil(struct storm_world *world)
 static size_t state_size(const struct storm_world *world, uint32_t node)
 {
     return node == world->sites ? tacit_elim_hub_size(&own_of(world)->hub)
-                                : tacit_elim_agent_size(site_config(world, node));
+                                : own_of(world)->is->size(world, node);
 }
 
 static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
 {
     return node == world->sites ? tacit_elim_hub_init(state, &own_of(world)->hub)
-                                : tacit_elim_agent_init(state, site_config(world, node));
+                                : own_of(world)->is->init(world, node, state);
 }
 
 static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
                                size_t size)
 {
     return node == world->sites ? tacit_elim_hub_check(state, size, &own_of(world)->hub)
-                                : tacit_elim_agent_check(state, size, site_config(world, node));
+                                : own_of(world)->is->check(world, node, state, size);
+}
+
+static size_t agent_size(const struct storm_world *world, uint32_t node)
+{
+    return tacit_elim_agent_size(site_config(world, node));
+}
+
+static enum tacit_status agent_init(const struct storm_world *world, uint32_t node, void *state)
+{
+    return tacit_elim_agent_init(state, site_config(world, node));
+}
+
+static enum tacit_status agent_check(const struct storm_world *world, uint32_t node,
+                                     const void *state, size_t size)
+{
+    return tacit_elim_agent_check(state, size, site_config(world, node));
+}
+
+static enum tacit_status agent_step(const struct storm_world *world, uint32_t node,
+                                    const struct tacit_elim_event *event,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_elim_update *made)
+{
+    return tacit_elim_agent_step(world->nodes[node].state, event, entropy, made);
+}
+
+static const struct tacit_elim_agent *agent_itself(const void *state)
+{
+    return state;
+}
+
+static const struct rule_elim_sites agents = {agent_size, agent_init, agent_check, agent_step,
+                                              agent_itself};
+
+static const struct tacit_elim_agent *agent_at(const struct storm_world *world, uint32_t node)
+{
+    return own_of(world)->is->agent(world->nodes[node].state);
 }
 
 /* ---- Steps ---- */
@@ -121,6 +161,7 @@ static void report(enum tacit_status status, bool voids_rewards, struct storm_up
 {
     *out = (struct storm_update){.status = status,
                                  .persist = update.persist,
+                                 .persists_part = !update.persist_table,
                                  .drew = (update.happened & TACIT_DREW) != 0,
                                  .voids_rewards = voids_rewards,
                                  .flags = update.send | (uint64_t)update.happened << 1,
@@ -153,9 +194,9 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     }
     struct tacit_elim_agent_view before;
     struct tacit_elim_agent_view after;
-    tacit_elim_agent_look(state, &before);
-    enum tacit_status const status = tacit_elim_agent_step(state, &made, entropy, &update);
-    tacit_elim_agent_look(state, &after);
+    tacit_elim_agent_look(agent_at(world, node), &before);
+    enum tacit_status const status = own_of(world)->is->step(world, node, &made, entropy, &update);
+    tacit_elim_agent_look(agent_at(world, node), &after);
     bool const is_anew =
         after.term != before.term || (after.epoch != before.epoch && !before.committed);
     report(status, is_anew, out);
@@ -208,7 +249,7 @@ static bool is_anybody_gone(const struct storm_world *world)
     bool is_gone = world->copied != 0 || world->changes > 0;
     for (uint32_t site = 0; site < world->sites; site++) {
         struct tacit_elim_agent_view view;
-        tacit_elim_agent_look(world->nodes[site].state, &view);
+        tacit_elim_agent_look(agent_at(world, site), &view);
         is_gone |=
             view.halted || view.blocked || view.finished || site_config(world, site)->epoch_max > 0;
     }
@@ -236,13 +277,12 @@ static bool is_sum_of_pulls(const struct storm_world *world,
 }
 
 /* .. and what closed rounds say of an arm is its mean, however often the hub was built again. */
-static bool are_means_of_pulls(const struct storm_world *world,
-                               const struct tacit_elim_hub_view *view)
+bool rule_elim_are_means_of_pulls(const struct storm_world *world, uint32_t round_count,
+                                  const uint64_t *arms, const double *means)
 {
     for (uint32_t arm = 0; is_told_exactly(world) && arm < world->arms; arm++)
-        if (view->round_count > 0 && tacit_bits_has(view->arms, arm) && world->changes == 0)
-            if (!(fabs(view->means[arm] * (double)TACIT_STEPS - (double)storm_pull(world, arm)) <
-                  1e-3))
+        if (round_count > 0 && tacit_bits_has(arms, arm) && world->changes == 0)
+            if (!(fabs(means[arm] * (double)TACIT_STEPS - (double)storm_pull(world, arm)) < 1e-3))
                 return false;
     return true;
 }
@@ -250,7 +290,7 @@ static bool are_means_of_pulls(const struct storm_world *world,
 static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
 {
     struct tacit_elim_agent_view view;
-    void const *const site = world->nodes[node].state;
+    struct tacit_elim_agent const *const site = agent_at(world, node);
     tacit_elim_agent_look(site, &view);
     digest_elim_agent_view(&view, world->arms);
     bool const says_why = view.halted || view.blocked || (view.waiting && is_anybody_gone(world));
@@ -274,12 +314,12 @@ static void look_at_site(const struct storm_world *world, uint32_t node, struct 
 static void look(const struct storm_world *world, uint32_t node, struct storm_look *look)
 {
     struct tacit_elim_hub_view view;
-    tacit_elim_hub_look(world->nodes[world->sites].state, &view);
-    bool const waits = view.overdue || view.reports_missing > 0; /* and says for whom */
     if (node != world->sites) {
         look_at_site(world, node, look);
         return;
     }
+    tacit_elim_hub_look(world->nodes[node].state, &view);
+    bool const waits = view.overdue || view.reports_missing > 0; /* and says for whom */
     digest_elim_hub_view(&view, world->arms, world->sites);
     for (uint32_t arm = 0; view.is_exact && arm < world->arms; arm++) {
         struct tacit_bounds_interval const at =
@@ -292,7 +332,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
                                 .end = view.finished ? STORM_IS_OVER
                                        : waits       ? STORM_SAYS_WHY
                                                      : STORM_GOES_ON};
-    if (!are_means_of_pulls(world, &view))
+    if (!rule_elim_are_means_of_pulls(world, view.round_count, view.arms, view.means))
         look->broken = "closed rounds are not those of what was played";
 }
 

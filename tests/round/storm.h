@@ -38,6 +38,7 @@ struct storm_event {
 struct storm_update {
     enum tacit_status status;
     bool persist;
+    bool persists_part; /* .. only the first bytes of the node, where it has some (part_bytes) */
     bool drew;          /* all rewards so far are in a draw that waits for its grant */
     bool voids_rewards; /* those that were not drawn are in none any more */
     uint32_t round;     /* of selection's training */
@@ -89,6 +90,7 @@ struct storm_node {
     void *durable;
     void *old; /* of some time ago */
     size_t size;
+    size_t part_bytes; /* that may be made durable without the rest; 0: all together */
     uint32_t site;
     bool is_there;
     uint64_t now_us;
@@ -161,9 +163,12 @@ struct storm_world {
     uint32_t loss;    /* of 100 */
     uint32_t deaths;  /* of 100 steps */
     struct storm_node nodes[STORM_NODES_MAX];
-    uint32_t holders[STORM_SITES_MAX]; /* nodes whose grants a draw needs */
+    uint32_t holders[STORM_SITES_MAX]; /* nodes whose grants a draw needs; none: the hub's */
+    uint32_t near[STORM_SITES_MAX];    /* of peers: who hears what is said to neighbours */
+    uint64_t may_be_copied;            /* sites: of each a holder is not */
     uint64_t copied;                   /* sites that had another state */
-    bool was_put_back;                 /* a hub was */
+    bool was_put_back;                 /* a holder was */
+    bool hub_was_put_back;
     uint64_t term;
     struct storm_letter letters[STORM_LETTERS]; /* the newest; from `next` to `end` are to come */
     uint32_t next;
@@ -217,6 +222,7 @@ struct storm_rule {
     void (*operate)(struct storm_world *world);
     uint32_t
         found[STORM_FOUND_MAX]; /* more schedules: they showed faults that are mended; 0: none */
+    uint32_t unmended;   /* a usual schedule that shows a fault which is there still; 0: none */
     uint32_t open;       /* schedules of the long form that show what is not mended (storm.c) */
     uint32_t impossible; /* faults of enum storm_bug that cannot be: bits */
     uint64_t digest;     /* of all that the usual worlds do */

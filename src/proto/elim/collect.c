@@ -751,6 +751,22 @@ static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
     return TACIT_UNEXPECTED;
 }
 
+/* With seals, what a word shows is looked at before the rest: of a refused one nothing stays. */
+static enum tacit_status hear_or_forget(struct elim_peer_step *step, uint32_t neighbour,
+                                        const struct tacit_elim_message *message)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint64_t *const agreeing = peer->config.has_seals ? elim_peer_agreeing(peer) : NULL;
+    bool const agreed = agreeing == NULL || tacit_bits_has(agreeing, neighbour);
+    enum tacit_status const status = hear(step, neighbour, message);
+    bool const is_refused = status != TACIT_OK && status != TACIT_FORKED;
+    if (is_refused && !agreed && tacit_bits_has(agreeing, neighbour)) {
+        tacit_bits_remove(agreeing, neighbour);
+        step->update->persist = false;
+    }
+    return status;
+}
+
 enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
                                          const struct tacit_elim_message *message,
                                          uint32_t *seen_epoch)
@@ -761,7 +777,7 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
     if (status == TACIT_ROLLBACK)
         *seen_epoch = message->epoch;
     if (status == TACIT_OK)
-        status = hear(step, neighbour, message);
+        status = hear_or_forget(step, neighbour, message);
     if (status != TACIT_OK && status != TACIT_FORKED)
         return status;
     count_work(step, neighbour, message);
