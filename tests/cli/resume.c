@@ -30,11 +30,12 @@
 static const char text[] = "name: long\n"
                            "seed: 5\n"
                            "runs: " RUNS "\n"
-                           "horizon: 100000\n"
+                           "horizon: 1500\n"
                            "agents: 20\n"
                            "checkpoints: 10\n"
                            "environment: {kind: bernoulli, generated: {arms: 10}}\n"
-                           "protocol: {kind: elimination}\n"
+                           "network: {kind: ring}\n"
+                           "protocol: {kind: gossip-ucb}\n"
                            "privacy: {mode: sound, epsilon: 1}\n";
 
 static char folder[TEMP_PATH_BYTES];
