@@ -4,6 +4,7 @@ nothing is released twice, and what cannot be trusted is refused with its reason
 import math
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -155,10 +156,11 @@ def damage_everything(federation, name):
     state = federation.folder / f"state-{name}"
     whole = (state / "state.db").read_bytes()
     middle = len(whole) // 2
+    with sqlite3.connect(f"file:{state / 'state.db'}?mode=ro&immutable=1", uri=True) as base: # a page that is in use: free ones hold nothing
+        page = 4096 * (base.execute("SELECT max(pageno) FROM dbstat").fetchone()[0] - 1)
     for what, data in (("truncated", whole[:middle]), ("empty", b""), ("half a page", whole[:-1000]),
                        ("not a database", b"\xa5" * len(whole)),
-                       ("flipped", whole[:middle] + bytes(byte ^ 255 for byte in whole[middle:middle + 4096]) +
-                        whole[middle + 4096:])):
+                       ("flipped", whole[:page] + bytes(byte ^ 255 for byte in whole[page:page + 4096]) + whole[page + 4096:])):
         (state / "state.db").write_bytes(data)
         code, said = federation.run_to_end(name)
         require(code == 2 and "state" in said, f"{name}, {what}: {code} {said}")

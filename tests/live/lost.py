@@ -15,7 +15,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples
 import gossip  # noqa: E402
 import restore  # noqa: E402
 import runs  # noqa: E402
-import training  # noqa: E402
 
 support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the modules are theirs
 STATE_LOST = 3  # exit code
@@ -97,53 +96,6 @@ def run_of(federation):
     return wait_for("a site answers", lambda: federation.site_status(federation.sites[0]))["run"]
 
 
-def all_have_released(federation):
-    """Each may play a little more until it has: the run must not end."""
-    waiting = [one for one in federation.applications if not (federation.get(one.site, "/v1/ledger") or {}).get("releases")]
-    for one in waiting:
-        one.allowance += 20
-    return not waiting
-
-
-def lost_and_begun_again(federation, word):
-    for site in federation.sites[1:]:
-        asks_its_owner(federation, site)
-    federation.start_all()
-    federation.apply(allowance=100)
-    wait_for("all sites have released", lambda: all_have_released(federation), 120)
-    run = run_of(federation)
-    lose(federation)
-    said = stops(federation, run, f"The protocol {word} is not built again", OVER, "--end-run --run RUN")
-    require("no state of it" in said, said)
-    before = {site: federation.get(site, "/v1/ledger")["releases"] for site in federation.sites}
-    wrong_words_are_refused(federation, word, run)
-    federation.allow(10 ** 9)  # traffic does not wait
-    begin_next(federation, run)
-    wait_for("the second run ends", lambda: (federation.is_finished() or {}).get("run_id") == 2, 120)
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: runs.run_of(federation, site) == 2 and
-                 federation.phase(site) in runs.ENDED, 120)
-    require(federation.status()["winner"] == "arm 0", f"{federation.status()}")
-    federation.end_applications()
-    for site in federation.sites:
-        ledger = federation.get(site, "/v1/ledger")
-        require(ledger["spent"] <= federation.epsilon, f"{site}: spent {ledger['spent']}")
-        first = [one for one in ledger["releases"] if one["run"] == 1]
-        require([one["epoch"] for one in first] == list(range(1, len(first) + 1)), f"{site}: {first}")
-        require(first[:len(before[site])] == before[site], f"{site}: the ledger of the lost run is another one")
-        listed = federation.get(site, "/v1/runs")["runs"]
-        require([one["run_id"] for one in listed] == [1, 2] and listed[0]["run"] == run, f"{listed}")
-        require(all(one["ended"] for one in listed), f"{site}: {listed}")
-    listed = federation.get("coordinator", "/runs")["runs"]
-    require([one["run_id"] for one in listed] == [1, 2] and listed[0]["run"] == run, f"{listed}")
-
-
-@test
-def lost_votes_are_over_and_the_next_run_begins(federation_of):
-    keys = {"accuracy": 0.02, "delta": 0.05, "votes": 2, "tick_ms": 50}
-    lost_and_begun_again(federation_of([0.875, 0.5, 0.125], "votes", keys, kind=runs.Other, horizon=1000000), "votes")
-
-
 @test
 def lost_contexts_are_over_and_the_next_run_begins_without_a_model(federation_of):
     trial = federation_of(kind=runs.Contexts)
@@ -188,17 +140,6 @@ def elimination_may_be_ended_too_whatever_its_term(federation_of):
         wait_for(f"{site} knows", lambda site=site: federation.phase(site) in runs.ENDED, 120)
         require(federation.site_status(site)["term"] == 1 and federation.site_status(site)["winner"] == "arm 0", site)
     federation.end_applications()
-
-
-@test
-def lost_training_says_that_it_is_over(federation_of):
-    trial = training.Training(sites=3, users=3, rounds=200)
-    federation_of.made(trial)
-    trial.start_all()
-    wait_for("the second round", lambda: trial.is_at(2), 120)
-    run = run_of(trial)
-    lose(trial)
-    stops(trial, run, "The protocol select is not built again", OVER, "other data, and new states everywhere")
 
 
 @test
