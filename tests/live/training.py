@@ -264,6 +264,14 @@ def begin_with_a_command_that_waits(federation_of):
     return trial, trial.folder / "state-site-0/training"
 
 
+def is_gone(process):
+    """Whether no process of that id runs any more; it may end while this looks."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 @test
 def whoever_dies_while_a_command_trains_the_round_goes_on(federation_of):
     """In mid-round, one after the other: coordinator, broker, the site itself. Its command waits for the test."""
@@ -272,9 +280,8 @@ def whoever_dies_while_a_command_trains_the_round_goes_on(federation_of):
         began = wait_for(f"a training in round {number}", lambda: list(folder.glob(f"began-{number}-*")), 120)
         trial.kill(who)
         if who == "site-0":
-            process = pathlib.Path("/proc") / began[0].name.split("-")[-1]
-            wait_for("the command is gone with its agent", lambda: not process.exists()
-                     or (process / "stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX", 120)
+            process = began[0].name.split("-")[-1]
+            wait_for("the command is gone with its agent", lambda: is_gone(process), 120)
         trial.start(who)
         if who == "site-0":
             wait_for("it trains again", lambda: len(list(folder.glob(f"began-{number}-*"))) > len(began), 120)
