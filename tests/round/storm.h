@@ -222,7 +222,6 @@ struct storm_rule {
     void (*operate)(struct storm_world *world);
     uint32_t
         found[STORM_FOUND_MAX]; /* more schedules: they showed faults that are mended; 0: none */
-    uint32_t unmended;   /* a usual schedule that shows a fault which is there still; 0: none */
     uint32_t open;       /* schedules of the long form that show what is not mended (storm.c) */
     uint32_t impossible; /* faults of enum storm_bug that cannot be: bits */
     uint64_t digest;     /* of all that the usual worlds do */

@@ -2852,8 +2852,8 @@ static void hub_check_with_another_configuration_is_malformed(void **state)
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_setup other = setup;
     struct driver_core hub = hub_with_reports(&setup, 1);
-    struct tacit_elim_hub_config bad[13];
-    for (size_t i = 0; i < 13; i++)
+    struct tacit_elim_hub_config bad[15];
+    for (size_t i = 0; i < 15; i++)
         bad[i] = hub.hub_config;
     bad[0].run_id++;
     bad[1].schedule.report_count = 3;
@@ -2870,7 +2870,9 @@ static void hub_check_with_another_configuration_is_malformed(void **state)
     bad[10].answers_all = true;
     bad[11].schedule.report_count = 5; /* not even valid */
     bad[12].agent_count = 5;
-    for (size_t i = 0; i < 13; i++)
+    bad[13].numbered_commits = true;
+    bad[14].domain[31] ^= 1;
+    for (size_t i = 0; i < 15; i++)
         assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad[i]), TACIT_MALFORMED);
     driver_close(&hub);
 }

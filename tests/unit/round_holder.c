@@ -78,6 +78,7 @@ static const struct row rows[] = {
     {"a vote names the head", 3, false, NAME_LATE, 3, 0, GOOD, 3},
     {"a vote that a draw has overtaken", 3, false, NAME_LATE, 2, 0, GOOD, 3},
     {"an older one", 3, false, NAME_LATE, 1, 0, LATE, 3},
+    {"a vote names nothing", 1, false, NAME_LATE, NONE, 0, TACIT_FORKED, ROUND_NOTHING, false, 1},
     {"what another state granted", 3, false, NAME_LATE, BEYOND, 0, BEHIND, 3},
 };
 

@@ -211,8 +211,9 @@ enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank
     if (!spreads(peer) && epochs_of(peer)[rank].epoch == 0)
         return TACIT_OK; /* another parent's */
     struct round_holder const holder = elim_peer_holder(peer);
+    bool const is_present = epochs_of(peer)[rank].epoch <= hello->epoch; /* else it came late */
     return follow(step, rank, hello,
-                  round_holder_greet(&holder, rank, hello->commit->commitment, true));
+                  round_holder_greet(&holder, rank, hello->commit->commitment, is_present));
 }
 
 /* No state draws for an epoch that is behind it. */
