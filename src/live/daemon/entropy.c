@@ -84,9 +84,10 @@ struct tacit_entropy live_entropy(enum live_entropy_use use)
         return (struct tacit_entropy){fill_slowly, NULL};
     if (use == LIVE_ENTROPY_OTHER || prefix == NULL)
         return (struct tacit_entropy){fill, NULL};
-    (void)snprintf(path, sizeof path, "%s.%s", prefix, names[use]);
-    if (tapes[use] == NULL)
+    if (tapes[use] == NULL) {
+        (void)snprintf(path, sizeof path, "%s.%s", prefix, names[use]);
         tapes[use] = fopen(path, "rb");
+    }
     return tapes[use] == NULL ? (struct tacit_entropy){fill, NULL}
                               : (struct tacit_entropy){fill_from_tape, tapes[use]};
 }
