@@ -719,3 +719,60 @@ void peer_net_run(struct peer_net *net)
             wake(net, next);
     }
 }
+
+/* ---- Worlds, deaths and damage ---- */
+
+struct peer_net *peer_world_played(const struct peer_world *world, bool is_shuffled, bool is_shared)
+{
+    struct peer_net *const net =
+        peer_net_open(&world->setup, world->network, world->means, is_shared);
+    net->is_shuffled = is_shuffled;
+    net->order = world->rng;
+    peer_net_run(net);
+    return net;
+}
+
+void peer_expect_same_records(const struct peer_net *a, const struct peer_net *b)
+{
+    for (uint32_t agent = 0; agent <= a->setup.base.agent_count; agent++)
+        assert_memory_equal(&a->records[agent], &b->records[agent], sizeof a->records[agent]);
+}
+
+static void expect_death_changes_nothing(const struct peer_world *world,
+                                         const struct peer_net *plain, uint64_t step,
+                                         enum peer_death death)
+{
+    struct peer_net *const net = peer_net_open(&world->setup, world->network, world->means, false);
+    net->death = death;
+    net->death_at = step;
+    peer_net_run(net);
+    peer_expect_same_records(plain, net);
+    peer_net_close(net);
+}
+
+void peer_expect_deaths_change_nothing(const struct peer_world *world)
+{
+    struct peer_net *const plain = peer_world_played(world, false, false);
+    uint64_t const stride = 1 + plain->step_count / 80;
+    for (uint64_t step = 1; step <= plain->step_count; step += stride)
+        for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
+            expect_death_changes_nothing(world, plain, step, (enum peer_death)death);
+    peer_net_close(plain);
+}
+
+uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struct peer_core *))
+{
+    uint32_t refused = 0;
+    for (size_t bit = 0; bit < 8 * (core->size + core->table_size); bit++) {
+        struct peer_core damaged = peer_copy(core);
+        bool const is_state = bit / 8 < core->size;
+        uint8_t *const bytes = is_state ? damaged.state : (void *)damaged.table;
+        bytes[bit / 8 - (is_state ? 0 : core->size)] ^= (uint8_t)(1u << bit % 8);
+        if (peer_check(&damaged) == TACIT_OK)
+            drive(&damaged);
+        else
+            refused += is_state ? 1 : 0;
+        peer_close(&damaged);
+    }
+    return refused;
+}

@@ -146,4 +146,25 @@ void peer_net_close(struct peer_net *net);
 /* Everybody starts; then messages are delivered and timers run off until everybody plays its last
  * arm or is at T. Fails the test if that does not happen. */
 void peer_net_run(struct peer_net *net);
+
+/* A network that chance drew, with what is played in it. */
+struct peer_world {
+    struct network *network;
+    struct peer_setup setup;
+    struct tacit_rng rng; /* of the order in which messages are delivered */
+    double means[NETWORK_AGENTS_MAX * PEER_ARMS_MAX];
+};
+
+/* A run of it to its end. To be closed. */
+struct peer_net *peer_world_played(const struct peer_world *world, bool is_shuffled,
+                                   bool is_shared);
+void peer_expect_same_records(const struct peer_net *a, const struct peer_net *b);
+
+/* Some 80 steps of a run, each in a run of its own: who makes it dies in it, before or after
+ * anything of it is durable or said. */
+void peer_expect_deaths_change_nothing(const struct peer_world *world);
+
+/* Flips each bit of a state, and of its table, by itself; drives what is a state all the same.
+ * Gives how many bits of the state are refused. */
+uint32_t peer_damage_every_bit(const struct peer_core *core, void (*drive)(struct peer_core *));
 #endif

@@ -1065,19 +1065,8 @@ static void step_damaged(struct peer_core *core)
 
 static void damage_every_bit(const struct peer_core *core)
 {
-    uint32_t refused = 0;
-    for (size_t bit = 0; bit < 8 * (core->size + core->table_size); bit++) {
-        struct peer_core damaged = peer_copy(core);
-        bool const is_state = bit / 8 < core->size;
-        uint8_t *const bytes = is_state ? damaged.state : (void *)damaged.table;
-        bytes[bit / 8 - (is_state ? 0 : core->size)] ^= (uint8_t)(1u << bit % 8);
-        if (peer_check(&damaged) == TACIT_OK)
-            step_damaged(&damaged);
-        else
-            refused += is_state ? 1 : 0;
-        peer_close(&damaged);
-    }
-    assert_true(refused > 4 * core->size); /* more than half of the bits */
+    assert_true(peer_damage_every_bit(core, step_damaged) >
+                4 * core->size); /* more than half of the bits */
 }
 
 static void peer_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
@@ -1167,16 +1156,9 @@ static void hub_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 
 #define NET_AGENTS_MAX 14u
 
-struct world {
-    struct network *network;
-    struct peer_setup setup;
-    struct tacit_rng rng;
-    double means[NET_AGENTS_MAX * PEER_ARMS_MAX];
-};
-
-static struct world world_of(uint64_t seed)
+static struct peer_world world_of(uint64_t seed)
 {
-    struct world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct peer_world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
     struct tacit_rng *const rng = &world.rng;
     uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, NET_AGENTS_MAX);
     uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, PEER_ARMS_MAX - 1);
@@ -1253,51 +1235,24 @@ static void expect_rounds_of_the_releases(const struct peer_net *net)
     }
 }
 
-static struct peer_net *played(struct world *world, bool is_shuffled, bool is_shared)
-{
-    struct peer_net *const net =
-        peer_net_open(&world->setup, world->network, world->means, is_shared);
-    net->is_shuffled = is_shuffled;
-    net->order = world->rng;
-    peer_net_run(net);
-    return net;
-}
-
-static void expect_same_records(const struct peer_net *a, const struct peer_net *b)
-{
-    for (uint32_t agent = 0; agent <= a->setup.base.agent_count; agent++)
-        assert_memory_equal(&a->records[agent], &b->records[agent], sizeof a->records[agent]);
-}
-
 static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **state)
 {
     (void)state;
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 250; seed++) {
-        struct world world = world_of(seed);
-        struct peer_net *const plain = played(&world, false, false);
+        struct peer_world world = world_of(seed);
+        struct peer_net *const plain = peer_world_played(&world, false, false);
         expect_rounds_of_the_releases(plain);
         rounds += plain->records[world.setup.base.agent_count].round_count;
         for (uint32_t variant = 1; variant < 4; variant++) {
-            struct peer_net *const other = played(&world, variant != 2, variant >= 2);
-            expect_same_records(plain, other);
+            struct peer_net *const other = peer_world_played(&world, variant != 2, variant >= 2);
+            peer_expect_same_records(plain, other);
             peer_net_close(other);
         }
         peer_net_close(plain);
         network_free(world.network);
     }
     assert_true(rounds > 500);
-}
-
-static void expect_death_changes_nothing(const struct world *world, const struct peer_net *plain,
-                                         uint64_t step, enum peer_death death)
-{
-    struct peer_net *const net = peer_net_open(&world->setup, world->network, world->means, false);
-    net->death = death;
-    net->death_at = step;
-    peer_net_run(net);
-    expect_same_records(plain, net);
-    peer_net_close(net);
 }
 
 /* A relay, a sink or the hub dies in the step number n, before or after anything of it is durable
@@ -1307,13 +1262,8 @@ static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
     (void)state;
     for (uint64_t seed = 101; seed <= 110; seed++) {
-        struct world world = world_of(seed);
-        struct peer_net *const plain = played(&world, false, false);
-        uint64_t const stride = 1 + plain->step_count / 80;
-        for (uint64_t step = 1; step <= plain->step_count; step += stride)
-            for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
-                expect_death_changes_nothing(&world, plain, step, (enum peer_death)death);
-        peer_net_close(plain);
+        struct peer_world world = world_of(seed);
+        peer_expect_deaths_change_nothing(&world);
         network_free(world.network);
     }
 }

@@ -1711,19 +1711,8 @@ static void step_damaged(struct peer_core *core)
 /* Every bit of a state, and of its table, flipped one at a time. */
 static void damage_every_bit(const struct peer_core *core)
 {
-    uint32_t refused = 0;
-    for (size_t bit = 0; bit < 8 * (core->size + core->table_size); bit++) {
-        struct peer_core damaged = peer_copy(core);
-        bool const is_state = bit / 8 < core->size;
-        uint8_t *const bytes = is_state ? damaged.state : (void *)damaged.table;
-        bytes[bit / 8 - (is_state ? 0 : core->size)] ^= (uint8_t)(1u << bit % 8);
-        if (peer_check(&damaged) == TACIT_OK)
-            step_damaged(&damaged);
-        else
-            refused += is_state ? 1 : 0;
-        peer_close(&damaged);
-    }
-    assert_true(refused > 4 * core->size); /* more than half of the bits */
+    assert_true(peer_damage_every_bit(core, step_damaged) >
+                4 * core->size); /* more than half of the bits */
 }
 
 static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
@@ -1836,16 +1825,9 @@ static void newest_release_is_shown_as_the_report_of_a_star(void **state)
 
 #define NET_AGENTS_MAX 14u
 
-struct world {
-    struct network *network;
-    struct peer_setup setup;
-    struct tacit_rng rng;
-    double means[NET_AGENTS_MAX * PEER_ARMS_MAX];
-};
-
-static struct world world_of(uint64_t seed)
+static struct peer_world world_of(uint64_t seed)
 {
-    struct world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct peer_world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
     struct tacit_rng *const rng = &world.rng;
     uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, NET_AGENTS_MAX);
     uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, PEER_ARMS_MAX - 1);
@@ -1922,22 +1904,6 @@ static void expect_same_rounds(const struct peer_record *a, const struct peer_re
     assert_memory_equal(a->rounds, b->rounds, count * sizeof a->rounds[0]);
 }
 
-static void expect_same_records(const struct peer_net *a, const struct peer_net *b)
-{
-    for (uint32_t agent = 0; agent <= a->setup.base.agent_count; agent++)
-        assert_memory_equal(&a->records[agent], &b->records[agent], sizeof a->records[agent]);
-}
-
-static struct peer_net *played(struct world *world, bool is_shuffled, bool is_shared)
-{
-    struct peer_net *const net =
-        peer_net_open(&world->setup, world->network, world->means, is_shared);
-    net->is_shuffled = is_shuffled;
-    net->order = world->rng;
-    peer_net_run(net);
-    return net;
-}
-
 /* Own tables and a shared one, as sent and in a random order: the same releases, the same means to
  * the last bit, the same arm sets, and those that follow from the releases. */
 static void all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery(void **state)
@@ -1945,16 +1911,16 @@ static void all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery(void
     (void)state;
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 250; seed++) {
-        struct world world = world_of(seed);
-        struct peer_net *const plain = played(&world, false, false);
+        struct peer_world world = world_of(seed);
+        struct peer_net *const plain = peer_world_played(&world, false, false);
         for (uint32_t agent = 0; agent < world.setup.base.agent_count; agent++) {
             expect_same_rounds(&plain->records[0], &plain->records[agent]);
             expect_rounds_of_the_releases(plain, agent);
         }
         rounds += plain->records[0].round_count;
         for (uint32_t variant = 1; variant < 4; variant++) {
-            struct peer_net *const other = played(&world, variant != 2, variant >= 2);
-            expect_same_records(plain, other);
+            struct peer_net *const other = peer_world_played(&world, variant != 2, variant >= 2);
+            peer_expect_same_records(plain, other);
             peer_net_close(other);
         }
         peer_net_close(plain);
@@ -1967,15 +1933,15 @@ static void peers_that_move_before_every_step_continue_identically(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        struct world world = world_of(seed);
-        struct peer_net *const still = played(&world, true, false);
+        struct peer_world world = world_of(seed);
+        struct peer_net *const still = peer_world_played(&world, true, false);
         struct peer_net *const moving =
             peer_net_open(&world.setup, world.network, world.means, false);
         moving->is_shuffled = true;
         moving->is_moving = true;
         moving->order = world.rng;
         peer_net_run(moving);
-        expect_same_records(still, moving);
+        peer_expect_same_records(still, moving);
         assert_int_equal(still->step_count, moving->step_count);
         for (uint32_t agent = 0; agent < world.setup.base.agent_count; agent++)
             assert_memory_equal(still->peers[agent].state, moving->peers[agent].state,
@@ -1986,17 +1952,6 @@ static void peers_that_move_before_every_step_continue_identically(void **state)
     }
 }
 
-static void expect_death_changes_nothing(const struct world *world, const struct peer_net *plain,
-                                         uint64_t step, enum peer_death death)
-{
-    struct peer_net *const net = peer_net_open(&world->setup, world->network, world->means, false);
-    net->death = death;
-    net->death_at = step;
-    peer_net_run(net);
-    expect_same_records(plain, net);
-    peer_net_close(net);
-}
-
 /* A peer dies in the step number n, before or after anything of it is durable or said, and comes
  * back with its disk, for every n: nothing is released anew, and everybody decides as if nothing
  * had happened. */
@@ -2004,13 +1959,8 @@ static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
     (void)state;
     for (uint64_t seed = 101; seed <= 110; seed++) {
-        struct world world = world_of(seed);
-        struct peer_net *const plain = played(&world, false, false);
-        uint64_t const stride = 1 + plain->step_count / 80;
-        for (uint64_t step = 1; step <= plain->step_count; step += stride)
-            for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
-                expect_death_changes_nothing(&world, plain, step, (enum peer_death)death);
-        peer_net_close(plain);
+        struct peer_world world = world_of(seed);
+        peer_expect_deaths_change_nothing(&world);
         network_free(world.network);
     }
 }

@@ -420,19 +420,8 @@ static void step_damaged(struct peer_core *core)
 
 static void damage_every_bit(const struct peer_core *core)
 {
-    uint32_t refused = 0;
-    for (size_t bit = 0; bit < 8 * (core->size + core->table_size); bit++) {
-        struct peer_core damaged = peer_copy(core);
-        bool const is_state = bit / 8 < core->size;
-        uint8_t *const bytes = is_state ? damaged.state : (void *)damaged.table;
-        bytes[bit / 8 - (is_state ? 0 : core->size)] ^= (uint8_t)(1u << bit % 8);
-        if (peer_check(&damaged) == TACIT_OK)
-            step_damaged(&damaged);
-        else
-            refused += is_state ? 1 : 0;
-        peer_close(&damaged);
-    }
-    assert_true(refused > 2 * core->size); /* hashes may be anything */
+    assert_true(peer_damage_every_bit(core, step_damaged) >
+                2 * core->size); /* hashes may be anything */
 }
 
 static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
@@ -693,16 +682,9 @@ static void parent_whose_epoch_is_over_grants_and_asks_for_no_report(void **stat
 
 #define NET_AGENTS_MAX 10u
 
-struct net_world {
-    struct network *network;
-    struct peer_setup setup;
-    struct tacit_rng rng;
-    double means[NET_AGENTS_MAX * ARMS];
-};
-
-static struct net_world net_world_of(uint64_t seed, bool has_grants)
+static struct peer_world net_world_of(uint64_t seed, bool has_grants)
 {
-    struct net_world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct peer_world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
     struct tacit_rng *const rng = &world.rng;
     uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, NET_AGENTS_MAX);
     bool const gathers = seed % 2 == 0;
@@ -719,34 +701,18 @@ static struct net_world net_world_of(uint64_t seed, bool has_grants)
     return world;
 }
 
-static struct peer_net *played(struct net_world *world, bool is_shuffled, bool is_shared)
-{
-    struct peer_net *const net =
-        peer_net_open(&world->setup, world->network, world->means, is_shared);
-    net->is_shuffled = is_shuffled;
-    net->order = world->rng;
-    peer_net_run(net);
-    return net;
-}
-
-static void expect_same_records(const struct peer_net *a, const struct peer_net *b)
-{
-    for (uint32_t agent = 0; agent <= a->setup.base.agent_count; agent++)
-        assert_memory_equal(&a->records[agent], &b->records[agent], sizeof a->records[agent]);
-}
-
 /* Graphs and hybrids: releases, means and decisions to the last bit. */
 static void grants_change_no_result_in_any_order_of_delivery(void **state)
 {
     uint32_t rounds = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        struct net_world without = net_world_of(seed, false);
-        struct net_world with = net_world_of(seed, true);
-        struct peer_net *const plain = played(&without, false, false);
+        struct peer_world without = net_world_of(seed, false);
+        struct peer_world with = net_world_of(seed, true);
+        struct peer_net *const plain = peer_world_played(&without, false, false);
         for (uint32_t variant = 0; variant < 3; variant++) {
-            struct peer_net *const net = played(&with, variant > 0, variant == 2);
-            expect_same_records(plain, net);
+            struct peer_net *const net = peer_world_played(&with, variant > 0, variant == 2);
+            peer_expect_same_records(plain, net);
             peer_net_close(net);
         }
         rounds += plain->records[0].round_count;
@@ -763,20 +729,8 @@ static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
     (void)state;
     for (uint64_t seed = 101; seed <= 106; seed++) {
-        struct net_world world = net_world_of(seed, true);
-        struct peer_net *const plain = played(&world, false, false);
-        uint64_t const stride = 1 + plain->step_count / 80;
-        for (uint64_t step = 1; step <= plain->step_count; step += stride)
-            for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++) {
-                struct peer_net *const net =
-                    peer_net_open(&world.setup, world.network, world.means, false);
-                net->death = (enum peer_death)death;
-                net->death_at = step;
-                peer_net_run(net);
-                expect_same_records(plain, net);
-                peer_net_close(net);
-            }
-        peer_net_close(plain);
+        struct peer_world world = net_world_of(seed, true);
+        peer_expect_deaths_change_nothing(&world);
         network_free(world.network);
     }
 }
