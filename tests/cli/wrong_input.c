@@ -368,6 +368,12 @@ static const struct wrong cases[] = {
      .begins = "--set: horizon: 100 is too short for the first epoch of 3 arms and 3 reports, with "
                "a delay of 1 slot; ",
      .says = "allowed: at least "},
+    {.name = "a graph whose delay takes hours to know",
+     .line = 8,
+     .text = NETWORK("regular, degree: 8"),
+     .options = {"--set", "agents=300000"},
+     .begins = "@:8: network: its diameter is from ",
+     .says = " hours of searches; allowed: a graph of which they are known sooner"},
 
     /* Edges */
     SPOILT("edges without a file", 8, NETWORK("edges"), "@:8: network.file: ", "missing"),
