@@ -2,12 +2,15 @@
 # A bare Debian 12 in a folder, in it a clone of what is committed, and there what a newcomer does: the first block of the README, as it
 # stands. Of this machine it has the package sources with their keys and proxies, and nothing else: no compiler, no curl, no data set.
 #
-# usage: bare_root.sh [--no-pty] [COMMAND]      --no-pty: without pseudo-terminals and sysfs, as in small containers
+# usage: bare_root.sh [--no-pty] [--wheel WHEEL] [COMMAND]
+# --no-pty: without pseudo-terminals and sysfs, as in small containers. --wheel: not the project but this wheel and the folder python (README, example,
+# tests), with python3-venv in the place of git and make.
 # Root on Debian, 4 GB under build-bare, where the bare system is kept for the next time. The exit code is the command's; 3, and one line: no
 # root can be made here, and nothing was run. Mounts and processes live in namespaces of their own and end with this script, however it ends.
 set -euo pipefail
-pty=yes
+pty=yes wheel=
 [ "${1-}" != --no-pty ] || { pty=no; shift; }
+[ "${1-}" != --wheel ] || { wheel=$(realpath "$2"); shift 2; }
 cd "$(dirname "$0")/.."
 project=$PWD base=$PWD/build-bare/base root=$PWD/build-bare/root.$$ log=$PWD/build-bare/log.$$
 child=
@@ -54,7 +57,7 @@ copy_sources() {
     local file
     rm -f "$root/etc/apt/sources.list"
     for file in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/apt/keyrings /usr/share/keyrings /etc/ssl/certs \
-        /etc/resolv.conf /etc/hosts; do
+        /etc/pip.conf /etc/resolv.conf /etc/hosts; do
         [ ! -e "$file" ] || { mkdir -p "$root$(dirname "$file")" && cp -rLT "$file" "$root$file" 2>/dev/null; } || :
     done
 }
@@ -73,7 +76,7 @@ if [ "$pty" = yes ]; then
 fi
 exec chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@" bash -ec "$command"
 '
-mapfile -t proxies < <(env | grep -iE '^(https?|no|all)_proxy=' || :)
+mapfile -t proxies < <(env | grep -iE '^(https?|no|all)_proxy=|^PIP_(CERT|INDEX_URL|EXTRA_INDEX_URL|DEFAULT_TIMEOUT)=' || :)
 inside() {
     apart bash -c "$enter" enter "$root" "$pty" "$1" "${proxies[@]}"
 }
@@ -88,10 +91,19 @@ apart true 2>"$log" || cannot "$(tail -n 1 "$log")"
 cp -a "$base" "$root"
 copy_sources
 inside ': it can be entered' >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
-inside '{ apt-get -qq update; DEBIAN_FRONTEND=noninteractive apt-get -qq -y install git make; }' >"$log" 2>&1 ||
-    cannot "apt-get does not install git and make in it: $(tail -n 1 "$log")"
-git clone -q "$project" "$root/root/project"
-first_block=$(sed -n '/^```sh$/,/^```$/{ /^```sh$/d; /^```$/q; p }' "$root/root/project/README.md")
+packages=${wheel:+python3-venv}
+packages=${packages:-git make}
+inside "{ apt-get -qq update; DEBIAN_FRONTEND=noninteractive apt-get -qq -y install $packages; }" >"$log" 2>&1 ||
+    cannot "apt-get does not install $packages in it: $(tail -n 1 "$log")"
+copy_sources # again: ca-certificates, if it came along, wrote its own list
+place=$root/root/project
+if [ -n "$wheel" ]; then
+    mkdir "$place"
+    cp "$wheel" python/README.md python/example.py python/tests/test_experiments.py "$place"
+else
+    git clone -q "$project" "$place"
+fi
+first_block=$(sed -n '/^```sh$/,/^```$/{ /^```sh$/d; /^```$/q; p }' "$place/README.md")
 inside "cd ~/project
 ${*:-$first_block}
 :" # not the last command, which would be the first process: bash ends what others leave behind

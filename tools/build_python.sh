@@ -1,12 +1,12 @@
 #!/bin/sh
 # Makes the wheel of the Python package, installs it beside, and tests what was installed; the strategy for Flower in a virtual
-# environment of its own, DIRECTORY/flower, which is made once (half a gigabyte, from the package index of pip).
+# environment of its own, DIRECTORY/flower, which is made once (half a gigabyte, from the package index of pip); the wheel also in a bare Debian.
 #
 # usage: build_python.sh DIRECTORY, which was built with -Dpython=true -Dwheel=true. PYTHON: the interpreter, which has cffi and numpy.
 set -eu
 directory=$1
 python=${PYTHON:-/usr/bin/python3}
-others='flwr[simulation]==1.41.0 distributed==2025.9.1 pandas'
+others='flwr[simulation]==1.41.0 distributed==2025.9.1 pandas mpi4py'
 rm -rf "$directory/package" "$directory/plain" "$directory/wheel" "$directory/site"
 mkdir -p "$directory/package" "$directory/plain" "$directory/wheel"
 cp -r python/tacit python/pyproject.toml python/setup.py "$directory/package"
@@ -54,4 +54,14 @@ trap 'rm -rf "$scratch"' EXIT
 PYTHONPATH=$directory/site RAY_TMPDIR=$scratch \
     "$directory/flower/bin/python" python/tests/test_flower.py
 PYTHONPATH=$directory/site "$directory/flower/bin/python" python/tests/test_frames.py
+
+# What a newcomer does, in its minute, and the tests of what was installed, without a compiler; 3: it said why no such root can be made.
+newcomer=$(sed -n '/^```sh$/,/^```$/{ /^```/d; p }' python/README.md)
+tools/bare_root.sh --wheel "$directory"/wheel/*.whl "
+{ $newcomer; } >log 2>&1 || { cat log; exit 1; }
+tail -n 4 log
+echo \"from nothing to a figure in a bare root: \$SECONDS s\"
+[ \$SECONDS -le 60 ] && test -s regret.svg
+! command -v cc gcc c++ clang || exit 1
+TACIT_CLI=v/bin/tacit v/bin/python test_experiments.py" || [ $? = 3 ]
 ls "$directory"/wheel/*.whl

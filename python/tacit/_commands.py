@@ -90,7 +90,7 @@ def compare(experiments: Any, *, over: Optional[Mapping[str, Iterable[Any]]] = N
                    for i in range(shares)]
         for share in waiting:
             share.result()
-    call([*words, *options(threads=threads), *_quiet(progress), "--", *files], progress=progress, work=_host(policies, environments))
+    call([*words, *options(threads=threads), *_quiet(progress), "--", *files], progress=progress, work=_host(policies, environments), is_led=executor is not None)
     return Comparison(folder)
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Mapping, Optional, Sequence
 
 from ._errors import ExperimentError, PolicyError
 
@@ -69,13 +69,13 @@ class _Listener:
         return "\n".join(line.split("\r")[-1].replace("\x1b[K", "") for line in told.split("\n"))
 
 
-def _spawn(words: Sequence[str], out: int, errors: int) -> int:
-    done = subprocess.Popen([program(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=errors)  # pylint: disable=consider-using-with
+def _spawn(words: Sequence[str], out: int, errors: int, environment: Mapping[str, str]) -> int:
+    done = subprocess.Popen([program(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=environment)  # pylint: disable=consider-using-with
     done.returncode = 0  # waited for here, by its number
     return done.pid
 
 
-def _fork(work: Callable[[List[str]], int], words: Sequence[str], out: int, errors: int) -> int:
+def _fork(work: Callable[[List[str]], int], words: Sequence[str], out: int, errors: int, environment: Mapping[str, str]) -> int:
     """A child of this interpreter, which has our objects: policies that are written here play in it."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -87,6 +87,8 @@ def _fork(work: Callable[[List[str]], int], words: Sequence[str], out: int, erro
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.dup2(out, 1)
         os.dup2(errors, 2)
+        for name in set(os.environ) - set(environment):
+            del os.environ[name]
         code = work(["tacit", *words])
     except BaseException as error:  # pylint: disable=broad-exception-caught
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
@@ -94,16 +96,18 @@ def _fork(work: Callable[[List[str]], int], words: Sequence[str], out: int, erro
         os._exit(code)
 
 
-def call(words: Sequence[str], *, progress: Optional[bool] = None, work: Optional[Callable[[List[str]], int]] = None) -> str:
-    """Calls the program with these words and returns what it prints. work: plays in a child of this process instead.
+def call(words: Sequence[str], *, progress: Optional[bool] = None, work: Optional[Callable[[List[str]], int]] = None, is_led: bool = False) -> str:
+    """Calls the program with these words and returns what it prints. work: plays in a child of this process instead. is_led: an executor says who plays
+    what, so that mpirun's word of several ranks is none for the program.
 
     ExperimentError: what was asked for is wrong. KeyboardInterrupt ends the work, too.
     """
     shows = wants_progress(progress)
+    environment = {name: value for name, value in os.environ.items() if not (is_led and name == "OMPI_COMM_WORLD_SIZE")}
     out_read, out_write = os.pipe()
     error_read, error_write = pty.openpty() if shows else os.pipe()
     try:
-        child = _fork(work, words, out_write, error_write) if work else _spawn(words, out_write, error_write)
+        child = _fork(work, words, out_write, error_write, environment) if work else _spawn(words, out_write, error_write, environment)
     finally:
         os.close(out_write)
         os.close(error_write)

@@ -93,6 +93,15 @@ class Last(tacit.Policy):
                 file.write(f"{t} {arm} {reward}")
 
 
+class Losing(concurrent.futures.ProcessPoolExecutor):
+    """One of its workers ends while another plays."""
+
+    def submit(self, *given):
+        found = super().submit(*given)
+        super().submit(os._exit, 1)
+        return found
+
+
 def random_experiment(chance):
     arms = chance.randint(2, 6)
     kind = chance.choice(["elimination", "phased-index", "votes", "index", "gossip-ucb"])
@@ -192,6 +201,17 @@ class Commands(unittest.TestCase):
         with self.assertRaises(tacit.ExperimentError), concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
             tacit.compare({**UCB1, "agents": 1}, over={"nokey": [1]}, runs=0, executor=pool)
 
+    def test_a_lost_worker_costs_its_share_and_the_same_call_goes_on(self):
+        given, over = {**UCB1, "horizon": 200000, "runs": 12}, {"agents": [1, 3]}
+        spawn = multiprocessing.get_context("spawn")
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            with self.assertRaises(concurrent.futures.BrokenExecutor), Losing(2, mp_context=spawn) as pool:
+                tacit.compare(given, over=over, executor=pool, shares=3, out=out)
+            with concurrent.futures.ProcessPoolExecutor(2, mp_context=spawn) as pool:
+                found = tacit.compare(given, over=over, executor=pool, shares=3, out=out)
+        self.assertEqual([cell.metrics for cell in found.cells], [cell.metrics for cell in tacit.compare(given, over=over).cells])
+
     def test_reproduce_finds_the_papers_of_the_package(self):
         with self.assertRaisesRegex(tacit.ExperimentError, "p1"):
             tacit.reproduce("p99", fast=True)
@@ -211,6 +231,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(said[1], "False")
 
     def test_an_interrupt_ends_the_work_at_once(self):
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
         for more in ({}, {"policy": Drawn()}):
             timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
             timer.start()

@@ -1,9 +1,13 @@
 """Frames, and a real Dask cluster of two workers on this machine: what needs packages that the package itself does without."""
+import json
 import math
+import os
 import runpy
+import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
-import os
 from pathlib import Path
 
 import pandas
@@ -54,6 +58,25 @@ class Dask(unittest.TestCase):
             found = tacit.compare(EXPERIMENT, over={"agents": [1, 2]}, executor=client.get_executor(), shares=4, out=folder)
             self.assertEqual([cell.to_dict()["metrics"] for cell in found.cells], [cell.to_dict()["metrics"] for cell in whole.cells])
             self.assertEqual([cell.to_dict()["curve"] for cell in found.cells], [cell.to_dict()["curve"] for cell in whole.cells])
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "mpirun is not here (openmpi-bin)")
+class Mpi(unittest.TestCase):
+    def test_its_workers_shares_are_one_machine_s_results(self):
+        whole = tacit.compare(EXPERIMENT, over={"agents": [1, 2]})
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "script.py"
+            script.write_text(f"""import json, tacit
+from mpi4py.futures import MPIPoolExecutor
+if __name__ == "__main__":
+    with MPIPoolExecutor() as pool:
+        found = tacit.compare({EXPERIMENT}, over={{"agents": [1, 2]}}, executor=pool, shares=4, out={folder + "/out"!r})
+    print(json.dumps([cell.metrics for cell in found.cells]))
+""", encoding="utf-8")
+            told = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", sys.executable, "-m", "mpi4py.futures", script], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertEqual(json.loads(told.stdout), [cell.metrics for cell in whole.cells])
 
 
 if __name__ == "__main__":
