@@ -54,6 +54,9 @@ static const struct offer offers[] = {
 #define OFFERS_MAX (OFFER_COUNT * NETWORK_COUNT)
 #define PLANS_MAX (OFFERS_MAX + 1) /* and the file's own */
 
+static const char *const weekdays[TACIT_WEEKDAYS] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                                     "Friday", "Saturday", "Sunday"};
+
 struct plan {
     char protocol[WORDS_BYTES];
     const char *network;
@@ -94,6 +97,7 @@ struct search {
     char name[100];                                            /* of the experiment */
     struct plan plans[PLANS_MAX];
     uint32_t plan_count;
+    double traffic[TACIT_WEEKDAYS]; /* of the file's rows; all 0: nothing says when they were */
     bool stopped;
 };
 
@@ -455,6 +459,40 @@ static void say(const struct search *search, char text[FORECAST_BYTES], size_t s
     }
 }
 
+/* NaN: nothing says how many slots there are in a day. */
+static double days_of(const struct search *search, double slots)
+{
+    bool has_traffic = false;
+    for (uint32_t i = 0; i < TACIT_WEEKDAYS; i++)
+        has_traffic = has_traffic || search->traffic[i] > 0;
+    return has_traffic && isfinite(slots) ? tacit_traffic_days(search->traffic, slots) : NAN;
+}
+
+/* "24,304 slots: about 21 days at the traffic of these rows, by weekday: Monday 1210, ..." */
+static void say_days(const struct search *search, char text[FORECAST_BYTES])
+{
+    double least = NAN;
+    for (uint32_t i = 0; i < search->plan_count; i++)
+        least = fmin(least, search->plans[i].slots_needed);
+    double const days = days_of(search, least);
+    struct tacit_text list = tacit_text_init(text, FORECAST_BYTES);
+    char part[120];
+    char slots[TACIT_REPORT_COUNT_BYTES];
+    if (!isfinite(days))
+        return;
+    tacit_report_count_text((uint64_t)least, slots);
+    (void)snprintf(part, sizeof part,
+                   "%s slots: about %.0f day%s at the traffic of these rows, by weekday:", slots,
+                   days, days > 1 ? "s" : "");
+    tacit_text_add(&list, part);
+    for (uint32_t i = 0; i < TACIT_WEEKDAYS; i++) {
+        (void)snprintf(part, sizeof part, "%s %.3s %.4g", i == 0 ? "" : ",", weekdays[i],
+                       search->traffic[i]);
+        tacit_text_add(&list, part);
+    }
+    tacit_text_add(&list, " a site");
+}
+
 static json_t *number_json(double value)
 {
     if (!isfinite(value))
@@ -470,29 +508,47 @@ static json_t *kind_json(const char *words)
     return json_stringn(kind, strcspn(kind, ",}"));
 }
 
-static json_t *plan_json(const struct plan *plan)
+static json_t *plan_json(const struct search *search, const struct plan *plan)
 {
-    return json_pack("{s:o, s:o, s:b, s:{s:s, s:s}, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
-                     "protocol", kind_json(plan->protocol), "network", kind_json(plan->network),
-                     "own", plan->is_own, "settings", "protocol", plan->protocol, "network",
-                     plan->network, "horizon_formula", number_json(plan->formula * plan->samples),
-                     "horizon_needed", number_json(plan->slots_needed * plan->samples),
-                     "slots_needed", number_json(plan->slots_needed), "decides", plan->decides,
-                     "rounds", number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
-                     number_json(plan->cost), "regret", number_json(plan->regret), "regret_formula",
-                     number_json(plan->regret_formula));
+    double const days = days_of(search, plan->slots_needed);
+    json_t *const object =
+        json_pack("{s:o, s:o, s:b, s:{s:s, s:s}, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+                  "protocol", kind_json(plan->protocol), "network", kind_json(plan->network), "own",
+                  plan->is_own, "settings", "protocol", plan->protocol, "network", plan->network,
+                  "horizon_formula", number_json(plan->formula * plan->samples), "horizon_needed",
+                  number_json(plan->slots_needed * plan->samples), "slots_needed",
+                  number_json(plan->slots_needed), "decides", plan->decides, "rounds",
+                  number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
+                  number_json(plan->cost), "regret", number_json(plan->regret), "regret_formula",
+                  number_json(plan->regret_formula));
+    if (isfinite(days))
+        (void)json_object_set_new(object, "days_needed", number_json(days));
+    return object;
+}
+
+/* NULL: nothing says when rows were logged. */
+static json_t *traffic_json(const struct search *search)
+{
+    if (isnan(days_of(search, 0)))
+        return NULL;
+    json_t *const object = json_object();
+    for (uint32_t i = 0; i < TACIT_WEEKDAYS; i++)
+        (void)json_object_set_new(object, weekdays[i], number_json(search->traffic[i]));
+    return object;
 }
 
 /* One object with a line feed at its end, to be given to free(). NULL: no memory. */
-static char *plans_json(const struct search *search, const char *sentence)
+static char *plans_json(const struct search *search, const char *sentence, const char *days)
 {
     json_t *const plans = json_array();
     for (uint32_t i = 0; i < search->plan_count; i++)
-        (void)json_array_append_new(plans, plan_json(&search->plans[i]));
-    json_t *const root = json_pack("{s:o, s:o, s:s, s:s*, s:s*}", "plans", plans, "horizon",
-                                   json_integer((json_int_t)search->horizon), "sentence", sentence,
-                                   "instance", search->apart[0] == '\0' ? NULL : search->apart,
-                                   "remark", search->remark[0] == '\0' ? NULL : search->remark);
+        (void)json_array_append_new(plans, plan_json(search, &search->plans[i]));
+    json_t *const root =
+        json_pack("{s:o, s:o, s:s, s:s*, s:s*, s:s*, s:o*}", "plans", plans, "horizon",
+                  json_integer((json_int_t)search->horizon), "sentence", sentence, "instance",
+                  search->apart[0] == '\0' ? NULL : search->apart, "remark",
+                  search->remark[0] == '\0' ? NULL : search->remark, "days",
+                  days[0] == '\0' ? NULL : days, "traffic", traffic_json(search));
     char *const object = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
     char *text = NULL;
     if (object != NULL && asprintf(&text, "%s\n", object) < 0)
@@ -510,11 +566,13 @@ static void print_number(double value, int width, int places)
         (void)printf(" %*s", width, "-");
 }
 
-static void print_table(const struct search *search, const char *sentence)
+static void print_table(const struct search *search, const char *sentence, const char *days)
 {
     bool has_unsure = false;
     bool has_own = false;
     (void)printf("%s\n", sentence);
+    if (days[0] != '\0')
+        (void)printf("%s\n", days);
     if (search->remark[0] != '\0')
         (void)printf("data: %s\n", search->remark);
     (void)printf("\n%-52s %-18s %12s %12s %8s %12s %10s %12s\n", "protocol", "network",
@@ -586,6 +644,13 @@ static enum tacit_status load(const struct arguments *request, struct tacit_expe
                : status;
 }
 
+static void keep_traffic(struct search *search, const struct tacit_experiment *experiment)
+{
+    struct tacit_log const *const log = tacit_experiment_log(experiment);
+    if (log != NULL)
+        memcpy(search->traffic, log->traffic, sizeof search->traffic);
+}
+
 /* What rewards may be, by the file or by its rows; 0 to 1 where nothing else is said. */
 static void find_range(const struct tacit_experiment *experiment, double *lo, double *hi)
 {
@@ -643,6 +708,7 @@ static bool set_gap(struct search *search, struct arguments *request, double gap
     uint64_t horizon;
     if (load(request, &experiment, &horizon, error) != TACIT_OK)
         return false;
+    keep_traffic(search, &experiment);
     bool const is_made = make_apart(search, &experiment, gap, error);
     tacit_experiment_free(&experiment);
     if (is_made && request->setting_count + 2 > ARGUMENTS_SETTINGS_MAX) {
@@ -692,6 +758,7 @@ static bool look(struct search *search, struct tacit_error *error)
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
     search->gap = search->width * forecast_gap(&experiment);
     find_own(search, &experiment);
+    keep_traffic(search, &experiment);
     memcpy(search->remark, experiment.remark, sizeof search->remark);
     bool const has_instance = experiment.global_means != NULL && arms >= 2;
     tacit_experiment_free(&experiment);
@@ -756,15 +823,19 @@ static int tell(const struct search *search)
     struct arguments const *const request = search->request;
     struct tacit_error error = {""};
     char sentence[FORECAST_BYTES];
+    char days[FORECAST_BYTES] = "";
+    char both[2 * FORECAST_BYTES];
     say(search, sentence, sizeof sentence);
-    char *const json = plans_json(search, sentence);
+    say_days(search, days);
+    (void)snprintf(both, sizeof both, "%s%s%s", sentence, days[0] == '\0' ? "" : "; ", days);
+    char *const json = plans_json(search, sentence, days);
     enum tacit_status status = json == NULL ? TACIT_MEMORY : TACIT_OK;
     if (status == TACIT_OK && request->json)
         (void)fputs(json, stdout);
     else if (status == TACIT_OK)
-        print_table(search, sentence);
+        print_table(search, sentence, days);
     if (status == TACIT_OK && request->out != NULL)
-        status = write_page(search, sentence, json, &error);
+        status = write_page(search, both, json, &error);
     if (status == TACIT_OK && request->out != NULL && !request->json)
         (void)printf("\nReport: %s/report.html\n", request->out);
     free(json);

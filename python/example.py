@@ -3,13 +3,13 @@ import tacit
 
 
 class Greedy(tacit.Policy):
-    def start(self):
+    def start(self) -> None:
         self.counts, self.sums = [0] * self.arm_count, [0.0] * self.arm_count
 
-    def choose(self, t, agent):
+    def choose(self, t: int, agent: int) -> int:
         return t if t < self.arm_count else max(range(self.arm_count), key=lambda arm: self.sums[arm] / self.counts[arm])
 
-    def update(self, t, agent, arm, reward):
+    def update(self, t: int, agent: int, arm: int, reward: float) -> None:
         self.counts[arm] += 1
         self.sums[arm] += reward
 

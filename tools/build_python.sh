@@ -35,7 +35,7 @@ bytes=$(cat "$directory"/wheel/*.whl | wc -c)
 [ "$bytes" -le 10485760 ] || { echo "build_python.sh: the wheel has $bytes bytes; 10 MiB are allowed" >&2; exit 1; }
 "$python" -m pip --quiet --disable-pip-version-check install --no-index --no-deps --root-user-action ignore \
     --target "$directory/site" "$directory"/wheel/*.whl
-(cd python && "$python" -m mypy --cache-dir "../$directory/mypy" tacit)
+(cd python && "$python" -m mypy --cache-dir "../$directory/mypy" tacit example.py)
 PYTHONPATH=$directory/site SELECT_REPLAY=$directory/python/select_replay \
     "$python" python/tests/test_package.py
 PYTHONPATH=$directory/site TACIT_CLI=$directory/tacit "$python" python/tests/test_experiments.py

@@ -53,6 +53,7 @@ struct tacit_config_log {
     enum tacit_config_split split;
     bool is_uniform;               /* every arm was as likely in every row */
     const char *propensity_column; /* or NULL: propensities are not known, or uniform */
+    const char *time_column;       /* or NULL: nothing says when rows were logged */
 };
 
 enum tacit_config_network {

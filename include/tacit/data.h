@@ -123,7 +123,10 @@ struct tacit_log_spec {
     bool is_uniform;               /* every arm was as likely in every row: its propensity is 1/K */
     const char *propensity_column; /* or a column of them; NULL: they are not known. With either,
                                       the arms are those of arm_column */
+    const char *time_column;       /* when each row was logged; NULL: nothing says it */
 };
+
+#define TACIT_WEEKDAYS 7u
 
 /* The rows as they were logged, in the order of the file. */
 struct tacit_log_rows {
@@ -169,6 +172,9 @@ struct tacit_log {
     struct tacit_log_rows rows; /* row_count of each, where propensities are known */
     struct tacit_log_weights weights;
     struct tacit_log_gathered gathered;
+    /* Rows on a Monday to on a Sunday, on average from the first day of all rows to the last, of
+     * the agent that has the fewest; all 0: no column says when rows were logged. */
+    double traffic[TACIT_WEEKDAYS];
 };
 
 /* Splits the table over agents and arms. With n rows, agent i of A gets the rows (in file order, or
@@ -185,6 +191,10 @@ void tacit_log_free(struct tacit_log *log);
 /* Fills log->gathered. Requires: a log that was built, once. Errors: TACIT_MEMORY (the log is still
  * to be freed). Cost: O(n log n) for n rows. */
 enum tacit_status tacit_log_gather(struct tacit_log *log);
+
+/* Days that `slots` take where so many come on each weekday, from Monday, begun on the weekday from
+ * which it takes longest. Requires: slots >= 0; a sum above 0. Cost: O(1). */
+double tacit_traffic_days(const double traffic[TACIT_WEEKDAYS], double slots);
 
 /* Are there two names that differ in the case of letters or in blanks only, which people take for
  * one? Fills `pair` with their places. Letters: ASCII's and Latin-1's. False also where memory is

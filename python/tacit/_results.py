@@ -49,6 +49,9 @@ class Figure:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def _repr_html_(self) -> str:
+        return self.svg
+
     def save(self, path: Union[str, Path]) -> None:
         """Writes the SVG."""
         Path(path).write_text(self.svg, encoding="utf-8")
@@ -238,6 +241,11 @@ class Plan(_Told):
     def to_frame(self) -> Any:
         """One row a protocol and network."""
         return self.plans.to_frame()
+
+    @property
+    def traffic(self) -> Dict[str, float]:
+        """Rows a site by weekday, from which each plan's `days_needed` comes; empty where no column says when rows were logged."""
+        return dict(self._told.get("traffic") or {})
 
     def __repr__(self) -> str:
         return f"<tacit.Plan of {len(self._told['plans'])} settings>"

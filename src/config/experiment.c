@@ -218,9 +218,9 @@ static void read_propensity(struct config_reader *reader, const struct config_no
 static void read_log(struct config_reader *reader, const struct config_node *environment,
                      struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"csv",      "fallback", "agent",      "arm",
-                                       "reward",   "split",    "separator",  "decimal",
-                                       "encoding", "missing",  "propensity", NULL};
+    static const char *const keys[] = {"csv",        "fallback",  "agent",   "arm",      "reward",
+                                       "split",      "separator", "decimal", "encoding", "missing",
+                                       "propensity", "time",      NULL};
     static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
                                                   {"random", TACIT_CONFIG_SPLIT_RANDOM},
                                                   {NULL, 0}};
@@ -249,6 +249,7 @@ static void read_log(struct config_reader *reader, const struct config_node *env
     read_dialect(reader, logged, log);
     read_missing(reader, logged, &log->missing);
     read_propensity(reader, logged, log);
+    config_reader_text(reader, logged, "environment.logged.time", false, &log->time_column);
     if (reader->status == TACIT_OK && log->missing.arm != NULL && log->arms != NULL)
         config_reader_fail(reader, logged, "environment.logged.missing.arm",
                            "the arms are rules here, and a rule that no row fits counts none");

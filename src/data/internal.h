@@ -25,6 +25,15 @@ __attribute__((format(printf, 5, 6))) enum tacit_status data_fail(struct tacit_e
 /* The same for memory that could not be had. */
 enum tacit_status data_fail_memory(struct tacit_error *error, const char *path);
 
+/* ---- Days (days.c) -------------------------------------------------------------------------- */
+
+/* Days since 1970-01-01 of a date like 2024-05-31, also with a time of day behind it, or of seconds
+ * since then (UTC). Returns false: it is neither. */
+bool data_field_day(const char *field, int32_t *day);
+
+/* 0: a Monday. */
+uint32_t data_weekday(int32_t day);
+
 /* ---- Whole files (unpack.c) ---------------------------------------------------------------- */
 
 #define TACIT_UNPACKED_BYTES_MAX ((size_t)1 << 30)

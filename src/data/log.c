@@ -48,6 +48,7 @@ struct builder {
     uint32_t reward_column;
     uint32_t arm_column;        /* if there are no rules */
     uint32_t propensity_column; /* if there is one */
+    uint32_t time_column;       /* if there is one */
     uint32_t *rule_columns;     /* of all rules, one rule after another */
     struct values arm_values;   /* if there are no rules */
     struct values agent_values; /* BY_COLUMN */
@@ -662,6 +663,62 @@ static enum tacit_status weigh_cells(const struct builder *builder, struct tacit
     return estimate_cells(builder, log);
 }
 
+/* ---- Traffic ------------------------------------------------------------------------------- */
+
+/* Counts each agent's rows by weekday; from and up to which day there are rows. */
+static enum tacit_status count_days(const struct builder *builder, uint32_t *counts, int32_t *first,
+                                    int32_t *last)
+{
+    *first = INT32_MAX;
+    *last = INT32_MIN;
+    for (uint32_t row = 0; row < builder->n; row++) {
+        const char *const field = field_at(builder, row, builder->time_column);
+        int32_t day;
+        if (!data_field_day(field, &day))
+            return REFUSE(builder, line_of(builder, row),
+                          "column '%s': '%s' is no time; allowed: dates like 2024-05-31, also with "
+                          "a time of day behind them, or seconds since 1970",
+                          data_shown_value(builder->spec->time_column).text,
+                          data_shown_value(field).text);
+        counts[builder->agents[row] * TACIT_WEEKDAYS + data_weekday(day)]++;
+        *first = day < *first ? day : *first;
+        *last = day > *last ? day : *last;
+    }
+    return TACIT_OK;
+}
+
+static uint32_t rows_of(const uint32_t *counts)
+{
+    uint32_t sum = 0;
+    for (uint32_t weekday = 0; weekday < TACIT_WEEKDAYS; weekday++)
+        sum += counts[weekday];
+    return sum;
+}
+
+static enum tacit_status find_traffic(const struct builder *builder, double traffic[TACIT_WEEKDAYS])
+{
+    int32_t first;
+    int32_t last;
+    if (builder->spec->time_column == NULL)
+        return TACIT_OK;
+    uint32_t *const counts = calloc((size_t)builder->agent_count * TACIT_WEEKDAYS, sizeof *counts);
+    if (counts == NULL)
+        return fail_memory(builder);
+    enum tacit_status const status = count_days(builder, counts, &first, &last);
+    const uint32_t *fewest = counts;
+    for (uint32_t agent = 1; agent < builder->agent_count; agent++) {
+        const uint32_t *const own = counts + (size_t)agent * TACIT_WEEKDAYS;
+        fewest = rows_of(own) < rows_of(fewest) ? own : fewest;
+    }
+    for (uint32_t i = 0; status == TACIT_OK && i < TACIT_WEEKDAYS; i++) {
+        uint32_t const weekday = data_weekday(first + (int32_t)i);
+        int32_t const times = (last - first - (int32_t)i) / (int32_t)TACIT_WEEKDAYS + 1;
+        traffic[weekday] = fewest[weekday] == 0 ? 0 : (double)fewest[weekday] / times;
+    }
+    free(counts);
+    return status;
+}
+
 static enum tacit_status make_log(const struct builder *builder, struct tacit_log *log)
 {
     struct tacit_log made;
@@ -676,6 +733,8 @@ static enum tacit_status make_log(const struct builder *builder, struct tacit_lo
     }
     if (status == TACIT_OK)
         status = weigh_cells(builder, &made);
+    if (status == TACIT_OK)
+        status = find_traffic(builder, made.traffic);
     if (status == TACIT_OK)
         *log = made;
     else
@@ -698,6 +757,8 @@ static enum tacit_status find_columns(struct builder *builder)
         status = find_column(builder, spec->agent_column, &builder->agent_column);
     if (status == TACIT_OK && spec->propensity_column != NULL)
         status = find_column(builder, spec->propensity_column, &builder->propensity_column);
+    if (status == TACIT_OK && spec->time_column != NULL)
+        status = find_column(builder, spec->time_column, &builder->time_column);
     return status;
 }
 

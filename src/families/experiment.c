@@ -188,6 +188,7 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
                                         .agent_column = config->log.agent_column,
                                         .is_uniform = config->log.is_uniform,
                                         .propensity_column = config->log.propensity_column,
+                                        .time_column = config->log.time_column,
                                         .agent_count = config->agent_count};
     struct tacit_rng rng =
         tacit_rng_stream(config->seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);

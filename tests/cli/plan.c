@@ -304,6 +304,31 @@ static void the_gap_that_matters_stands_in_for_the_means(void **state)
 }
 
 /* The sentence names the least slots of all plans, whatever comes first in the table. */
+/* Ten rows a site on each of 14 days but Sundays. */
+static void slots_are_days_where_a_column_says_when(void **state)
+{
+    (void)state;
+    static char rows[1 << 15];
+    size_t size = (size_t)snprintf(rows, sizeof rows, "who,arm,won,day\n");
+    for (uint32_t i = 0; i < 12 * 20; i++)
+        size += (size_t)snprintf(rows + size, sizeof rows - size, "%u,%c,%u,2024-05-%02u\n", i % 2,
+                                 'a' + (int)(i / 2 % 2), i % 5 < 1 + i / 2 % 2 * 3 ? 1u : 0u,
+                                 6 + i / 20 + i / 120);
+    temp_file_write(folder, "rows.csv", rows);
+    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=agents=2",
+                                     "--set=environment={kind: logged, logged: {csv: rows.csv, "
+                                     "agent: who, arm: arm, reward: won, time: day}}"));
+    assert_non_null(strstr(json_string_value(json_object_get(json, "days")),
+                           " days at the traffic of these rows, by weekday: Mon 10, Tue 10, Wed "
+                           "10, Thu 10, Fri 10, Sat 10, Sun 0 a site"));
+    assert_true(number(json_object_get(json, "traffic"), "Saturday") == 10);
+    json_t const *const plan = json_array_get(json_object_get(json, "plans"), 0);
+    double const slots = number(plan, "slots_needed");
+    double const days = number(plan, "days_needed");
+    assert_true(days * 60 / 7 >= slots - 10 && days * 60 / 7 <= slots + 20);
+    json_decref(json);
+}
+
 static void the_sentence_names_the_fewest_slots(void **state)
 {
     (void)state;
@@ -339,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_horizon_that_is_too_short_for_the_file_is_planned_for),
         cmocka_unit_test(what_cannot_be_planned_is_said),
         cmocka_unit_test(the_gap_that_matters_stands_in_for_the_means),
+        cmocka_unit_test(slots_are_days_where_a_column_says_when),
         cmocka_unit_test(the_sentence_names_the_fewest_slots),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);

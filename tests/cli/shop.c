@@ -144,7 +144,8 @@ static void slips_of_the_pen_are_refused_with_what_there_is(void **state)
     assert_refused(TACIT("check", file, "--set=agents=4"),
                    "the two must be equal (Aachen, Besan\xc3\xa7on, K\xc3\xb6ln, M\xc3\xa1laga, ");
     assert_refused(TACIT("check", file, "--set=environment.logged.arm=Coupon"),
-                   "no column 'Coupon'; the columns are offer, shop, coupon, basket, bought");
+                   "no column 'Coupon'; the columns are offer, shop, coupon, basket, bought, "
+                   "customer, segment, day");
     assert_refused(TACIT("check", file, "--set=environment.logged.missing=refuse"),
                    "column 'bought' is empty; 'missing' may say what that means");
     assert_refused(TACIT("check", file, "--set=environment.logged.missing=keep"), "drop");

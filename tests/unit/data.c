@@ -914,6 +914,71 @@ static void log_gathers_what_its_rows_are_drawn_with(void **state)
     }
 }
 
+/* Day by day, from the weekday from which it takes longest. */
+static double days_naively(const double *traffic, double slots)
+{
+    double most = 0;
+    for (uint32_t first = 0; first < TACIT_WEEKDAYS; first++) {
+        double days = 0;
+        for (double left = slots; left > 0; days++)
+            left -= traffic[(first + (uint32_t)days) % TACIT_WEEKDAYS];
+        most = days > most ? days : most;
+    }
+    return most;
+}
+
+/* Of "2" there are fewer rows: two on Sundays, of which 10 days from a Thursday have one, one on
+ * a Friday, of which they have two. */
+static void log_tells_days(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field;
+        int32_t day; /* INT32_MIN: refused */
+    } cases[] = {{"1970-01-01", 0},
+                 {"2024-02-29T23:59:59.5+02:00", 19782},
+                 {"2024-05-31 08:00", 19874},
+                 {"2000-03-01", 11017},
+                 {"1969-12-31", -1},
+                 {"86399.9", 0},
+                 {"1717113600", 19874},
+                 {"0", 0},
+                 {"1717113600000", INT32_MIN},
+                 {"-1", INT32_MIN},
+                 {"2023-02-29", INT32_MIN},
+                 {"1900-02-29", INT32_MIN},
+                 {"2024-13-01", INT32_MIN},
+                 {"31.05.2024", INT32_MIN},
+                 {"2024-05-31x", INT32_MIN},
+                 {"2024-05-31T", INT32_MIN},
+                 {"2024-5-31", INT32_MIN},
+                 {"", INT32_MIN}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int32_t day = INT32_MIN;
+        assert_int_equal(data_field_day(cases[i].field, &day), cases[i].day != INT32_MIN);
+        assert_int_equal(day, cases[i].day);
+    }
+    assert_int_equal(data_weekday(0), 3);
+    assert_int_equal(data_weekday(-4), 6);
+    static const char text[] = "who,arm,reward,at\n1,a,1,2024-05-30\n1,a,1,2024-05-30\n"
+                               "1,b,0,2024-05-30\n1,b,0,2024-06-08\n2,a,0,2024-06-02\n"
+                               "2,b,0,2024-06-02\n2,a,1,2024-05-31\n";
+    static const double expected[TACIT_WEEKDAYS] = {0, 0, 0, 0, 0.5, 0, 2};
+    struct tacit_log_spec spec = column_spec;
+    struct tacit_log log;
+    struct tacit_error error;
+    spec.time_column = "at";
+    assert_int_equal(build(text, &spec, NULL, &log, &error), TACIT_OK);
+    for (uint32_t i = 0; i < TACIT_WEEKDAYS; i++)
+        assert_true(log.traffic[i] == expected[i]);
+    for (double slots = 0; slots < 20; slots += 0.5)
+        assert_true(tacit_traffic_days(log.traffic, slots) == days_naively(log.traffic, slots));
+    tacit_log_free(&log);
+    expect_log_refused("who,arm,reward,at\n1,a,1,0\n2,a,1,monday\n", &spec,
+                       ":3: column 'at': 'monday' is no time; allowed: dates like 2024-05-31, also "
+                       "with a time of day behind them, or seconds since 1970");
+}
+
 static void log_by_columns(void **state)
 {
     (void)state;
@@ -1619,6 +1684,7 @@ static int run_what_files_may_be_like(void)
         cmocka_unit_test(table_separators_are_recognised_where_that_is_safe),
         cmocka_unit_test(table_encodings),
         cmocka_unit_test(log_decimal_commas),
+        cmocka_unit_test(log_tells_days),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
