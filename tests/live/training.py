@@ -8,6 +8,7 @@ import json
 import math
 import pathlib
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from support import IS_LONG, main, require, seeded, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
 import restore  # noqa: E402
+import terms  # noqa: E402
 import wire  # noqa: E402
 
 support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the module are its own
@@ -67,7 +69,7 @@ class Training(support.Federation):
                                        "trial", names, names)
         self.rounds, self.budget, self.numbers = rounds, budget, numbers
         self.persistence = self.folder / "persistence"
-        self.applications, self.tap = [], None
+        self.applications, self.log_starts, self.tap = [], {}, None
         self.persistence.mkdir()
         self.make_certificates("tap")
         self.write_broker("--persistence", self.persistence)
@@ -147,36 +149,41 @@ BODY
 
 # ---- What holds in every run ----
 
-def check_release(trial, site, number, row):
-    """What left is what the ledger has; the pieces are what it names; charged once, at its price."""
-    payload, nano, _ = row
-    body = wire.fields(wire.fields(payload)[UPDATE])
-    sent = {said for _, at, said in trial.said(UPDATE, site) if at == number}
-    require(sent <= {wire.fields(payload)[UPDATE]}, f"{site}: two updates of round {number}")
-    digests = [body[5][at:at + 32] for at in range(0, len(body[5]), 32)]
-    for _, at, said in trial.said(PIECE, site):
+def check_round(trial, site, at, bodies):
+    """What left is what the ledger has; the pieces are what it names."""
+    require({said for _, then, said in trial.said(UPDATE, site) if then == at} <= set(bodies), f"{site}: another update in {at}")
+    named = [wire.fields(body)[5] for body in bodies]
+    for _, then, said in trial.said(PIECE, site):
         piece = wire.fields(said)
-        if at == number and 4 in piece:  # else of the model, for a coordinator that has lost it
-            require(hashlib.sha256(piece[4]).digest() == digests[piece[2]], f"{site}: another piece in {number}")
-    return body[2], nano, body[4]
+        if then == at and 4 in piece:  # else of the model, for a coordinator that has lost it
+            first = 32 * piece[2]
+            require(hashlib.sha256(piece[4]).digest() in [digests[first:first + 32] for digests in named],
+                    f"{site}: another piece in {at}")
 
 
-def check_books(trial, kind_ok=True):
-    """After the run, everybody stopped: prices in order, each participation once, sums as reported."""
+def check_books(trial, kind_ok=True, terms_count=1):
+    """After the run, everybody stopped: prices in order, each participation once, sums as reported; one update a round and term."""
     wanted = prices(trial.budget)
     total = 0
     for site in trial.sites:
         trial.stop(site)
         outbox = trial.outbox(site)
         spent = 0
+        rounds = collections.defaultdict(list)
         for place, number in enumerate(sorted(outbox)):
-            participation, nano, said = check_release(trial, site, number, outbox[number])
-            require(participation == place + 1, f"{site}: participation {participation} in round {number}")
+            payload, nano, _ = outbox[number]
+            message = wire.fields(payload)
+            body = wire.fields(message[UPDATE])
+            rounds[message[4]].append(message[UPDATE])
+            require(body[2] == place + 1, f"{site}: participation {body[2]} in release {number}")
             require(abs(nano - wanted[place]) <= 3, f"{site}: price {nano}, not {wanted[place]}")
             spent += nano
-            require(said == spent, f"{site}: says {said}, spent {spent}")
+            require(body[4] == spent, f"{site}: says {body[4]}, spent {spent}")
+        for at, bodies in rounds.items():
+            require(len(bodies) <= terms_count, f"{site}: {len(bodies)} updates of round {at}")
+            check_round(trial, site, at, bodies)
         require(spent <= trial.budget * NANO, f"{site}: more than its budget")
-        require({at for _, at, _ in trial.said(UPDATE, site)} <= set(outbox), f"{site}: an update without a row")
+        require({at for _, at, _ in trial.said(UPDATE, site)} <= set(rounds), f"{site}: an update without a row")
         total += len(outbox)
     trial.stop("coordinator")
     trial.asked()  # one set a round
@@ -311,6 +318,34 @@ def a_coordinator_that_lost_all_has_its_model_from_a_site(federation_of):
     require("is lost here" in trial.log("coordinator"), "it does not say that it lacks its model")
     require(restore.check_chain(trial) == 1, "not one rebuild")
     require(check_books(trial) == 9, "each site releases once in each round")
+
+
+@test
+def an_old_state_of_the_coordinator_trains_on_in_a_new_term(federation_of):
+    """It was put back from round 1 to where round 2 is under way: what was granted meanwhile stays spent, and is of no use."""
+    trial, folder = begin_with_a_command_that_waits(federation_of)
+    wait_for("a training in round 1", lambda: list(folder.glob("began-1-*")), 120)
+    trial.stop("coordinator")
+    backup = trial.folder / "backup"
+    shutil.copytree(restore.state_of(trial), backup)
+    trial.start("coordinator")
+    (folder / "go-1").touch()
+    wait_for("a training in round 2", lambda: list(folder.glob("began-2-*")), 120)
+    wait_for("the others have released", lambda: len({site for site, at, _ in trial.said(UPDATE) if at == 2}) == 2, 60)
+    restore.lose(trial)
+    shutil.copytree(backup, restore.state_of(trial))
+    terms.begin_term(trial)
+    trial.start("coordinator")
+    wait_for("round 1 comes again", lambda: (trial.status() or {"epoch": 0})["epoch"] == 2 and
+             len(list(folder.glob("began-2-*"))) > 1, 60)
+    for number in (2, 3):
+        (folder / f"go-{number}").touch()
+    status = trial.wait_for_end(120)
+    require(status["rounds"] == 3 and not any(site["two_states"] for site in status["sites"]), f"{status}")
+    for site in trial.sites:
+        require(terms.BEGINS in trial.log(site), f"{site} heard of no term")
+    # Round 1 of site-0 is its newest release and is said again; the others have gone on, and train anew, at their next price.
+    require(check_books(trial, terms_count=2) == 3 + 2 * 5, "a release too many, or one that was not drawn")
 
 
 @test
