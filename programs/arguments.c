@@ -53,6 +53,9 @@ bool arguments_take_option(const struct command *command, struct arguments *argu
     case 'l':
         arguments->list = true;
         return true;
+    case 'E':
+        arguments->estimates = true;
+        return true;
     case 'c':
         arguments->cite = true;
         return true;

@@ -23,6 +23,7 @@ struct arguments {
     const char *resume; /* run: a file, reproduce: a folder of kept runs; or NULL */
     bool json;
     bool quiet;
+    bool estimates; /* no replay */
 };
 
 /* Takes an option that these commands share; false: the key is none of them. */

@@ -2,6 +2,7 @@
  * whose propensities are known. */
 #include "arguments.h"
 #include "commands.h"
+#include "../src/study/policies.h"
 #include "../src/study/simulate.h"
 #include "tacit/data.h"
 #include "tacit/off_policy.h"
@@ -35,6 +36,8 @@ struct evaluation {
     char sentence[800];
     char warning_texts[WARNINGS_MAX][300];
     const char *warnings[WARNINGS_MAX];
+    struct tacit_report_policy *policies;
+    double *policy_deviations; /* of the means of their weights from 1 */
     struct tacit_report_replay replay;
     struct tacit_env_replay_log rows; /* of the replay */
     void *row_memory[4];
@@ -65,6 +68,8 @@ static void free_evaluation(struct evaluation *evaluation)
     free(evaluation->site_names);
     free(evaluation->order);
     free(evaluation->answer);
+    free(evaluation->policies);
+    free(evaluation->policy_deviations);
     for (size_t i = 0; i < sizeof evaluation->row_memory / sizeof evaluation->row_memory[0]; i++)
         free(evaluation->row_memory[i]);
 }
@@ -121,6 +126,43 @@ static void show_arms(struct evaluation *evaluation)
                 .doubly_robust = shown(own->doubly_robust, rows),
                 .direct = own->direct};
         }
+}
+
+static enum tacit_status value_policies(struct evaluation *evaluation,
+                                        const struct tacit_config_log *config,
+                                        struct tacit_error *error)
+{
+    uint32_t const count = config->policy_count;
+    struct tacit_off_policy_policy *const results = calloc(count, sizeof *results);
+    evaluation->policies = calloc(count, sizeof *evaluation->policies);
+    evaluation->policy_deviations = calloc(count, sizeof *evaluation->policy_deviations);
+    enum tacit_status const status =
+        results == NULL || evaluation->policies == NULL || evaluation->policy_deviations == NULL
+            ? TACIT_MEMORY
+            : study_policies_value(evaluation->log, config, results, error);
+    for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
+        struct tacit_off_policy_policy const *const own = &results[i];
+        uint32_t const rows = own->valued_rows;
+        evaluation->policies[i] = (struct tacit_report_policy){
+            .name = config->policies[i].name,
+            .estimates = {.row_count = own->row_count,
+                          .effective_rows = own->effective_rows,
+                          .is_thin = !(own->effective_rows >= EFFECTIVE_MIN),
+                          .ips = shown(own->ips, rows),
+                          .self_normalised = shown(own->self_normalised, rows),
+                          .doubly_robust = shown(own->doubly_robust, rows),
+                          .direct = own->direct},
+            .switched = shown(own->switched, rows),
+            .gain = shown(own->gain, rows)};
+        evaluation->policy_deviations[i] = own->weight.error > 0
+                                               ? fabs(own->weight.value - 1) / own->weight.error
+                                           : own->weight.value == 1 ? 0
+                                                                    : INFINITY;
+    }
+    evaluation->report.policies = evaluation->policies;
+    evaluation->report.policy_count = count;
+    free(results);
+    return status;
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */
@@ -289,6 +331,22 @@ static void warn(struct evaluation *evaluation)
                            "the estimates of '%.60s' stand on %.3g effective rows, fewer than %g: "
                            "too few to lean on",
                            log->arm_names[arm], all[arm].effective_rows, EFFECTIVE_MIN);
+    }
+    for (uint32_t i = 0; i < evaluation->report.policy_count; i++) {
+        struct tacit_report_policy const *const policy = &evaluation->policies[i];
+        bool const is_off = evaluation->policy_deviations[i] > DEVIATIONS_MAX;
+        char *const text =
+            is_off || policy->estimates.is_thin ? next_warning(evaluation, &thin) : NULL;
+        if (text != NULL && is_off)
+            (void)snprintf(text, sizeof evaluation->warning_texts[0],
+                           "the weights of policy '%.60s' do not average 1, as right propensities "
+                           "make them: they are wrong, or it chooses arms where the log never does",
+                           policy->name);
+        else if (text != NULL)
+            (void)snprintf(text, sizeof evaluation->warning_texts[0],
+                           "the estimates of policy '%.60s' stand on %.3g effective rows, fewer "
+                           "than %g: too few to lean on",
+                           policy->name, policy->estimates.effective_rows, EFFECTIVE_MIN);
     }
     warn_names(evaluation, log->arm_names, log->arm_count, "arms", &alike);
     warn_names(evaluation, log->agent_names, log->agent_count, "sites", &alike);
@@ -466,12 +524,14 @@ static enum tacit_status check(const struct tacit_experiment *experiment, struct
 }
 
 static enum tacit_status evaluate(struct evaluation *evaluation,
-                                  struct tacit_experiment *experiment, uint32_t threads,
-                                  bool is_quiet)
+                                  struct tacit_experiment *experiment,
+                                  const struct arguments *arguments, struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
     evaluation->log = tacit_experiment_log(experiment);
     enum tacit_status status = allocate(evaluation) ? estimate(evaluation) : TACIT_MEMORY;
+    if (status == TACIT_OK && config->log.policy_count > 0)
+        status = value_policies(evaluation, &config->log, error);
     if (status != TACIT_OK)
         return status;
     count_rows(evaluation);
@@ -483,8 +543,11 @@ static enum tacit_status evaluate(struct evaluation *evaluation,
         evaluation->report.replay_note = "some rewards lie outside [0, 1], and to play in sound "
                                          "mode a protocol needs their public "
                                          "bounds: privacy.range";
+    else if (arguments->estimates)
+        evaluation->report.replay_note = "estimates alone were asked for";
     else if (experiment->family->replays)
-        status = replay(evaluation, experiment, threads, is_quiet);
+        status = replay(evaluation, experiment, simulate_threads(arguments->thread_count),
+                        arguments->quiet);
     else
         evaluation->report.replay_note = "runs of this protocol are not played pull by pull";
     struct tacit_report_evaluation *const report = &evaluation->report;
@@ -532,14 +595,18 @@ static int print(const struct arguments *arguments, const struct tacit_report_ev
 static int work(const struct arguments *arguments, struct tacit_experiment *experiment)
 {
     static struct evaluation evaluation;
-    enum tacit_status const status = evaluate(
-        &evaluation, experiment, simulate_threads(arguments->thread_count), arguments->quiet);
+    struct tacit_error error = {""};
+    enum tacit_status const status = evaluate(&evaluation, experiment, arguments, &error);
     int code = EXIT_FAILED;
     if (status == TACIT_OK)
         code = print(arguments, &evaluation.report);
     else if (status == TACIT_INTERRUPTED)
         code = EXIT_STOPPED;
-    if (status != TACIT_OK)
+    else if (status == TACIT_INVALID)
+        code = EXIT_WRONG_INPUT;
+    if (error.text[0] != '\0')
+        (void)fprintf(stderr, "%s\n", error.text);
+    else if (status != TACIT_OK)
         (void)fprintf(stderr, "tacit evaluate: %s\n",
                       status == TACIT_INTERRUPTED ? "stopped; nothing is told"
                                                   : tacit_status_text(status));
@@ -602,6 +669,7 @@ static const struct argp_option options[] = {
     {"seed", 's', "S", 0, "Seed: short for --set seed=S", 0},
     {"threads", 't', "N", 0, "Threads to spread the replays over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0, "Write evaluation.json, estimates.csv, estimates.svg, report.html", 0},
+    {"estimates", 'E', NULL, 0, "Estimates alone: the protocol is not replayed", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
     {"quiet", 'q', NULL, 0, "Nothing on stderr but errors", 0},
     COMMAND_LAST_OPTIONS};
@@ -614,7 +682,9 @@ const struct command command_evaluate = {
     .help = "From the logged rows of FILE (- is standard input) and their propensities "
             "(environment.logged.propensity): what each arm would have earned, had it always been "
             "chosen, by inverse propensities, self-normalised and doubly robust, with 95 % "
-            "intervals; and what the protocol of FILE would have earned, by rejection.",
+            "intervals; what policies with contexts would have earned "
+            "(environment.logged.policies); and what the protocol of FILE would have earned, by "
+            "rejection.",
     .take = arguments_take_file,
     .run = evaluate_command,
 };

@@ -73,6 +73,9 @@ for threads in 1 16; do
 done
 cmp build-test/glm-1.json build-test/glm-16.json
 
+echo "== a trained policy's interval holds the truth in 93 to 97 % of 1,000 logs"
+TACIT_PROGRAM=build-test/tacit tests/long/policies.py
+
 echo "== contexts: all of Fig. 2(a), with its verdicts on record"
 build-test/tacit reproduce p4-fig2a --experiments experiments --quiet
 

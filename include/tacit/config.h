@@ -35,7 +35,28 @@ struct tacit_config_missing {
     const char *reward;
 };
 
+/* How rewards are guessed from contexts. */
+enum tacit_config_model { TACIT_CONFIG_RIDGE, TACIT_CONFIG_LOGISTIC };
+
+/* A policy that `tacit evaluate` values on logged rows: one of the three. */
+struct tacit_config_policy {
+    const char *name;
+    const char *chosen;               /* column of the arms that it chooses */
+    const char *const *probabilities; /* a column an arm, in the order of the arms */
+    uint32_t probability_count;
+    bool is_trained; /* the arm that the model guesses best, from the other rows */
+    int model;       /* enum tacit_config_model */
+};
+
 struct tacit_config_log {
+    const char *const *contexts; /* columns */
+    uint32_t context_count;
+    struct tacit_config_policy *policies;
+    uint32_t policy_count;
+    int model; /* enum tacit_config_model, of the direct and doubly robust estimates */
+    double switch_at;
+    const char **columns; /* of contexts, then of each policy */
+    uint32_t column_count;
     struct tacit_config_missing missing;
     char separator; /* 0: recognised */
     char decimal;   /* 0: recognised */

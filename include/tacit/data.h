@@ -124,6 +124,8 @@ struct tacit_log_spec {
     const char *propensity_column; /* or a column of them; NULL: they are not known. With either,
                                       the arms are those of arm_column */
     const char *time_column;       /* when each row was logged; NULL: nothing says it */
+    const char *const *columns;    /* whose fields are kept, for rows with propensities */
+    uint32_t column_count;
 };
 
 #define TACIT_WEEKDAYS 7u
@@ -134,6 +136,11 @@ struct tacit_log_rows {
     uint32_t *arms;
     double *rewards;
     double *propensities; /* in (0, 1] */
+    uint32_t *lines;      /* of the file */
+    char *bytes;          /* of the fields that are kept */
+    const char **fields;  /* row i's column c: [i column_count + c] */
+    uint32_t column_count;
+    char decimal;
 };
 
 /* Where a column says the propensities: a row weighs 1/propensity, so that the rows of an arm stand
@@ -187,6 +194,10 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
                                   const char *path, const struct tacit_log_spec *spec,
                                   struct tacit_rng *rng, struct tacit_error *error);
 void tacit_log_free(struct tacit_log *log);
+
+/* A field that was kept as a number, written as the rewards are. False: it is none. */
+bool tacit_log_number(const struct tacit_log_rows *rows, uint32_t row, uint32_t column,
+                      double *value);
 
 /* Fills log->gathered. Requires: a log that was built, once. Errors: TACIT_MEMORY (the log is still
  * to be freed). Cost: O(n log n) for n rows. */

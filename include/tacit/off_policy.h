@@ -52,6 +52,40 @@ size_t tacit_off_policy_work_size(uint32_t cell_count, uint32_t arm_count);
 void tacit_off_policy_arms(const struct tacit_off_policy_log *log, double *work,
                            struct tacit_off_policy_arm *results);
 
+/* ---- Policies with contexts ----------------------------------------------------------------- */
+
+/* What another policy would have earned: pi_i(a) is the probability with which it chooses a in row
+ * i, w_i = pi_i(a_i)/propensity_i, g_i = sum over a of pi_i(a) q_i(a).
+ *   ips, self_normalised    as above, with these w
+ *   direct                  (1/n) sum g_i: biased as q is, so it has no interval
+ *   doubly_robust           (1/n) sum g_i + w_i (r_i - q_i(a_i))
+ *   switched                the same, without the correction of rows whose w is above a limit
+ *                           (Wang, Agarwal, Dudik 2017): a little biased, and seldom far off
+ *   gain                    doubly_robust less what was logged, row by row */
+struct tacit_off_policy_policy {
+    uint32_t valued_rows;
+    uint32_t row_count;                      /* of these: whose arm it may choose there */
+    double effective_rows;                   /* (sum w)^2 / sum w^2 */
+    struct tacit_off_policy_estimate weight; /* the mean of w: 1, if the log supports the policy */
+    struct tacit_off_policy_estimate ips;
+    struct tacit_off_policy_estimate self_normalised;
+    struct tacit_off_policy_estimate doubly_robust;
+    struct tacit_off_policy_estimate switched;
+    struct tacit_off_policy_estimate gain;
+    double direct;
+};
+
+/* `choices` (n x K): pi_i(a), each row adds up to 1; `model` (n x K): q_i(a), which may know
+ * nothing of row i. log->cells is not looked at. Rows of folds before `first_fold` are not valued:
+ * where a row's policy was trained on the folds before its own, which makes what rows bring beyond
+ * its policy's worth a martingale difference, so that these errors are right (Luedtke, van der Laan
+ * 2016); trained on all other folds they are too small wherever arms are nearly alike. Errors are
+ * those of means of independent rows, of self_normalised by the delta method.
+ * Requires: a row that is valued; switch_at > 0. Cost: O(n K). */
+void tacit_off_policy_policy(const struct tacit_off_policy_log *log, const double *choices,
+                             const double *model, double switch_at, uint32_t first_fold,
+                             struct tacit_off_policy_policy *result);
+
 /* What the choices that were logged earned: the plain mean of the rows. */
 struct tacit_off_policy_estimate tacit_off_policy_logged(const struct tacit_off_policy_log *log);
 #endif

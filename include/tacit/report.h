@@ -338,6 +338,14 @@ struct tacit_report_log_site {
     const struct tacit_report_estimates *arms;
 };
 
+/* A policy with contexts. */
+struct tacit_report_policy {
+    const char *name;
+    struct tacit_report_estimates estimates; /* rows: whose arm it may choose there */
+    struct tacit_report_estimate switched;
+    struct tacit_report_estimate gain; /* over what was logged */
+};
+
 /* A protocol that the log answered by rejection. */
 struct tacit_report_replay {
     const char *protocol;
@@ -364,6 +372,8 @@ struct tacit_report_evaluation {
     const char *sentence;
     const struct tacit_report_log_site *sites;
     uint32_t site_count;
+    const struct tacit_report_policy *policies; /* in the order of the file */
+    uint32_t policy_count;
     const struct tacit_report_replay *replay; /* NULL: there is none, */
     const char *replay_note;                  /* because of this */
     const char *const *warnings;

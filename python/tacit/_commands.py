@@ -3,10 +3,11 @@ import json
 import os
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _own
 from ._experiment import Experiment, Folder, listed, options, over_words, part, word, write
+from ._policies import Policy, sections_of
 from ._program import call, wants_progress
 from ._results import Check, Comparison, Evaluation, Plan, Reproduction, Result
 
@@ -104,11 +105,30 @@ def plan(experiment: Optional[Experiment] = None, *, gap: Optional[float] = None
     return Plan(folder)
 
 
-def evaluate(experiment: Optional[Experiment] = None, *, set: Settings = None, runs: Optional[int] = None,  # pylint: disable=redefined-builtin
+def evaluate(experiment: Optional[Experiment] = None, *, rows: Any = None, arm: str = "arm", reward: str = "reward",
+             propensity: str = "propensity", agent: Optional[str] = None, contexts: Sequence[str] = (),
+             policies: Optional[Mapping[str, Policy]] = None, model: Optional[str] = None,
+             set: Settings = None, runs: Optional[int] = None,  # pylint: disable=redefined-builtin
              seed: Optional[int] = None, threads: Optional[int] = None, progress: Optional[bool] = None, **sections: Any) -> Evaluation:
-    """What arms, or the protocol, would have earned on logged rows with propensities."""
+    """What arms, policies with contexts, or the protocol would have earned on logged rows with propensities.
+
+    Either an experiment, or rows: a frame, a mapping of columns, a list of rows, or a CSV's path, with the names of its columns. policies, by name: "ridge" or
+    "logistic" (trained on `contexts`), the column of the arms that it chooses, a list of columns of probabilities, or a function of `rows` that returns an
+    arm a row, or a probability an arm a row (n x K, arms sorted; or a frame with a column an arm). propensity: a column, or "uniform". model: by what
+    rewards are guessed, "ridge" or "logistic".
+    ValueError: a column is not there, or a function returned something else. ExperimentError: the rows or a key are wrong, in the program's words.
+    """
     folder = Folder()
-    call(["evaluate", *options(settings=set, runs=runs, seed=seed, threads=threads), *_quiet(progress), "--out", str(folder.path / "out"), "--",
+    more: List[str] = []
+    if rows is not None:
+        if experiment is not None:
+            raise TypeError("allowed: an experiment, or rows")
+        experiment = sections_of(rows, arm=arm, reward=reward, propensity=propensity, agent=agent, contexts=contexts, policies=policies or {},
+                                 model=model)
+        more = [] if "protocol" in sections else ["--estimates"]
+    elif contexts or policies or model:
+        raise TypeError("contexts, policies and model go with rows; of an experiment they are keys of environment.logged")
+    call(["evaluate", *options(settings=set, runs=runs, seed=seed, threads=threads), *more, *_quiet(progress), "--out", str(folder.path / "out"), "--",
           write(experiment, sections, folder.path)], progress=progress)
     return Evaluation(folder)
 

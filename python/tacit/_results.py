@@ -261,6 +261,17 @@ class Evaluation(_Told):
         """One row an estimate."""
         return Table(_rows(self._out / "estimates.csv"))
 
+    @property
+    def policies(self) -> Table:
+        """One row a policy: each estimate's value and the half width of its interval, and its gain over what was logged."""
+        rows = []
+        for told in self._told.get("policies") or []:
+            row: Dict[str, Any] = {}
+            for name, value in told.items():
+                row.update({name: value["value"], f"{name}_ci95": value["ci95"]} if isinstance(value, dict) else {name: value})
+            rows.append(row)
+        return Table(rows)
+
     def to_frame(self) -> Any:
         """One row an estimate."""
         return self.estimates.to_frame()

@@ -183,6 +183,28 @@ class Commands(unittest.TestCase):
                                 environment={"kind": "logged", "logged": {"csv": rows, "split": "random", "arm": "arm", "reward": "won", "propensity": "p"}})
         self.assertEqual({row["arm"] for row in valued.estimates.rows}, {"x", "y"})
 
+    def test_policies_with_contexts_are_valued_on_rows(self):
+        chance = random.Random(5)
+        best = {"new": "b", "old": "a"}
+        rows = []
+        for _ in range(4000):
+            segment, arm = chance.choice(["new", "old"]), chance.choice("ab")
+            rows.append({"segment": segment, "arm": arm, "reward": int(chance.random() < (0.7 if best[segment] == arm else 0.3))})
+        found = tacit.evaluate(rows=rows, propensity="uniform", contexts=["segment"], policies={
+            "trained": "ridge", "rule": lambda rows: [best[row["segment"]] for row in rows], "even": lambda rows: [[0.5, 0.5]] * len(rows)}).policies
+        told = {row["policy"]: row for row in found.rows}
+        for name, worth in (("trained", 0.7), ("rule", 0.7), ("even", 0.5)):
+            self.assertLess(abs(told[name]["doubly_robust"] - worth), 2 * told[name]["doubly_robust_ci95"] + 1e-3, name)
+        self.assertGreater(told["rule"]["gain"], told["rule"]["gain_ci95"])
+        with self.assertRaisesRegex(ValueError, "'short' returned 3 choices for 4000 rows"):
+            tacit.evaluate(rows=rows, propensity="uniform", policies={"short": lambda rows: "aba"})
+        with self.assertRaisesRegex(ValueError, r"rows of 3 probabilities; allowed: 2, one an arm, in this order: \['a', 'b'\]"):
+            tacit.evaluate(rows=rows, propensity="uniform", policies={"wide": lambda rows: [[1, 0, 0]] * len(rows)})
+        with self.assertRaisesRegex(tacit.ExperimentError, "'c' is no arm of the log"):
+            tacit.evaluate(rows=rows, propensity="uniform", policies={"strange": lambda rows: ["c"] * len(rows)})
+        with self.assertRaisesRegex(ValueError, "no column 'age'"):
+            tacit.evaluate(rows=rows, propensity="uniform", contexts=["age"])
+
     def test_a_comparison_has_a_cell_a_setting_and_a_picture(self):
         found = tacit.compare(UCB1, over={"protocol.index": ["ucb1", "moss"], "agents": [1, 2]})
         self.assertEqual([cell.settings for cell in found.cells], [{"protocol.index": index, "agents": agents} for index in ("ucb1", "moss") for agents in (1, 2)])

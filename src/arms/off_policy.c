@@ -270,3 +270,77 @@ struct tacit_off_policy_estimate tacit_off_policy_logged(const struct tacit_off_
         squares += squared(log->rewards[row] - mean);
     return (struct tacit_off_policy_estimate){mean, standard_error(squares, log->row_count)};
 }
+
+/* ---- Policies with contexts ------------------------------------------------------------------ */
+
+/* What a row brings to each mean. */
+struct terms {
+    double weight;
+    double ips;
+    double direct;
+    double doubly_robust;
+    double switched;
+};
+
+static struct terms terms_of(const struct tacit_off_policy_log *log, const double *choices,
+                             const double *model, double switch_at, uint32_t row)
+{
+    size_t const at = (size_t)row * log->arm_count;
+    double const weight = choices[at + log->arms[row]] / log->propensities[row];
+    double direct = 0;
+    TACIT_ASSERT(log->arms[row] < log->arm_count);
+    TACIT_ASSERT(log->propensities[row] > 0 && log->propensities[row] <= 1);
+    for (uint32_t arm = 0; arm < log->arm_count; arm++)
+        direct += choices[at + arm] * model[at + arm];
+    double const correction = weight * (log->rewards[row] - model[at + log->arms[row]]);
+    return (struct terms){weight, weight * log->rewards[row], direct, direct + correction,
+                          direct + (weight <= switch_at ? correction : 0)};
+}
+
+void tacit_off_policy_policy(const struct tacit_off_policy_log *log, const double *choices,
+                             const double *model, double switch_at, uint32_t first_fold,
+                             struct tacit_off_policy_policy *result)
+{
+    struct tacit_off_policy_policy made = {.row_count = 0};
+    double weights = 0;
+    double weights_squared = 0;
+    for (uint32_t row = 0; row < log->row_count; row++)
+        made.valued_rows += row % FOLDS >= first_fold;
+    double const n = made.valued_rows;
+    TACIT_ASSERT(made.valued_rows > 0 && switch_at > 0);
+    for (uint32_t row = 0; row < log->row_count; row++) {
+        if (row % FOLDS < first_fold)
+            continue;
+        struct terms const terms = terms_of(log, choices, model, switch_at, row);
+        made.row_count += terms.weight > 0;
+        weights += terms.weight;
+        weights_squared += squared(terms.weight);
+        made.ips.value += terms.ips / n;
+        made.direct += terms.direct / n;
+        made.doubly_robust.value += terms.doubly_robust / n;
+        made.switched.value += terms.switched / n;
+        made.gain.value += (terms.doubly_robust - log->rewards[row]) / n;
+    }
+    made.weight.value = weights / n;
+    made.effective_rows = weights > 0 ? weights * weights / weights_squared : 0;
+    made.self_normalised.value = weights > 0 ? made.ips.value / made.weight.value : NAN;
+    for (uint32_t row = 0; row < log->row_count; row++) {
+        if (row % FOLDS < first_fold)
+            continue;
+        struct terms const terms = terms_of(log, choices, model, switch_at, row);
+        double const reward = log->rewards[row];
+        made.weight.error += squared(terms.weight - made.weight.value);
+        made.ips.error += squared(terms.ips - made.ips.value);
+        made.self_normalised.error +=
+            squared(terms.weight * (reward - made.self_normalised.value) / made.weight.value);
+        made.doubly_robust.error += squared(terms.doubly_robust - made.doubly_robust.value);
+        made.switched.error += squared(terms.switched - made.switched.value);
+        made.gain.error += squared(terms.doubly_robust - reward - made.gain.value);
+    }
+    double *const errors[] = {&made.weight.error,          &made.ips.error,
+                              &made.self_normalised.error, &made.doubly_robust.error,
+                              &made.switched.error,        &made.gain.error};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        *errors[i] = standard_error(*errors[i], n);
+    *result = made;
+}

@@ -16,6 +16,7 @@
 #define KINDS_MAX 20u /* of environments */
 #define BASELINES_MAX 20u
 #define FAMILIES_MAX 30u
+#define POLICIES_MAX 50u
 
 /* ---- Keys ---- */
 
@@ -215,12 +216,108 @@ static void read_propensity(struct config_reader *reader, const struct config_no
                            "with 'arm: COLUMN'");
 }
 
+static const struct config_choice models[] = {
+    {"ridge", TACIT_CONFIG_RIDGE}, {"logistic", TACIT_CONFIG_LOGISTIC}, {NULL, 0}};
+
+static void read_policy(struct config_reader *reader, const struct config_node *node,
+                        const struct tacit_config_log *log, struct tacit_config_policy *policy)
+{
+    static const struct config_key table[] = {
+        CONFIG_TEXT_KEY(tacit_config_policy, "name", true, name),
+        CONFIG_TEXT_KEY(tacit_config_policy, "chosen", false, chosen),
+        CONFIG_OTHER_KEY("probabilities"),
+        CONFIG_WORD_KEY(tacit_config_policy, "trained", false, model, models),
+        CONFIG_OTHER_KEY(NULL)};
+    char const *const key = "environment.logged.policies";
+    if (node->kind != CONFIG_MAP) {
+        config_reader_fail(reader, node, key,
+                           "a policy is a map, like {name: by rule, chosen: COLUMN}");
+        return;
+    }
+    config_reader_table(reader, node, key, table, policy);
+    struct config_node const *const columns = config_node_member(node, "probabilities");
+    if (columns != NULL && reader->status == TACIT_OK)
+        policy->probabilities =
+            take_texts(reader, columns, "environment.logged.policies", &policy->probability_count);
+    policy->is_trained = config_node_member(node, "trained") != NULL;
+    if (reader->status == TACIT_OK &&
+        (policy->chosen != NULL) + (columns != NULL) + policy->is_trained != 1)
+        config_reader_fail(
+            reader, node, key,
+            "'%.60s' needs one of 'chosen' (the column of its arms), 'probabilities' "
+            "(a column an arm) and 'trained' (ridge or logistic)",
+            policy->name);
+    if (reader->status == TACIT_OK && policy->is_trained && log->context_count == 0)
+        config_reader_fail(reader, node, key,
+                           "'%.60s' is trained on contexts, and 'contexts' names no columns",
+                           policy->name);
+    for (const struct tacit_config_policy *other = log->policies;
+         reader->status == TACIT_OK && other < policy; other++)
+        if (strcmp(other->name, policy->name) == 0)
+            config_reader_fail(reader, node, key, "'%.60s' stands here twice; allowed: once",
+                               policy->name);
+}
+
+/* The columns of contexts and of policies, in their order. */
+static void list_columns(struct config_reader *reader, struct tacit_config_log *log)
+{
+    uint32_t count = log->context_count;
+    for (uint32_t i = 0; i < log->policy_count; i++)
+        count += log->policies[i].probability_count + (log->policies[i].chosen != NULL);
+    log->columns = config_reader_memory(reader, (count + (size_t)1) * sizeof *log->columns);
+    if (log->columns == NULL)
+        return;
+    for (uint32_t i = 0; i < log->context_count; i++)
+        log->columns[log->column_count++] = log->contexts[i];
+    for (uint32_t i = 0; i < log->policy_count; i++) {
+        struct tacit_config_policy const *const policy = &log->policies[i];
+        if (policy->chosen != NULL)
+            log->columns[log->column_count++] = policy->chosen;
+        for (uint32_t column = 0; column < policy->probability_count; column++)
+            log->columns[log->column_count++] = policy->probabilities[column];
+    }
+}
+
+/* Policies that `tacit evaluate` values, and the contexts by which rewards are guessed. */
+static void read_policies(struct config_reader *reader, const struct config_node *logged,
+                          struct tacit_config_log *log)
+{
+    struct config_node const *const contexts = config_node_member(logged, "contexts");
+    struct config_node const *const list = config_node_member(logged, "policies");
+    log->switch_at = 10;
+    if (contexts != NULL && reader->status == TACIT_OK)
+        log->contexts =
+            take_texts(reader, contexts, "environment.logged.contexts", &log->context_count);
+    config_reader_choice(reader, logged, "environment.logged.model", false, models, &log->model);
+    config_reader_number(reader, logged, "environment.logged.switch", false,
+                         (struct config_range){0, INFINITY, true, true, false}, &log->switch_at);
+    if (list == NULL || reader->status != TACIT_OK)
+        return;
+    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+        log->policy_count++;
+    if (list->kind != CONFIG_LIST || log->policy_count == 0 || log->policy_count > POLICIES_MAX)
+        config_reader_fail(reader, list, "environment.logged.policies",
+                           "a list of 1 to %u policies is expected", POLICIES_MAX);
+    else if (log->propensity_column == NULL && !log->is_uniform)
+        config_reader_fail(reader, list, "environment.logged.policies",
+                           "policies are valued by propensities, and 'propensity' is missing");
+    else
+        log->policies = config_reader_memory(reader, log->policy_count * sizeof *log->policies);
+    struct tacit_config_policy *policy = log->policies;
+    for (const struct config_node *node = list->first; policy != NULL && node != NULL;
+         node = node->next)
+        read_policy(reader, node, log, policy++);
+    if (reader->status == TACIT_OK)
+        list_columns(reader, log);
+}
+
 static void read_log(struct config_reader *reader, const struct config_node *environment,
                      struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"csv",        "fallback",  "agent",   "arm",      "reward",
-                                       "split",      "separator", "decimal", "encoding", "missing",
-                                       "propensity", "time",      NULL};
+    static const char *const keys[] = {"csv",        "fallback",  "agent",    "arm",      "reward",
+                                       "split",      "separator", "decimal",  "encoding", "missing",
+                                       "propensity", "contexts",  "policies", "time",     "model",
+                                       "switch",     NULL};
     static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
                                                   {"random", TACIT_CONFIG_SPLIT_RANDOM},
                                                   {NULL, 0}};
@@ -250,6 +347,7 @@ static void read_log(struct config_reader *reader, const struct config_node *env
     read_missing(reader, logged, &log->missing);
     read_propensity(reader, logged, log);
     config_reader_text(reader, logged, "environment.logged.time", false, &log->time_column);
+    read_policies(reader, logged, log);
     if (reader->status == TACIT_OK && log->missing.arm != NULL && log->arms != NULL)
         config_reader_fail(reader, logged, "environment.logged.missing.arm",
                            "the arms are rules here, and a rule that no row fits counts none");

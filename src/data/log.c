@@ -577,6 +577,42 @@ static enum tacit_status read_propensity(const struct builder *builder, uint32_t
                   column.text, data_shown_value(field).text);
 }
 
+/* The fields of the columns that are kept, and the rows' lines. */
+static enum tacit_status keep_fields(const struct builder *builder, struct tacit_log_rows *rows)
+{
+    const struct tacit_log_spec *const spec = builder->spec;
+    size_t bytes = 1;
+    rows->column_count = spec->column_count;
+    rows->decimal = builder->decimal;
+    rows->lines = malloc(builder->n * sizeof *rows->lines);
+    rows->fields = malloc(((size_t)builder->n * spec->column_count + 1) * sizeof *rows->fields);
+    if (rows->lines == NULL || rows->fields == NULL)
+        return fail_memory(builder);
+    for (uint32_t i = 0; i < spec->column_count; i++) {
+        uint32_t column = 0;
+        enum tacit_status const status = find_column(builder, spec->columns[i], &column);
+        if (status != TACIT_OK)
+            return status;
+        for (uint32_t row = 0; row < builder->n; row++) {
+            const char *const field = field_at(builder, row, column);
+            rows->fields[(size_t)row * spec->column_count + i] = field;
+            bytes += strlen(field) + 1;
+        }
+    }
+    rows->bytes = malloc(bytes);
+    if (rows->bytes == NULL)
+        return fail_memory(builder);
+    char *next = rows->bytes;
+    for (size_t i = 0; i < (size_t)builder->n * spec->column_count; i++) {
+        size_t const size = strlen(rows->fields[i]) + 1;
+        rows->fields[i] = memcpy(next, rows->fields[i], size);
+        next += size;
+    }
+    for (uint32_t row = 0; row < builder->n; row++)
+        rows->lines[row] = line_of(builder, row);
+    return TACIT_OK;
+}
+
 /* Entries are rows here: one a row, in the order of the file. */
 static enum tacit_status fill_rows(const struct builder *builder, struct tacit_log_rows *rows)
 {
@@ -600,7 +636,7 @@ static enum tacit_status fill_rows(const struct builder *builder, struct tacit_l
         rows->arms[row] = builder->entries[row].cell % builder->arm_count;
         rows->rewards[row] = builder->entries[row].reward;
     }
-    return TACIT_OK;
+    return spec->column_count == 0 ? TACIT_OK : keep_fields(builder, rows);
 }
 
 /* ---- Weights ------------------------------------------------------------------------------- */
@@ -916,6 +952,14 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
     return status;
 }
 
+bool tacit_log_number(const struct tacit_log_rows *rows, uint32_t row, uint32_t column,
+                      double *value)
+{
+    TACIT_ASSERT(column < rows->column_count);
+    return data_field_decimal(rows->fields[(size_t)row * rows->column_count + column],
+                              rows->decimal, value);
+}
+
 void tacit_log_free(struct tacit_log *log)
 {
     free((void *)log->arm_names);
@@ -927,6 +971,9 @@ void tacit_log_free(struct tacit_log *log)
     free(log->rows.arms);
     free(log->rows.rewards);
     free(log->rows.propensities);
+    free(log->rows.lines);
+    free(log->rows.bytes);
+    free((void *)log->rows.fields);
     free(log->weights.keep);
     free(log->weights.other);
     free(log->weights.errors);

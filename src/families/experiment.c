@@ -189,6 +189,8 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
                                         .is_uniform = config->log.is_uniform,
                                         .propensity_column = config->log.propensity_column,
                                         .time_column = config->log.time_column,
+                                        .columns = config->log.columns,
+                                        .column_count = config->log.column_count,
                                         .agent_count = config->agent_count};
     struct tacit_rng rng =
         tacit_rng_stream(config->seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);

@@ -20,16 +20,32 @@ static void put_estimate(const char *name, const struct tacit_report_estimate *e
     json_put(out, "%s: {\"value\": %g, \"ci95\": %g}", name, estimate->value, estimate->ci95);
 }
 
-static void put_arm(const char *name, const struct tacit_report_estimates *arm, FILE *out)
+/* The object is open still. */
+static void put_estimates(const char *kind, const char *name,
+                          const struct tacit_report_estimates *arm, FILE *out)
 {
-    json_put(out, "{\"arm\": %s, \"rows\": %u, \"effective_rows\": %g, \"thin\": %-s, ", name,
+    json_put(out, "{%s: %s, \"rows\": %u, \"effective_rows\": %g, \"thin\": %-s, ", kind, name,
              arm->row_count, arm->effective_rows, arm->is_thin ? "true" : "false");
     put_estimate("ips", &arm->ips, out);
     (void)fputs(", ", out);
     put_estimate("self_normalised", &arm->self_normalised, out);
     (void)fputs(", ", out);
     put_estimate("doubly_robust", &arm->doubly_robust, out);
-    json_put(out, ", \"direct\": %g}", arm->direct);
+    json_put(out, ", \"direct\": %g", arm->direct);
+}
+
+static void put_policies(const struct tacit_report_evaluation *evaluation, FILE *out)
+{
+    for (uint32_t i = 0; i < evaluation->policy_count; i++) {
+        const struct tacit_report_policy *const policy = &evaluation->policies[i];
+        (void)fputs(i == 0 ? "\n  " : ",\n  ", out);
+        put_estimates("policy", policy->name, &policy->estimates, out);
+        (void)fputs(", ", out);
+        put_estimate("switched", &policy->switched, out);
+        (void)fputs(", ", out);
+        put_estimate("gain", &policy->gain, out);
+        (void)fputc('}', out);
+    }
 }
 
 static void put_arms(const struct tacit_report_evaluation *evaluation,
@@ -38,7 +54,8 @@ static void put_arms(const struct tacit_report_evaluation *evaluation,
     (void)fputs("\"arms\": [", out);
     for (uint32_t arm = 0; arm < evaluation->arm_count; arm++) {
         (void)fputs(arm == 0 ? "\n  " : ",\n  ", out);
-        put_arm(evaluation->arm_names[arm], &arms[arm], out);
+        put_estimates("arm", evaluation->arm_names[arm], &arms[arm], out);
+        (void)fputc('}', out);
     }
     (void)fputs("]", out);
 }
@@ -102,6 +119,10 @@ enum tacit_status tacit_report_evaluation_json(const struct tacit_report_evaluat
         (void)fputs(i == 0 ? "\n " : ",\n ", out);
         put_site(evaluation, &evaluation->sites[i], out);
     }
+    if (evaluation->policy_count > 0) {
+        (void)fputs("],\n \"policies\": [", out);
+        put_policies(evaluation, out);
+    }
     (void)fputs("],\n ", out);
     put_replay(evaluation, out);
     (void)fputs(",\n \"warnings\": [", out);
@@ -129,6 +150,26 @@ static void put_arm_lines(const struct tacit_report_evaluation *evaluation, FILE
     }
     if (evaluation->arm_count > ARMS_SHOWN)
         (void)fprintf(out, "and %" PRIu32 " more\n", evaluation->arm_count - ARMS_SHOWN);
+}
+
+static void put_policy_lines(const struct tacit_report_evaluation *evaluation, FILE *out)
+{
+    if (evaluation->policy_count == 0)
+        return;
+    (void)fprintf(out, "\n%-*s %9s %9s %9s %9s %9s %9s\n", (int)NAME_WIDTH, "policy", "effective",
+                  "self-norm", "d. robust", "+/- 95 %", "gain", "+/- 95 %");
+    for (uint32_t i = 0; i < evaluation->policy_count; i++) {
+        const struct tacit_report_policy *const policy = &evaluation->policies[i];
+        const struct tacit_report_estimates *const own = &policy->estimates;
+        report_put_column(out, policy->name, NAME_WIDTH);
+        (void)fprintf(out, " %9s %9s %9s %9s %9s %9s", report_cell(own->effective_rows, 4).text,
+                      report_cell(own->self_normalised.value, 4).text,
+                      report_cell(own->doubly_robust.value, 4).text,
+                      report_cell(own->doubly_robust.ci95, 3).text,
+                      report_cell(policy->gain.value, 4).text,
+                      report_cell(policy->gain.ci95, 3).text);
+        (void)fputs(own->is_thin ? " !\n" : "\n", out);
+    }
 }
 
 static void put_site_lines(const struct tacit_report_evaluation *evaluation, FILE *out)
@@ -185,6 +226,7 @@ enum tacit_status tacit_report_evaluation_table(const struct tacit_report_evalua
              evaluation->name, evaluation->row_count, evaluation->propensity,
              evaluation->logged.value, evaluation->logged.ci95);
     put_arm_lines(evaluation, out);
+    put_policy_lines(evaluation, out);
     put_site_lines(evaluation, out);
     report_evaluation_replay(evaluation, text, sizeof text);
     (void)fputc('\n', out);

@@ -45,6 +45,34 @@ static void put_arms(const struct tacit_report_evaluation *evaluation, FILE *out
     report_html_section_end(out);
 }
 
+static void put_policies(const struct tacit_report_evaluation *evaluation, FILE *out)
+{
+    static const char *const heads[] = {
+        "policy",    "#rows", "#effective rows", "#doubly robust", "#self-normalised",
+        "#switched", "#gain"};
+    if (evaluation->policy_count == 0)
+        return;
+    report_html_section("policies", "What other policies would have earned",
+                        "A row, with 95 % intervals. Gain: over what was logged, row by row. "
+                        "Switched: doubly robust, without the rows whose weight is very large.",
+                        out);
+    report_html_table("Policies", "", heads, sizeof heads / sizeof heads[0], out);
+    for (uint32_t i = 0; i < evaluation->policy_count; i++) {
+        const struct tacit_report_policy *const policy = &evaluation->policies[i];
+        const struct tacit_report_estimates *const own = &policy->estimates;
+        report_html_row(policy->name, out);
+        html_put(out, "<td class=\"n\">%-u</td><td class=\"n\">%.4g%-s</td>", own->row_count,
+                 own->effective_rows, own->is_thin ? " <b>too few</b>" : "");
+        put_estimate(&own->doubly_robust, out);
+        put_estimate(&own->self_normalised, out);
+        put_estimate(&policy->switched, out);
+        put_estimate(&policy->gain, out);
+        (void)fputs("</tr>\n", out);
+    }
+    report_html_table_end(out);
+    report_html_section_end(out);
+}
+
 static void put_site(const struct tacit_report_evaluation *evaluation,
                      const struct tacit_report_log_site *site, FILE *out)
 {
@@ -162,6 +190,7 @@ static enum tacit_status fill_page(const void *subject, FILE *out)
     put_top(page->evaluation, out);
     put_arms(page->evaluation, out);
     report_html_figure(&page->points->figure, NULL, out);
+    put_policies(page->evaluation, out);
     put_sites(page->evaluation, out);
     put_replay(page->evaluation, out);
     enum tacit_status const status = report_html_data(page->files, FILES, out);

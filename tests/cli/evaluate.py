@@ -191,6 +191,54 @@ def threads_change_nothing(folder):
     assert len(outputs) == 1
 
 
+def policies_are_refused_in_words(folder):
+    """A wrong policy, context or field: the file, the line, what is allowed."""
+    file = make(folder, 40)
+    lines = (folder / "log.csv").read_text(encoding="utf-8").splitlines()
+    more = ["rule,pa,pb,pc,age", *(["a,0.5,0.25,0.25,30"] * 40)]
+    changes = {5: "z,0.5,0.25,0.25,30", 6: "a,0.5,0.25,0.3,30", 7: "a,-0.5,1,0.5,30", 8: "a,0.5,0.25,0.25,"}
+    (folder / "log.csv").write_text("\n".join(f"{line},{changes.get(i + 1, own)}" for i, (line, own) in enumerate(zip(lines, more))) + "\n",
+                                    encoding="utf-8")
+    for keys, wanted in (
+            ("policies=[{name: x, chosen: rule}]", "log.csv:5: column 'rule': 'z' is no arm of the log; allowed: those of column 'arm', like 'a'"),
+            ("policies=[{name: x, probabilities: [pa, pb, pc]}]", "log.csv:6: column 'pa': this probability and those of the other arms add up to 1.05; allowed: 1"),
+            ("policies=[{name: x, probabilities: [pb, pa, pc]}]", "log.csv:6: column 'pb'"),
+            ("policies=[{name: x, probabilities: [pa, pb]}]", "log.csv: policy 'x' has 2 columns of probabilities, and there are 3 arms"),
+            ("policies=[{name: x, chosen: nowhere}]", "no column 'nowhere'; the columns are site, arm, paid, p, rule"),
+            ("policies=[{name: x}]", "'x' needs one of 'chosen'"),
+            ("policies=[{name: x, chosen: rule, trained: ridge}]", "'x' needs one of 'chosen'"),
+            ("policies=[{name: x, trained: ridge}]", "'x' is trained on contexts, and 'contexts' names no columns"),
+            ("policies=[{name: x, chosen: rule}, {name: x, chosen: rule}]", "'x' stands here twice"),
+            ("policies=[]", "a list of 1 to 50 policies is expected"),
+            ("policies=[{name: x, trained: forest}]", "forest"),
+            ("switch=0", "switch")):
+        assert wanted in tacit("evaluate", file, "-E", "--set", f"environment.logged.{keys}", code=2), keys
+    trained = ["--set", "environment.logged.policies=[{name: x, trained: logistic}]", "--set"]
+    assert "log.csv:8: column 'age': it is empty, and other rows have numbers" in tacit(
+        "evaluate", file, "-E", *trained, "environment.logged.contexts=[age]", code=2)
+    assert "no column 'height'" in tacit("evaluate", file, "-E", *trained, "environment.logged.contexts=[height]", code=2)
+    assert "rewards that are 0 or 1" in tacit("evaluate", file, "-E", *trained, "environment.logged.contexts=[site]", "--set",
+                                              "environment.logged.reward=p", code=2)
+
+
+def a_policy_without_support_is_noticed(folder):
+    """Propensities that say more than half of what happened; and a rule that hardly any row follows."""
+    def change(lines):
+        for number, line in enumerate(lines):
+            line[3] = line[3] * 0.5
+            line += ["a" if number % 2 else "b", "c" if line[1] == "a" else "a" if line[1] == "c" or number > 20 else "b"]
+    file = make(folder, 4000, change=change)
+    text = (folder / "log.csv").read_text(encoding="utf-8")
+    (folder / "log.csv").write_text(text.replace("site,arm,paid,p", "site,arm,paid,p,rule,rare", 1), encoding="utf-8")
+    told = json.loads(tacit("evaluate", file, "-E", "--json", "--set",
+                            "environment.logged.policies=[{name: half, chosen: rule}, {name: rare, chosen: rare}]"))
+    assert any("the weights of policy 'half' do not average 1" in text for text in told["warnings"]), told["warnings"]
+    assert told["policies"][1]["thin"] and any("policy 'rare'" in text for text in told["warnings"])
+    assert told["replay"] is None and told["replay_note"] == "estimates alone were asked for"
+    assert "effective" in tacit("evaluate", file, "-E", "--set", "environment.logged.policies=[{name: half, chosen: rule}]", "--out", folder / "out")
+    assert "What other policies would have earned" in (folder / "out/report.html").read_text(encoding="utf-8")
+
+
 def the_same_in_json_csv_table_and_page(folder):
     path = make(folder, 3000)
     table = tacit("evaluate", path, "--runs", 5, "--out", folder / "out")
@@ -228,7 +276,7 @@ def results_that_cannot_be_printed_are_said(folder):
     assert done.returncode == 1 and "could not be printed: No space left on device" in done.stderr, done
 
 
-TESTS = [estimates_find_the_means_and_the_best_arm, a_clear_winner_is_decided, wrong_propensities_are_refused_in_words,
+TESTS = [policies_are_refused_in_words, a_policy_without_support_is_noticed, estimates_find_the_means_and_the_best_arm, a_clear_winner_is_decided, wrong_propensities_are_refused_in_words,
          what_is_no_log_of_choices_is_refused, few_effective_rows_are_said, propensities_of_another_log_are_noticed,
          a_log_answers_every_pull_of_every_protocol, a_log_that_is_used_up_says_where,
          a_protocol_that_is_not_played_pull_by_pull_is_not_replayed, threads_change_nothing, the_same_in_json_csv_table_and_page,

@@ -7,6 +7,7 @@ usage: off_policy_goldens.py              writes both files
        off_policy_goldens.py LOG.csv SITE ARM REWARD PROPENSITY     prints the goldens of another log
 """
 import csv
+import functools
 import importlib.util
 import json
 import pathlib
@@ -19,6 +20,7 @@ FOLDER = pathlib.Path(__file__).parent / "off_policy"
 FOLDS = 5
 
 
+@functools.cache
 def estimators():
     """The estimators of obp, without the rest of it."""
     import scipy.stats, sklearn.linear_model, sklearn.utils  # noqa: E401  before anything pretends to be torch
@@ -90,6 +92,63 @@ def models(rows, site_count, arm_count):
     return [tables[i % FOLDS][row[0]] for i, row in enumerate(rows)]
 
 
+def with_policies(path):
+    """The log with two policies: by a rule, and by probabilities. Neither looks at more than the row's number."""
+    with open(path, encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    arms = order(row["colour"] for row in rows)
+    for number, row in enumerate(rows):
+        weights = [1 + number * (k + 2) % 5 for k in range(len(arms))]
+        row["rule"] = arms[number * 7 % len(arms)]
+        row.update({f"p{k}": weight / sum(weights) for k, weight in enumerate(weights)})
+    return arms, rows
+
+
+SWITCH = 5.0
+
+
+def policy_goldens(path):
+    """What obp's estimators say of them, with a ridge regression on the town, by the book, for each arm and fold."""
+    import numpy as np
+    from scipy.stats import t
+
+    obp = estimators()
+    arms, rows = with_policies(path)
+    towns = sorted({row["town"] for row in rows})
+    contexts = np.array([[1.0, *(float(row["town"] == town) for town in towns)] for row in rows])
+    action = np.array([arms.index(row["colour"]) for row in rows])
+    rewards, pscore = np.array([float(row["spent"]) for row in rows]), np.array([float(row["chance"]) for row in rows])
+    fold, n = np.arange(len(rows)) % FOLDS, len(rows)
+    q, before = np.zeros((n, len(arms), 1)), np.zeros((n, len(arms)))
+    for k in range(len(arms)):
+        for each in range(FOLDS):
+            for rows_of, into in ((fold != each, q[:, :, 0]), (fold < each, before)):
+                x = contexts[rows_of & (action == k)]
+                theta = np.linalg.solve(x.T @ x + np.eye(x.shape[1]), x.T @ rewards[rows_of & (action == k)])
+                into[fold == each, k] = contexts[fold == each] @ theta
+    dist = {"rule": np.array([[float(row["rule"] == arm) for arm in arms] for row in rows]),
+            "soft": np.array([[row[f"p{k}"] for k in range(len(arms))] for row in rows]),
+            "ridge": np.eye(len(arms))[before.argmax(axis=1)]}
+    told = {}
+    for name, chances in dist.items():
+        of = fold > 0 if name == "ridge" else fold >= 0  # its first fold trains only
+        n, r, q_of = int(of.sum()), rewards[of], q[of]
+        log = dict(reward=r, action=action[of], pscore=pscore[of], action_dist=chances[of][:, :, None], position=np.zeros(n, dtype=int))
+        guessed = dict(log, estimated_rewards_by_reg_model=q_of)
+        w = chances[of][np.arange(n), action[of]] / pscore[of]
+        robust = obp.DoublyRobust()._estimate_round_rewards(**guessed)
+        found = dict(rows=(w > 0).sum(), effective_rows=w.sum() ** 2 / (w ** 2).sum(),
+                     ips=obp.InverseProbabilityWeighting().estimate_policy_value(**log),
+                     self_normalised=obp.SelfNormalizedInverseProbabilityWeighting().estimate_policy_value(**log),
+                     direct=obp.DirectMethod().estimate_policy_value(estimated_rewards_by_reg_model=q_of, action_dist=log["action_dist"],
+                                                                     position=log["position"]),
+                     doubly_robust=robust.mean(), switched=obp.SwitchDoublyRobust(tau=SWITCH).estimate_policy_value(**guessed),
+                     doubly_robust_ci95=t.ppf(0.975, n - 1) * np.std(robust, ddof=1) / np.sqrt(n), gain=(robust - r).mean(),
+                     gain_ci95=t.ppf(0.975, n - 1) * np.std(robust - r, ddof=1) / np.sqrt(n))
+        told[name] = {key: float(number) for key, number in found.items()}
+    return told
+
+
 def goldens(path, site, arm, reward, propensity):
     import numpy as np
     from scipy.stats import t
@@ -136,6 +195,7 @@ def main(words):
     FOLDER.mkdir(exist_ok=True)
     write_log(FOLDER / "log.csv")
     told = goldens(FOLDER / "log.csv", "town", "colour", "spent", "chance")
+    told["policies"] = policy_goldens(FOLDER / "log.csv")
     (FOLDER / "goldens.json").write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

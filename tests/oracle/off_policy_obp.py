@@ -4,6 +4,7 @@
 
 usage: off_policy_obp.py       $TACIT_PROGRAM, $TACIT_SOURCE, $TACIT_DATA; $OBP_PYTHON: an interpreter that has obp
 """
+import csv
 import json
 import math
 import os
@@ -13,6 +14,8 @@ import sys
 import tarfile
 import tempfile
 
+import off_policy_goldens
+
 TACIT = os.environ["TACIT_PROGRAM"]
 HERE = pathlib.Path(os.environ["TACIT_SOURCE"]).resolve() / "tests/oracle"
 FILE = """name: obp
@@ -21,16 +24,17 @@ horizon: 20
 runs: 2
 environment:
   kind: logged
-  logged: {{csv: {csv}, agent: {site}, arm: {arm}, reward: {reward}, propensity: {propensity}}}
+  logged: {{csv: {csv}, agent: {site}, arm: {arm}, reward: {reward}, propensity: {propensity}{more}}}
 protocol: {{kind: index}}
 privacy: {{mode: none}}
 """
 ESTIMATES = ("ips", "self_normalised", "doubly_robust")
 
 
-def evaluate(folder, csv, agents, columns):
+def evaluate(folder, log, agents, columns, more=None):
     path = pathlib.Path(folder) / "obp.yaml"
-    path.write_text(FILE.format(csv=csv, agents=agents, **columns), encoding="utf-8")
+    keys = "".join(f", {key}: {json.dumps(value)}" for key, value in (more or {}).items())
+    path.write_text(FILE.format(csv=log, agents=agents, more=keys, **columns), encoding="utf-8")
     done = subprocess.run([TACIT, "evaluate", str(path), "--json"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -71,6 +75,28 @@ def estimates_are_those_of_the_goldens():
     assert compare(told, goldens) == 4 * 4 * 6
 
 
+def policies_are_those_of_the_goldens():
+    """A rule, probabilities, and one that is trained: every estimator."""
+    goldens = json.loads((HERE / "off_policy/goldens.json").read_text(encoding="utf-8"))["policies"]
+    arms, rows = off_policy_goldens.with_policies(HERE / "off_policy/log.csv")
+    probabilities = [f"p{k}" for k in range(len(arms))]
+    more = {"contexts": ["town"], "switch": off_policy_goldens.SWITCH,
+            "policies": [{"name": "rule", "chosen": "rule"}, {"name": "soft", "probabilities": probabilities}, {"name": "ridge", "trained": "ridge"}]}
+    with tempfile.TemporaryDirectory() as folder:
+        with open(pathlib.Path(folder) / "log.csv", "w", encoding="utf-8", newline="") as table:
+            writer = csv.DictWriter(table, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        told = evaluate(folder, "log.csv", 3, dict(site="town", arm="colour", reward="spent", propensity="chance"), more)
+    assert [policy["policy"] for policy in told["policies"]] == list(goldens)
+    for policy in told["policies"]:
+        golden = goldens[policy["policy"]]
+        for name, wanted in golden.items():
+            part, end = (name[:-5], "ci95") if name.endswith("_ci95") else (name, "value")
+            got = policy[part]
+            is_near(got[end] if isinstance(got, dict) else got, wanted, (policy["policy"], name))
+
+
 def estimates_of_the_open_bandit_data_are_those_of_obp():
     packed = pathlib.Path(os.environ.get("TACIT_DATA", "/nonexistent")) / "obd/obd-small.tar.xz"
     python = os.environ.get("OBP_PYTHON")
@@ -82,12 +108,12 @@ def estimates_of_the_open_bandit_data_are_those_of_obp():
             archive.extractall(folder)
         for policy in ("random", "bts"):
             for campaign in ("men", "women"):
-                csv = pathlib.Path(folder) / f"obd/{policy}/{campaign}/{campaign}.csv"
+                log = pathlib.Path(folder) / f"obd/{policy}/{campaign}/{campaign}.csv"
                 if policy == "bts":
-                    drop_unseen(csv)
-                wanted = subprocess.run([python, str(HERE / "off_policy_goldens.py"), str(csv), *columns.values()],
+                    drop_unseen(log)
+                wanted = subprocess.run([python, str(HERE / "off_policy_goldens.py"), str(log), *columns.values()],
                                         capture_output=True, text=True, check=True).stdout
-                count = compare(evaluate(folder, csv, 3, columns), json.loads(wanted))
+                count = compare(evaluate(folder, log, 3, columns), json.loads(wanted))
                 print(f"{policy}/{campaign}: {count} numbers equal")
     return None
 
@@ -106,7 +132,7 @@ def drop_unseen(path):
 
 def main():
     failed = 0
-    for test in (estimates_are_those_of_the_goldens, estimates_of_the_open_bandit_data_are_those_of_obp):
+    for test in (estimates_are_those_of_the_goldens, policies_are_those_of_the_goldens, estimates_of_the_open_bandit_data_are_those_of_obp):
         try:
             why = test()
             if why is not None:

@@ -41,6 +41,38 @@ static void is_near(double got, double wanted)
         fail_msg("got %.17g, wanted %.17g", got, wanted);
 }
 
+/* Two arms; row 0 is in the first fold. pi and q by hand. */
+static void a_policy_s_estimates_are_those_worked_out_by_hand(void **state)
+{
+    static const double choices[2 * ROWS] = {1, 0, 0.5, 0.5, 0, 1, 0, 1, 0.25, 0.75, 1, 0};
+    static const double model[2 * ROWS] = {9, 9, 1, 2, 3, 4, 0, 3, 4, 0, 2, 2};
+    struct tacit_off_policy_policy all;
+    struct tacit_off_policy_policy later;
+    (void)state;
+    tacit_off_policy_policy(&small, choices, model, 1.5, 0, &all);
+    /* weights 2, 1, 0, 2, 0.25, 2 on rewards 1, 0, 3, 4, 2, 5 */
+    assert_int_equal(all.valued_rows, ROWS);
+    assert_int_equal(all.row_count, 5);
+    is_near(all.weight.value, 7.25 / 6);
+    is_near(all.effective_rows, 7.25 * 7.25 / 13.0625);
+    is_near(all.ips.value, (2.0 + 8 + 0.5 + 10) / 6);
+    is_near(all.self_normalised.value, 20.5 / 7.25);
+    is_near(all.direct, (9 + 1.5 + 4 + 3 + 1 + 2) / 6);
+    /* corrections 2 (1 - 9), 1 (0 - 2), 0, 2 (4 - 3), 0.25 (2 - 4), 2 (5 - 2); switched: weights
+     * up to 1.5 alone */
+    is_near(all.doubly_robust.value, (20.5 - 16 - 2 + 2 - 0.5 + 6) / 6);
+    is_near(all.switched.value, (20.5 - 2 - 0.5) / 6);
+    is_near(all.gain.value, (10.0 - 15) / 6);
+    tacit_off_policy_policy(&small, choices, model, 1.5, 1, &later);
+    assert_int_equal(later.valued_rows, ROWS - 2); /* rows 0 and 5 are of the first fold */
+    is_near(later.ips.value, 8.5 / 4);
+    is_near(later.doubly_robust.value, (9.5 - 2 + 2 - 0.5) / 4);
+    double const mean = 9.0 / 4;
+    double const squares =
+        pow(-0.5 - mean, 2) + pow(4 - mean, 2) + pow(5 - mean, 2) + pow(0.5 - mean, 2);
+    is_near(later.doubly_robust.error, sqrt(squares / 3 / 4));
+}
+
 static void weighted_estimates_are_those_worked_out_by_hand(void **state)
 {
     struct tacit_off_policy_arm results[6];
@@ -286,6 +318,7 @@ static void a_watch_counts_what_was_drawn_and_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_policy_s_estimates_are_those_worked_out_by_hand),
         cmocka_unit_test(weighted_estimates_are_those_worked_out_by_hand),
         cmocka_unit_test(guesses_come_from_the_other_folds_alone),
         cmocka_unit_test(a_model_that_is_right_leaves_nothing_to_correct),
