@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -1162,6 +1164,53 @@ static void a_line_with_many_requests_lets_other_lines_go_between(void **state)
     assert_in_range(place, 0, 5); /* of 20 */
 }
 
+/* What a caller of a Unix socket has sent and the server has not read. */
+static int unread_of(int raw)
+{
+    int bytes = -1;
+    assert_int_equal(ioctl(raw, SIOCOUTQ, &bytes), 0);
+    return bytes;
+}
+
+struct sleeper {
+    struct live_loop *loop;
+    int raw;
+    int count;
+};
+
+static void answer_sleeper(void *context, struct live_request *request)
+{
+    struct sleeper *const sleeper = context;
+    assert_true(unread_of(sleeper->raw) > 0);
+    live_http_answer(request, 200, "text/plain", "", 0);
+    sleeper->count++;
+    live_loop_stop(sleeper->loop);
+}
+
+/* Linux would wake it when the request is read, for nothing. */
+static void who_sleeps_for_an_answer_is_woken_by_it(void **state)
+{
+    (void)state;
+    struct server server = {.transport = transport};
+    struct sleeper sleeper = {0};
+    if (transport != ON_UNIX)
+        return; /* only a Unix socket wakes a reader that can write again */
+    temp_directory_make(server.directory);
+    temp_path(server.socket, server.directory, "api.sock");
+    http_open(&server, answer_sleeper, &sleeper);
+    sleeper.loop = server.loop;
+    sleeper.raw = raw_open(&server);
+    raw_get(sleeper.raw, 'a', 1);
+    assert_int_equal(live_loop_run(server.loop), TACIT_OK);
+    assert_int_equal(sleeper.count, 1);
+    assert_int_equal(unread_of(sleeper.raw), 0);
+    live_http_close(server.http);
+    live_loop_close(server.loop);
+    (void)close(server.wake);
+    (void)close(sleeper.raw);
+    temp_directory_remove(server.directory);
+}
+
 /* More reading of pieces than a caller may have at once: what is put off is not forgotten. */
 static void requests_that_come_in_many_pieces_are_all_answered(void **state)
 {
@@ -1818,6 +1867,7 @@ int main(void)
         WITH_SERVER(a_caller_that_leaves_while_held_harms_nobody),
         cmocka_unit_test(a_user_with_many_requests_lets_others_go_between),
         cmocka_unit_test(a_line_with_many_requests_lets_other_lines_go_between),
+        cmocka_unit_test(who_sleeps_for_an_answer_is_woken_by_it),
         cmocka_unit_test(requests_that_come_in_many_pieces_are_all_answered),
         WITH_SERVER(a_body_beyond_1_mib_is_refused),
         WITH_SERVER(what_could_be_read_in_two_ways_is_refused),

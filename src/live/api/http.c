@@ -55,6 +55,7 @@ struct connection {
     bool has_head;
     uint64_t due_us; /* what it is at has to be done by then */
     uint64_t discarded;
+    size_t seen; /* bytes that were looked at and are in the socket still */
     size_t looked;
     size_t in_size;
     size_t head_size;
@@ -122,6 +123,21 @@ static void read_again(struct connection *connection)
     wait_for(connection, connection->has_rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
+/* Takes what was only looked at. Who reads from a Unix socket makes room in it for its writer, and
+ * Linux wakes a writer that sleeps there for another reason, too: for our answer. So a whole
+ * request is taken when its answer is out. (unix_write_space, unix_stream_data_wait in
+ * net/unix/af_unix.c) */
+static void take_seen(struct connection *connection)
+{
+    char bytes[LIVE_HEAD_BYTES_MAX];
+    while (connection->seen > 0) {
+        ssize_t const got = recv(connection->socket, bytes, connection->seen, MSG_DONTWAIT);
+        if (got < 0 && errno == EINTR)
+            continue;
+        connection->seen = got > 0 ? connection->seen - (size_t)got : 0;
+    }
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void free_body(struct connection *connection)
@@ -171,6 +187,7 @@ static void close_connection(struct connection *connection)
 {
     struct live_http *const http = connection->http;
     TACIT_ASSERT(connection->stage != STAGE_HANDLING && connection->stage != STAGE_HELD);
+    take_seen(connection); /* what is left would reset the caller's end */
     forget(connection);
     free_body(connection);
     free_out(connection);
@@ -320,6 +337,7 @@ static void send_more(struct connection *connection)
         }
         connection->out_sent += (size_t)sent;
     }
+    take_seen(connection);
     if (connection->is_ending || !connection->is_watched)
         say_farewell(connection);
     else
@@ -504,10 +522,12 @@ static void advance(struct connection *connection)
     if (!connection->has_head &&
         (!take_head(connection) || (connection->has_head && !take_first_of_body(connection))))
         return;
-    if (connection->has_head && connection->body_size == connection->head.length)
+    if (connection->has_head && connection->body_size == connection->head.length) {
         hand_over(connection);
-    else
-        charge_piece(connection->caller);
+        return;
+    }
+    take_seen(connection);
+    charge_piece(connection->caller);
 }
 
 /* ---- What comes ------------------------------------------------------------------------------ */
@@ -536,14 +556,17 @@ static void receive(struct connection *connection)
     size_t size;
     if (!room_for_input(connection, &into, &size))
         return;
-    TACIT_ASSERT(size > 0);
-    ssize_t const got = recv(connection->socket, into, size, MSG_DONTWAIT);
+    TACIT_ASSERT(size > 0 && connection->seen == 0);
+    bool const only_looks = connection->in_size == 0 && connection->http->socket.port == 0;
+    ssize_t const got =
+        recv(connection->socket, into, size, MSG_DONTWAIT | (only_looks ? MSG_PEEK : 0));
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (got <= 0) {
         close_connection(connection);
         return;
     }
+    connection->seen = only_looks ? (size_t)got : 0;
     if (connection->in_size == 0)
         set_due(connection, connection->http->request_us); /* it begins */
     if (connection->has_head)
