@@ -71,7 +71,7 @@ static json_t *body_of(const struct command *command, const struct words *words)
                          number_of(command, first, words->said[1]));
     if (strcmp(first, "drop") == 0 && count == 2)
         return json_pack("{s:s, s:s}", "command", first, "site", words->said[1]);
-    if (strcmp(first, "retire") == 0 && count == 2)
+    if ((strcmp(first, "retire") == 0 || strcmp(first, "add") == 0) && count == 2)
         return json_pack("{s:s, s:s}", "command", first, "arm", words->said[1]);
     if (strcmp(first, "horizon") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "pulls",

@@ -450,7 +450,8 @@ struct tacit_select_hub_view {
     uint32_t round_count; /* that are over */
     bool is_open;         /* else it waits for sites, or is over */
     bool is_finished;
-    bool is_exhausted; /* .. because nobody has budget left */
+    bool is_exhausted; /* .. because nobody has budget left, .. */
+    bool is_ended;     /* .. or by the operator's word */
     bool lacks_model;  /* it was built again, and asks sites for what they fetched */
     uint32_t asked_count;
     uint32_t received_count;
@@ -464,6 +465,13 @@ struct tacit_select_hub_view {
     const double *latencies;    /* asked_count, ascending by site: seconds; NAN: none yet */
     struct tacit_select_view select;
 };
+
+/* The operator's word: the round that stands closes with the updates that are here, and none
+ * follows. *update as of a step; said again, it changes nothing. Errors: TACIT_UNEXPECTED: no round
+ * has begun, the run is over by itself, or its model is lost; nothing changed. Cost: O(m d). */
+enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t now_us,
+                                       struct tacit_select_update *update);
+
 /* What a hub that lost its state is built again from: all but the model, which is there by the
  * digests of its pieces. In the term that the next START has to begin it asks for it whoever
  * speaks: who has fetched it sends it; until then no round goes on. Unless `initial` is that model.

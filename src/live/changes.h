@@ -12,6 +12,14 @@ enum live_change {
     LIVE_CHANGE_RETIRE_ARM
 };
 
+#define LIVE_CHANGES (LIVE_CHANGE_RETIRE_ARM + 1)
+
+/* What a change does, each one sentence or some. */
+struct live_change_words {
+    const char *privacy;
+    const char *guarantee;
+};
+
 /* What is wanted, or what was done. */
 struct live_control_entry {
     enum live_change change;

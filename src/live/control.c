@@ -209,6 +209,9 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
                          &wanted->arm) ||
                refuse(error, "retire: there is no such arm in this run");
     }
+    if (strcmp(command, "add") == 0)
+        return refuse(error, "no word adds an arm: arms come to runs of the phased index, by the "
+                             "coordinator's file (run.later, run.added); else begin a new run");
     return refuse(error, strcmp(command, "refuse") == 0
                              ? "refuse is a word of a site: say it to its agent"
                              : "no such command; allowed: drop, quorum, deadline, end, horizon, "

@@ -530,12 +530,16 @@ static void answer_change(struct coordinator *coordinator, struct live_request *
 {
     struct live_control_names const names = names_of(coordinator);
     struct live_buffer words = {0};
+    enum live_change const change = wanted->change;
+    struct live_change_words const *const own =
+        change == LIVE_CHANGE_END_RUN ? coordinator->config->protocol->end_words : NULL;
     live_control_say(wanted, &names, &words);
     live_buffer_add_bytes(&words, "", 1);
-    struct live_control_done const done = {.change = words.failed ? "" : words.bytes,
-                                           .privacy = live_control_privacy(wanted->change),
-                                           .guarantee = live_control_guarantee(wanted->change),
-                                           .arm = NULL};
+    struct live_control_done const done = {
+        .change = words.failed ? "" : words.bytes,
+        .privacy = own != NULL ? own->privacy : live_control_privacy(change),
+        .guarantee = own != NULL ? own->guarantee : live_control_guarantee(change),
+        .arm = NULL};
     if (is_new)
         live_log(LIVE_LOG_WARNING, "change", "%u: %s", number, done.change);
     live_control_done(coordinator->control, request, number, is_new, &done);
@@ -580,7 +584,7 @@ static void on_word(void *context, struct live_request *request)
         answer_log(coordinator, request);
         return;
     }
-    if (protocol->change == NULL) {
+    if (protocol->change == NULL && protocol->objections == NULL) {
         (void)snprintf(error.text, sizeof error.text,
                        "the protocol %s cannot be changed under way; stop the coordinator, and "
                        "begin a new run",
@@ -593,7 +597,11 @@ static void on_word(void *context, struct live_request *request)
                                         .deadline_s = view.deadline_s};
     json_t *const body = live_api_read_body(request->body, request->size, &error);
     bool const is_clear = body != NULL && live_control_read(body, &names, &wanted, &error);
-    if (is_clear)
+    const char *const objection =
+        is_clear && protocol->objections != NULL ? protocol->objections[wanted.change] : NULL;
+    if (objection != NULL)
+        live_control_refuse(coordinator->control, request, 409, objection);
+    else if (is_clear)
         obey(coordinator, request, &wanted);
     else
         live_control_refuse(coordinator->control, request, 400, error.text);

@@ -169,6 +169,10 @@ struct live_hub_ops {
     void (*answer)(struct live_hub *hub, uint32_t site, uint64_t now_us,
                    const struct tacit_entropy *entropy, struct live_hub_update *update);
     void (*look)(const struct live_hub *hub, struct live_hub_view *view);
+    /* By enum live_change: why this protocol does not take such a word; NULL, of all or of one: the
+     * word is the family's to judge. */
+    const char *const *objections;
+    const struct live_change_words *end_words; /* of END_RUN; NULL: as control.h */
     /* As live_hub_change. NULL: nothing of this protocol can be changed under way. */
     enum tacit_status (*change)(struct live_hub *hub, const struct live_control_entry *wanted,
                                 uint64_t now_us, const struct tacit_entropy *entropy,

@@ -349,6 +349,35 @@ def an_old_state_of_the_coordinator_trains_on_in_a_new_term(federation_of):
 
 
 @test
+def the_operator_ends_a_training_with_what_is_there(federation_of):
+    """In round 2, when two of three have trained; no other word is taken, and each hears why."""
+    idle = Training()
+    federation_of.made(idle)
+    idle.start_all(["coordinator"])
+    wait_for("it has started", idle.status)
+    require("no round has begun" in terms.control(idle, "coordinator", "end", code=1), "it ended before it began")
+    trial, folder = begin_with_a_command_that_waits(federation_of)
+    wait_for("a training in round 1", lambda: list(folder.glob("began-1-*")), 120)
+    (folder / "go-1").touch()
+    wait_for("a training in round 2", lambda: list(folder.glob("began-2-*")), 120)
+    wait_for("two updates are counted", lambda: (trial.status() or {"epoch": 0})["epoch"] == 2 and
+             trial.status()["reports"] == 2, 60)
+    for words, why in ((["drop", "site-0"], "waits for nobody"), (["quorum", "1"], "latencies"), (["deadline", "5"], "latencies"),
+                       (["horizon", "9"], "number of rounds"), (["retire", "site-0"], "has no arms"), (["add", "x"], "no word adds an arm")):
+        said = terms.control(trial, "coordinator", *words, code=2 if words[0] == "add" else 1)
+        require(why in said, f"{words}: {said}")
+    said = terms.control(trial, "coordinator", "end")
+    require(said.startswith("done: end") and "the model is the mean" in said, said)
+    status = trial.wait_for_end()
+    require(status["rounds"] == 2 and "after 2 rounds: by the operator's word" in trial.log("coordinator"), f"{status}")
+    trial.kill("coordinator")
+    trial.start("coordinator")
+    wait_for("it is over after a restart, too", lambda: (trial.status() or {"phase": ""})["phase"] == "finished", 60)
+    require(terms.control(trial, "coordinator", "end").startswith("so it was already: end"), "it ended twice")
+    require(check_books(trial) == 5, "site-0 has released in round 1 alone")
+
+
+@test
 def commands_that_misbehave_do_not_stop_the_run(federation_of):
     """One hangs, one crashes, one writes numbers that are none, one writes too much, one says "not now"."""
     for deadline_s in (2, 8, 30):  # the hanging one costs the deadline each time; a busy machine needs more than 2 s

@@ -313,6 +313,17 @@ def old_state_of_the_coordinator_goes_on_in_a_new_term(federation_of):
     require(not any(site["two_states"] for site in status["sites"]), f"{status}")
 
 
+@test
+def no_word_changes_votes_and_each_hears_why(federation_of):
+    federation = federation_of()
+    federation.start_all(["coordinator"])
+    wait_for("it has started", federation.status)
+    for words, why in ((["drop", "site-0"], "wait for nobody"), (["quorum", "1"], "no quorum"), (["deadline", "5"], "no deadline"),
+                       (["end"], "no arm is the answer"), (["horizon", "9"], "a longer one"), (["retire", "arm 0"], "by votes alone")):
+        said = terms.control(federation, "coordinator", *words, code=1)
+        require(why in said, f"{words}: {said}")
+
+
 # ---- Copies ----
 
 class Trial:

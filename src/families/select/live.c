@@ -385,16 +385,35 @@ static void note_round(struct live_hub *hub, const struct tacit_select_hub_view 
     own->noted_round = view->round;
     if (view->is_finished)
         live_hub_note(hub, update, "the run is over after %u rounds%s", view->round_count,
-                      view->is_exhausted ? ": no site has budget left" : "");
+                      view->is_exhausted ? ": no site has budget left"
+                      : view->is_ended   ? ": by the operator's word"
+                                         : "");
     else
         live_hub_note(hub, update, "round %u: %u sites train", view->round, view->asked_count);
+}
+
+static void carry(struct live_hub *hub, const struct tacit_select_update *done,
+                  struct live_hub_update *update)
+{
+    struct select_hub *const own = hub->own;
+    struct tacit_select_hub_view view;
+    tacit_select_hub_look(hub->state, &view);
+    update->persist = done->persist;
+    update->deadline_us = done->deadline_us;
+    for (uint32_t i = 0; i < done->message_count; i++)
+        (void)live_hub_send(hub, &done->messages[i]);
+    if (done->has_model) {
+        own->model =
+            (struct live_file){"model.f32", view.model, own->core.dimension * sizeof(float)};
+        update->file = &own->model;
+    }
+    note_round(hub, &view, update);
 }
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct select_hub *const own = hub->own;
     struct tacit_select_message *const said = message;
     struct tacit_select_event const made = {
         .now_us = event->now_us,
@@ -409,17 +428,45 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     if (said != NULL)
         said->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_select_hub_step(hub->state, &made, entropy, &done);
-    tacit_select_hub_look(hub->state, &view);
-    update->persist = done.persist;
-    update->deadline_us = done.deadline_us;
-    for (uint32_t i = 0; i < done.message_count; i++)
-        (void)live_hub_send(hub, &done.messages[i]);
-    if (done.has_model) {
-        own->model =
-            (struct live_file){"model.f32", view.model, own->core.dimension * sizeof(float)};
-        update->file = &own->model;
-    }
-    note_round(hub, &view, update);
+    carry(hub, &done, update);
+    return status;
+}
+
+/* ---- The operator's word --------------------------------------------------------------------- */
+
+/* docs/adr/0058 */
+static const char *const objections[LIVE_CHANGES] = {
+    [LIVE_CHANGE_DROP_SITE] =
+        "a round waits for nobody longer than run.deadline_s, and who did not answer is asked "
+        "again "
+        "only once it has spoken; to keep a site away for good revoke its key (tacit pki revoke)",
+    [LIVE_CHANGE_SET_PATIENCE] = "who is chosen rests on latencies up to run.deadline_s, which the "
+                                 "sites have agreed to; say "
+                                 "end, and begin a new run from its model (run.initial)",
+    [LIVE_CHANGE_EXTEND_HORIZON] = "the number of rounds is what the sites have agreed to; let the "
+                                   "run end, and begin a new one from its model (run.initial)",
+    [LIVE_CHANGE_RETIRE_ARM] = "a training has no arms to choose from: its arms are the sites"};
+
+static const struct live_change_words end_words = {
+    "nothing more is released; what is under way at a site never leaves, or if it was granted "
+    "already, is spent and of no use",
+    "the model is the mean of the updates that are here, one round the more; it has trained less "
+    "than was meant, and nothing else was promised of it"};
+
+static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
+                                    uint64_t now_us, const struct tacit_entropy *entropy,
+                                    struct live_hub_update *update, uint32_t *number,
+                                    const char **objection)
+{
+    struct tacit_select_update done;
+    TACIT_ASSERT(wanted->change == LIVE_CHANGE_END_RUN);
+    (void)entropy;
+    *number = 0; /* there is no log of changes: this one is the last */
+    enum tacit_status const status = tacit_select_hub_end(hub->state, now_us, &done);
+    if (status == TACIT_OK)
+        carry(hub, &done, update);
+    else
+        *objection = "no round has begun, the run is over, or its model is lost here and asked for";
     return status;
 }
 
@@ -460,4 +507,7 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .snapshot = hub_snapshot,
                                             .restore = hub_restore,
                                             .step = hub_step,
-                                            .look = hub_look};
+                                            .look = hub_look,
+                                            .objections = objections,
+                                            .end_words = &end_words,
+                                            .change = hub_change};

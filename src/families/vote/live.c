@@ -349,6 +349,22 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .ahead = core.ahead};
 }
 
+/* Why nothing of votes is changed by a word (docs/adr/0058). */
+static const char *const objections[LIVE_CHANGES] = {
+    [LIVE_CHANGE_DROP_SITE] =
+        "votes wait for nobody: what a site has voted stands, and one that is gone holds nobody "
+        "up; but who is in a committee is fixed before anything is known: for another one begin a "
+        "new run, with votes: binomial, cheapest or a number whoever votes first is enough",
+    [LIVE_CHANGE_SET_PATIENCE] =
+        "votes have no rounds that wait for sites: there is no quorum and no deadline",
+    [LIVE_CHANGE_END_RUN] = "no arm is the answer before the others are voted out; stop the "
+                            "coordinator, and each site plays the best that it knows",
+    [LIVE_CHANGE_EXTEND_HORIZON] =
+        "the horizon is what the sites have agreed to: begin a new run with a longer one",
+    [LIVE_CHANGE_RETIRE_ARM] =
+        "an arm is out by votes alone; applications name it under unavailable of each decision, or "
+        "begin a new run without it"};
+
 const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                           .family = TACIT_WIRE_VOTE_FAMILY,
                                           .version = TACIT_WIRE_VOTE_VERSION,
@@ -365,4 +381,5 @@ const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                           .snapshot = hub_snapshot,
                                           .restore = hub_restore,
                                           .step = hub_step,
-                                          .look = hub_look};
+                                          .look = hub_look,
+                                          .objections = objections};

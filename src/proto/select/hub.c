@@ -11,6 +11,8 @@
 #define HUB_MAGIC UINT64_C(0x5441434954534842)
 #define BLOCK_BYTES_MAX ((size_t)1 << 28)
 
+#define ENDED 2u /* of `exhausted`: not for lack of budget, but by the operator's word */
+
 enum slot_state { SLOT_ASKED, SLOT_OPENED, SLOT_COMPLETE };
 
 struct hub_fixed {
@@ -403,8 +405,10 @@ static enum tacit_status begin(struct hub_parts *parts, uint64_t now_us,
     TACIT_ASSERT(is_resting(head));
     if (head->lacks_model != 0)
         return TACIT_OK;
-    if (rounds_over(head) == head->fixed.round_count || !somebody_can_pay(parts)) {
-        head->exhausted = rounds_over(head) < head->fixed.round_count ? 1 : 0;
+    bool const is_ended = head->exhausted == ENDED;
+    if (is_ended || rounds_over(head) == head->fixed.round_count || !somebody_can_pay(parts)) {
+        if (!is_ended)
+            head->exhausted = rounds_over(head) < head->fixed.round_count ? 1 : 0;
         finish(parts, update);
         return TACIT_OK;
     }
@@ -856,6 +860,29 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
     return status;
 }
 
+/* No coin is flipped: nobody is chosen any more. */
+enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t now_us,
+                                       struct tacit_select_update *update)
+{
+    struct hub_parts parts = parts_of(hub);
+    struct hub_head *const head = parts.head;
+    enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(update != NULL);
+    memset(update, 0, sizeof *update);
+    if (head->exhausted != ENDED) {
+        if (head->round == 0 || head->lacks_model != 0 || head->desk.phase == ROUND_FINISHED)
+            return TACIT_UNEXPECTED;
+        head->exhausted = ENDED;
+        status = is_resting(head) ? begin(&parts, now_us, NULL, update)
+                                  : end_round(&parts, now_us, NULL, update);
+        round_desk_end_step(&head->desk, now_us, head->fixed.round_timeout_us, true, false);
+    }
+    TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
+    update->deadline_us = head->desk.deadline_us;
+    round_hub_check_invariants(&parts.round);
+    return status;
+}
+
 /* ---- What a lost hub is built again from ---- */
 
 static void walk_words(struct base_walk *walk, void *words, size_t bytes)
@@ -950,7 +977,9 @@ void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_sele
                                            .round_count = rounds_over(head),
                                            .is_open = collects && head->lacks_model == 0,
                                            .is_finished = head->desk.phase == ROUND_FINISHED,
-                                           .is_exhausted = head->exhausted != 0,
+                                           .is_exhausted =
+                                               head->exhausted != 0 && head->exhausted != ENDED,
+                                           .is_ended = head->exhausted == ENDED,
                                            .lacks_model = head->lacks_model != 0,
                                            .asked_count = head->asked_count,
                                            .received_count = head->desk.covered_count,
