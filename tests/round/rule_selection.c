@@ -90,6 +90,7 @@ static void configure(struct storm_world *world)
             .clip = 3,
             .budget = is_as_thought ? own->hub.select.budget : draw_budget(world),
             .resend_after_us = 1000};
+    world->has_changes = own->has_model && own->has_sizes;
 }
 
 static void spoil(struct storm_world *world)
@@ -136,6 +137,41 @@ static void spoil_scratch(struct storm_world *world)
     memset((unsigned char *)hub->state + hub->size - bytes, 0x5a, bytes);
 }
 
+static struct tacit_select_update update; /* what it says is heard after the step */
+
+static void report(enum tacit_status status, struct storm_update *out)
+{
+    *out = (struct storm_update){
+        .status = status,
+        .persist = update.persist,
+        .drew = update.drawn,
+        .flags = update.train | (uint64_t)update.stop << 1 | (uint64_t)update.drawn << 2 |
+                 (uint64_t)update.has_model << 3 | (uint64_t)update.round_is_over << 4 |
+                 (uint64_t)update.message_count << 5 | (uint64_t)update.settled << 16,
+        .deadline_us = update.deadline_us,
+        .message_count = update.message_count};
+    for (uint32_t i = 0; i < update.message_count; i++)
+        out->messages[i] = &update.messages[i];
+    assert_true(update.persist || (update.settled == 0 && !update.round_is_over));
+}
+
+/* The operator ends the run. Said again it changes nothing. */
+static void operate(struct storm_world *world)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    struct storm_event const event = {.kind = TACIT_EVENT_TIMEOUT};
+    struct tacit_select_hub_view view;
+    struct storm_update out;
+    void *const before = storm_before(world, world->sites);
+    enum tacit_status const status = tacit_select_hub_end(hub->state, hub->now_us, &update);
+    tacit_select_hub_look(hub->state, &view);
+    assert_true(status == TACIT_OK ? view.is_ended && view.is_finished : !update.persist);
+    world->changes += status == TACIT_OK ? 1 : 0;
+    report(status, &out);
+    spoil_scratch(world);
+    storm_after(world, world->sites, before, &event, &out);
+}
+
 static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
@@ -145,7 +181,6 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         [TACIT_EVENT_RECEIVE] = TACIT_SELECT_RECEIVE,
         [TACIT_EVENT_REWARD] = TACIT_SELECT_TRAINED,
         [TACIT_EVENT_TIMEOUT] = TACIT_SELECT_TIMEOUT};
-    static struct tacit_select_update update;
     struct storm_node *const at = &world->nodes[node];
     struct tacit_select_site_view view = {0};
     if (node != world->sites)
@@ -161,19 +196,8 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
         node == world->sites ? tacit_select_hub_step(at->state, &made, entropy, &update)
                              : tacit_select_site_step(at->state, &made, entropy, &update);
     at->is_training = (at->is_training && !update.stop) || update.train;
-    *out = (struct storm_update){
-        .status = status,
-        .persist = update.persist,
-        .drew = update.drawn,
-        .round = made.round,
-        .flags = update.train | (uint64_t)update.stop << 1 | (uint64_t)update.drawn << 2 |
-                 (uint64_t)update.has_model << 3 | (uint64_t)update.round_is_over << 4 |
-                 (uint64_t)update.message_count << 5 | (uint64_t)update.settled << 16,
-        .deadline_us = update.deadline_us,
-        .message_count = update.message_count};
-    for (uint32_t i = 0; i < update.message_count; i++)
-        out->messages[i] = &update.messages[i];
-    assert_true(update.persist || (update.settled == 0 && !update.round_is_over));
+    report(status, out);
+    out->round = made.round;
     spoil_scratch(world);
 }
 
@@ -226,11 +250,11 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
     struct tacit_select_hub_view view;
     uint32_t const sites = world->sites;
     tacit_select_hub_look(hub, &view);
-    uint64_t const words[] = {view.term,         view.lacks_model,       view.round,
-                              view.round_count,  view.is_open,           view.is_finished,
-                              view.is_exhausted, view.asked_count,       view.received_count,
-                              view.asked[0],     view.received[0],       view.flagged[0],
-                              view.ahead[0],     view.select.round_count};
+    uint64_t const words[] = {view.term,           view.lacks_model, view.round,
+                              view.round_count,    view.is_open,     view.is_finished,
+                              view.is_exhausted,   view.is_ended,    view.asked_count,
+                              view.received_count, view.asked[0],    view.received[0],
+                              view.flagged[0],     view.ahead[0],    view.select.round_count};
     digest_bytes(words, sizeof words);
     digest_bytes(view.seen, sites * sizeof *view.seen);
     digest_bytes(view.spent_nano, sites * sizeof *view.spent_nano);
@@ -384,8 +408,9 @@ const struct storm_rule rule_selection = {
     .field_count = sizeof fields / sizeof *fields,
     .mend = mend,
     .grant = grant,
+    .operate = operate,
     .snapshot = snapshot,
     .restore = restore,
     .found = {37546, 44504, 48849},
-    .digest = UINT64_C(0x12c9173d2d48ddc7),
-    .verdicts = UINT64_C(0x46bcaf851c09dbc6)};
+    .digest = UINT64_C(0x4b18a1048b620d79),
+    .verdicts = UINT64_C(0x3517c2fe44886d35)};

@@ -866,19 +866,20 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
 {
     struct hub_parts parts = parts_of(hub);
     struct hub_head *const head = parts.head;
+    bool const is_over = head->desk.phase == ROUND_FINISHED;
     enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(update != NULL);
     memset(update, 0, sizeof *update);
-    if (head->exhausted != ENDED) {
-        if (head->round == 0 || head->lacks_model != 0 || head->desk.phase == ROUND_FINISHED)
-            return TACIT_UNEXPECTED;
+    if (head->round == 0 || head->lacks_model != 0 || (is_over && head->exhausted != ENDED)) {
+        status = TACIT_UNEXPECTED;
+    } else if (!is_over) {
         head->exhausted = ENDED;
         status = is_resting(head) ? begin(&parts, now_us, NULL, update)
                                   : end_round(&parts, now_us, NULL, update);
         round_desk_end_step(&head->desk, now_us, head->fixed.round_timeout_us, true, false);
+        TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
     }
-    TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
-    update->deadline_us = head->desk.deadline_us;
+    update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
     round_hub_check_invariants(&parts.round);
     return status;
 }
