@@ -115,6 +115,10 @@ static void print_privacy(const struct tacit_experiment *experiment)
     if (promise->mechanism.delta_nano > 0)
         (void)printf(", delta %.12g", (double)promise->mechanism.delta_nano / (double)TACIT_NANO);
     (void)putchar('\n');
+    uint32_t const rewards = promise->trust.unit_rewards_max;
+    if (rewards > 0 && tacit_promise_holds(promise))
+        (void)printf("  epsilon per person, at an agent: %.12g (%u rewards)\n",
+                     rewards * experiment->epsilon_per_reward, rewards);
     (void)printf("  %s\n\n", experiment->statement);
 }
 

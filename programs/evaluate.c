@@ -517,6 +517,11 @@ static enum tacit_status check(const struct tacit_experiment *experiment, struct
             "'propensity' is missing: the column with the probability with which each row's arm "
             "was chosen, or uniform where all arms were as likely",
             error);
+    if (experiment->config->unit_rewards > 0)
+        return tacit_experiment_refuse(experiment, "privacy.unit",
+                                       "belongs to runs, which draw rows; here each row is played "
+                                       "as it was logged",
+                                       error);
     if ((uint64_t)log->agent_count * log->arm_count > CELLS_MAX)
         return tacit_experiment_refuse(experiment, "environment.logged",
                                        "more than 4194304 agents times arms", error);

@@ -760,9 +760,14 @@ static bool look(struct search *search, struct tacit_error *error)
     find_own(search, &experiment);
     keep_traffic(search, &experiment);
     memcpy(search->remark, experiment.remark, sizeof search->remark);
+    bool const has_units = experiment.config->unit_rewards > 0;
     bool const has_instance = experiment.global_means != NULL && arms >= 2;
     tacit_experiment_free(&experiment);
-    if (!has_instance)
+    if (has_units)
+        (void)snprintf(error->text, sizeof error->text,
+                       "tacit plan: privacy.unit: the people of the rows do not last for the "
+                       "horizons that are tried; plan without it");
+    else if (!has_instance)
         (void)snprintf(error->text, sizeof error->text,
                        "tacit plan: every run has its own means here, so there is nothing to tell "
                        "apart; allowed: means, logged rows, an instance_seed, or --gap");
@@ -770,7 +775,7 @@ static bool look(struct search *search, struct tacit_error *error)
         (void)snprintf(error->text, sizeof error->text,
                        "tacit plan: two arms share the best mean; nothing tells them apart; "
                        "allowed: --gap, the gap that matters");
-    return has_instance && search->gap > 0;
+    return !has_units && has_instance && search->gap > 0;
 }
 
 /* The first word of a choice's settings: "phased-index" of "{kind: phased-index, ...}". */

@@ -184,6 +184,8 @@ struct tacit_config {
     bool has_range;
     double lo;
     double hi;
+    const char *unit_column; /* whose a logged reward is; NULL: people are not counted */
+    uint32_t unit_rewards;   /* of each of them that may enter, at an agent; 0: any number */
     double server_link_cost;
     double peer_link_cost;
     struct config_document *document; /* owns the strings; knows the lines */

@@ -126,6 +126,7 @@ struct tacit_log_spec {
     const char *time_column;       /* when each row was logged; NULL: nothing says it */
     const char *const *columns;    /* whose fields are kept, for rows with propensities */
     uint32_t column_count;
+    const char *unit_column; /* whose reward it is; NULL: nobody asks */
 };
 
 #define TACIT_WEEKDAYS 7u
@@ -182,6 +183,9 @@ struct tacit_log {
     /* Rows on a Monday to on a Sunday, on average from the first day of all rows to the last, of
      * the agent that has the fewest; all 0: no column says when rows were logged. */
     double traffic[TACIT_WEEKDAYS];
+    uint32_t *units;       /* whose each reward is, counted agent by agent; NULL: nobody asks */
+    uint32_t unit_count;   /* a person who comes to two agents is two units */
+    uint32_t units_fewest; /* in a cell */
 };
 
 /* Splits the table over agents and arms. With n rows, agent i of A gets the rows (in file order, or

@@ -28,6 +28,13 @@ struct tacit_env_log {
     const uint32_t *value_start;
     const double *values;
     const double *upto;
+    /* Whose each reward is, and how many of one unit a run may draw; 0: there is no limit. Rewards
+     * of a unit that has no more are passed over. Requires, with a limit: not binary; no values; in
+     * each cell units enough for all that is pulled at its agent. */
+    uint32_t unit_limit;
+    uint32_t unit_count;
+    const uint32_t *units; /* of each reward, below unit_count */
+    uint32_t *drawn;       /* of each unit in this run (tacit_sim_instance) */
 };
 
 /* Makes of `count` weights what draws them in proportion at one word a draw: place i, uniform, is

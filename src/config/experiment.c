@@ -547,6 +547,28 @@ static void read_reward_range(struct config_reader *reader, const struct config_
     config->has_range = true;
 }
 
+/* How many rewards of a person may enter, and which column says whose they are. */
+static void read_unit(struct config_reader *reader, const struct config_node *privacy,
+                      struct tacit_config *config)
+{
+    static const char *const keys[] = {"column", "rewards", NULL};
+    struct config_node const *const unit =
+        config_reader_map(reader, privacy, "privacy.unit", false);
+    if (unit == NULL)
+        return;
+    config_reader_keys(reader, unit, "privacy.unit", keys);
+    config_reader_text(reader, unit, "privacy.unit.column", true, &config->unit_column);
+    config_reader_u32(reader, unit, "privacy.unit.rewards", true, 1, UINT32_MAX - 1,
+                      &config->unit_rewards);
+    if (config->privacy == TACIT_PRIVACY_NONE)
+        config_reader_fail(reader, unit, "privacy.unit",
+                           "belongs to modes that protect; nothing is noised here");
+    else if (config->environment != TACIT_ENV_LOGGED)
+        config_reader_fail(reader, unit, "privacy.unit",
+                           "names a column of logged rows, and there are none; allowed with "
+                           "environment.kind: logged");
+}
+
 /* One of the modes that the family has. */
 static void read_mode(struct config_reader *reader, const struct config_node *privacy,
                       struct tacit_config *config)
@@ -568,7 +590,7 @@ static void read_mode(struct config_reader *reader, const struct config_node *pr
 static void read_privacy(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config *config)
 {
-    static const char *const keys[] = {"mode", "epsilon", "range", NULL};
+    static const char *const keys[] = {"mode", "epsilon", "range", "unit", NULL};
     bool const may_miss =
         config->family->modes == 1u << TACIT_PRIVACY_NONE || config->family->privacy_may_miss;
     struct config_node const *const privacy = config_reader_map(reader, root, "privacy", !may_miss);
@@ -587,6 +609,7 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
     if (mode == TACIT_PRIVACY_NONE)
         config->epsilon = INFINITY;
     read_reward_range(reader, privacy, config);
+    read_unit(reader, privacy, config);
     if (reader->status == TACIT_OK && config->environment == TACIT_ENV_GAUSSIAN &&
         mode == TACIT_PRIVACY_SOUND && !config->has_range)
         config_reader_fail(reader, privacy, "privacy",

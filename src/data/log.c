@@ -6,6 +6,7 @@
 #include "tacit/off_policy.h"
 #include "internal.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 
 struct entry {
     uint32_t cell;
+    uint32_t unit; /* with a unit_column */
     double reward;
 };
 
@@ -49,6 +51,8 @@ struct builder {
     uint32_t arm_column;        /* if there are no rules */
     uint32_t propensity_column; /* if there is one */
     uint32_t time_column;       /* if there is one */
+    uint32_t unit_column;       /* if there is one */
+    struct data_names units;    /* "AGENT:VALUE" */
     uint32_t *rule_columns;     /* of all rules, one rule after another */
     struct values arm_values;   /* if there are no rules */
     struct values agent_values; /* BY_COLUMN */
@@ -391,6 +395,25 @@ static enum tacit_status read_reward(const struct builder *builder, uint32_t row
                   decimal_hint(builder, field));
 }
 
+/* *unit: whose the row is, at its agent. */
+static enum tacit_status read_unit(struct builder *builder, uint32_t row, uint32_t *unit)
+{
+    char *name;
+    if (builder->spec->unit_column == NULL)
+        return TACIT_OK;
+    const char *const field = field_at(builder, row, builder->unit_column);
+    if (is_empty(field))
+        return REFUSE(builder, line_of(builder, row),
+                      "column '%s' is empty: whose reward is it? Each row needs a unit",
+                      data_shown_value(builder->spec->unit_column).text);
+    int const size = asprintf(&name, "%u:%s", builder->agents[row], field);
+    if (size < 0)
+        return fail_memory(builder);
+    *unit = data_names_add(&builder->units, name, (size_t)size);
+    free(name);
+    return *unit == UINT32_MAX ? fail_memory(builder) : TACIT_OK;
+}
+
 static enum tacit_status add_entry(struct builder *builder, uint32_t row, uint32_t arm)
 {
     if (builder->entry_count == builder->entry_capacity) {
@@ -408,7 +431,8 @@ static enum tacit_status add_entry(struct builder *builder, uint32_t row, uint32
     }
     struct entry *const entry = &builder->entries[builder->entry_count++];
     entry->cell = builder->agents[row] * builder->arm_count + arm;
-    return read_reward(builder, row, &entry->reward);
+    enum tacit_status const status = read_unit(builder, row, &entry->unit);
+    return status == TACIT_OK ? read_reward(builder, row, &entry->reward) : status;
 }
 
 static enum tacit_status add_row(struct builder *builder, uint32_t row)
@@ -491,11 +515,14 @@ static enum tacit_status allocate_log(const struct builder *builder, struct taci
         .means = malloc(cell_count * sizeof *log->means),
         .binary = true,
     };
+    if (builder->spec->unit_column != NULL)
+        log->units = malloc(reward_count * sizeof *log->units);
     if (builder->spec->split == TACIT_LOG_BY_COLUMN)
         log->agent_names = copy_names(agent_name, builder, builder->agent_count);
     bool const complete =
         (log->agent_names != NULL || builder->spec->split != TACIT_LOG_BY_COLUMN) &&
-        log->arm_names != NULL && log->start != NULL && log->rewards != NULL && log->means != NULL;
+        (log->units != NULL || builder->spec->unit_column == NULL) && log->arm_names != NULL &&
+        log->start != NULL && log->rewards != NULL && log->means != NULL;
     return complete ? TACIT_OK : fail_memory(builder);
 }
 
@@ -513,6 +540,8 @@ static void place_rewards(const struct builder *builder, struct tacit_log *log)
     for (size_t i = builder->entry_count; i > 0; i--) {
         const struct entry *const entry = &builder->entries[i - 1];
         log->rewards[--log->start[entry->cell]] = entry->reward;
+        if (log->units != NULL)
+            log->units[log->start[entry->cell]] = entry->unit;
         if (log->weights.keep != NULL)
             log->weights.keep[log->start[entry->cell]] = 1 / log->rows.propensities[i - 1];
         log->binary = log->binary && (entry->reward == 0.0 || entry->reward == 1.0);
@@ -699,6 +728,31 @@ static enum tacit_status weigh_cells(const struct builder *builder, struct tacit
     return estimate_cells(builder, log);
 }
 
+/* ---- Units --------------------------------------------------------------------------------- */
+
+/* Requires: rewards are placed. */
+static enum tacit_status count_units(const struct builder *builder, struct tacit_log *log)
+{
+    size_t const cells = (size_t)log->agent_count * log->arm_count;
+    if (log->units == NULL)
+        return TACIT_OK;
+    size_t *const seen = calloc(builder->units.count, sizeof *seen); /* the last cell, from 1 */
+    if (seen == NULL)
+        return fail_memory(builder);
+    log->unit_count = builder->units.count;
+    log->units_fewest = UINT32_MAX;
+    for (size_t cell = 0; cell < cells; cell++) {
+        uint32_t count = 0;
+        for (uint32_t i = log->start[cell]; i < log->start[cell + 1]; i++) {
+            count += seen[log->units[i]] != cell + 1;
+            seen[log->units[i]] = cell + 1;
+        }
+        log->units_fewest = count < log->units_fewest ? count : log->units_fewest;
+    }
+    free(seen);
+    return TACIT_OK;
+}
+
 /* ---- Traffic ------------------------------------------------------------------------------- */
 
 /* Counts each agent's rows by weekday; from and up to which day there are rows. */
@@ -772,6 +826,8 @@ static enum tacit_status make_log(const struct builder *builder, struct tacit_lo
     if (status == TACIT_OK)
         status = find_traffic(builder, made.traffic);
     if (status == TACIT_OK)
+        status = count_units(builder, &made);
+    if (status == TACIT_OK)
         *log = made;
     else
         tacit_log_free(&made);
@@ -795,6 +851,8 @@ static enum tacit_status find_columns(struct builder *builder)
         status = find_column(builder, spec->propensity_column, &builder->propensity_column);
     if (status == TACIT_OK && spec->time_column != NULL)
         status = find_column(builder, spec->time_column, &builder->time_column);
+    if (status == TACIT_OK && spec->unit_column != NULL)
+        status = find_column(builder, spec->unit_column, &builder->unit_column);
     return status;
 }
 
@@ -917,6 +975,7 @@ static void find_decimal(struct builder *builder)
 
 static void free_builder(struct builder *builder)
 {
+    data_names_free(&builder->units);
     free(builder->rule_columns);
     free((void *)builder->arm_values.texts);
     free((void *)builder->agent_values.texts);
@@ -967,6 +1026,7 @@ void tacit_log_free(struct tacit_log *log)
     free(log->start);
     free(log->rewards);
     free(log->means);
+    free(log->units);
     free(log->rows.agents);
     free(log->rows.arms);
     free(log->rows.rewards);

@@ -40,6 +40,23 @@ static uint32_t pick(const struct tacit_env_log *log, size_t cell, const uint64_
     return count;
 }
 
+/* Of the rows that were picked those whose unit has rewards left, which are drawn. */
+static uint32_t keep_units(const struct tacit_env_log *log, size_t cell, uint32_t *picked,
+                           uint32_t count)
+{
+    uint32_t kept = 0;
+    TACIT_ASSERT(log->drawn != NULL);
+    TACIT_ASSERT(log->values == NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *const drawn = &log->drawn[log->units[log->start[cell] + picked[i]]];
+        if (*drawn == log->unit_limit)
+            continue;
+        (*drawn)++;
+        picked[kept++] = picked[i];
+    }
+    return kept;
+}
+
 /* How many of `count` draws bring each of the values from first to end - 1, half against half.
  * below: what is before them in `upto`. */
 static void spread(const struct tacit_env_log *log, uint32_t first, uint32_t end, double below,
@@ -74,7 +91,9 @@ void env_log_pull(const struct tacit_env_log *log, size_t cell, uint64_t count,
         uint32_t rows[WORDS_MAX];
         uint32_t const asked = left < WORDS_MAX ? (uint32_t)left : WORDS_MAX;
         tacit_rng_words(rng, asked, words);
-        uint32_t const picked = pick(log, cell, words, asked, rows);
+        uint32_t picked = pick(log, cell, words, asked, rows);
+        if (log->unit_limit > 0)
+            picked = keep_units(log, cell, rows, picked);
         for (uint32_t i = 0; i < picked; i++)
             tacit_sum_add_reward(scale, sum, rewards[rows[i]], 1);
         left -= picked;

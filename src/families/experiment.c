@@ -191,6 +191,7 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
                                         .time_column = config->log.time_column,
                                         .columns = config->log.columns,
                                         .column_count = config->log.column_count,
+                                        .unit_column = config->unit_column,
                                         .agent_count = config->agent_count};
     struct tacit_rng rng =
         tacit_rng_stream(config->seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);
@@ -266,6 +267,31 @@ static void note_rows(struct tacit_experiment *experiment)
     tacit_text_add(&note, fewest < experiment->config->horizon ? part : "");
 }
 
+/* Each slot takes a reward of somebody at most, so so many last whatever the other arms took. */
+static enum tacit_status limit_units(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_log const *const log = &experiment->data->log;
+    struct tacit_env_log *const drawn = &experiment->sim.env.log;
+    uint64_t const last = (uint64_t)log->units_fewest * config->unit_rewards;
+    char text[400];
+    if (config->unit_rewards == 0 || experiment->data->use == TACIT_EXPERIMENT_ROWS)
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text,
+                   "the smallest cell (agent, arm) has %u units in column '%.60s', whose %llu "
+                   "rewards may not last for %llu slots; allowed: a 'horizon' up to %llu, or more "
+                   "'rewards' of each",
+                   log->units_fewest, config->unit_column, (unsigned long long)last,
+                   (unsigned long long)config->horizon, (unsigned long long)last);
+    if (last < config->horizon)
+        return tacit_experiment_refuse(experiment, "privacy.unit.rewards", text, error);
+    drawn->binary = false;
+    drawn->unit_limit = config->unit_rewards;
+    drawn->unit_count = log->unit_count;
+    drawn->units = log->units;
+    return TACIT_OK;
+}
+
 static enum tacit_status use_log(struct tacit_experiment *experiment, const char *path,
                                  struct tacit_error *error)
 {
@@ -273,7 +299,8 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
     enum tacit_status status = build_log(experiment, path, error);
     if (status != TACIT_OK)
         return status;
-    if (use == TACIT_EXPERIMENT_AT_ONCE && tacit_log_gather(&experiment->data->log) != TACIT_OK)
+    if (use == TACIT_EXPERIMENT_AT_ONCE && experiment->config->unit_rewards == 0 &&
+        tacit_log_gather(&experiment->data->log) != TACIT_OK)
         return out_of_memory(error);
     struct tacit_log const *const log = &experiment->data->log;
     if (log->arm_count < 2)
@@ -289,15 +316,20 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
     experiment->sim.env.means = log->means;
     experiment->sim.env.row_count = log->agent_count;
     experiment->sim.env.arm_count = log->arm_count;
-    experiment->sim.env.log = (struct tacit_env_log){
-        log->start,         log->rewards,        log->binary,          log->weights.keep,
-        log->weights.other, log->gathered.start, log->gathered.values, log->gathered.upto};
+    experiment->sim.env.log = (struct tacit_env_log){.start = log->start,
+                                                     .rewards = log->rewards,
+                                                     .binary = log->binary,
+                                                     .keep = log->weights.keep,
+                                                     .other = log->weights.other,
+                                                     .value_start = log->gathered.start,
+                                                     .values = log->gathered.values,
+                                                     .upto = log->gathered.upto};
     struct tacit_text remark = tacit_text_init(experiment->remark, sizeof experiment->remark);
     remark_weights(experiment, &remark);
     remark_names(log->arm_names, log->arm_count, "arms", &remark);
     remark_names(log->agent_names, log->agent_count, "agents", &remark);
     note_rows(experiment);
-    return TACIT_OK;
+    return limit_units(experiment, error);
 }
 
 static enum tacit_status set_up_log(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -306,6 +338,10 @@ static enum tacit_status set_up_log(struct tacit_experiment *experiment, struct 
     char path[TACIT_PATH_BYTES];
     if (find_log(experiment, path))
         return use_log(experiment, path, error);
+    if (experiment->config->unit_rewards > 0 && log->fallback != NULL)
+        return tacit_experiment_refuse(experiment, "privacy.unit",
+                                       "the file of the rows is not here, and means have no units",
+                                       error);
     if (log->fallback == NULL) {
         char text[500];
         char directories[TACIT_PATH_BYTES];
@@ -416,6 +452,8 @@ static void state_promise(struct tacit_experiment *experiment)
     struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
     if (tacit_experiment_log(experiment) != NULL)
         experiment->promise.is_logged = true;
+    if (experiment->config->unit_rewards > 0)
+        experiment->promise.trust.unit_rewards_max = experiment->config->unit_rewards;
     if (experiment->promise_remark[0] != '\0')
         experiment->promise.remark = experiment->promise_remark;
     tacit_promise_state(&experiment->promise, &text);

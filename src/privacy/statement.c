@@ -365,6 +365,46 @@ static void add_noise(const struct tacit_promise *promise, struct tacit_text *te
     tacit_text_add(text, "the noise is exact discrete Laplace. ");
 }
 
+/* ---- Units ---- */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Rewards of one unit, times what one of them lost at most: also those of earlier runs, when the
+ * file said more. */
+static void add_unit_loss(const struct tacit_promise *promise, uint64_t count,
+                          struct tacit_text *text)
+{
+    uint64_t const loss = larger(promise->mechanism.epsilon_nano, promise->trust.spent_nano);
+    if (!tacit_promise_holds(promise)) {
+        tacit_text_add(text, "; nothing protects the values of them. ");
+        return;
+    }
+    tacit_text_add(text, ": the values of them together lose at most ");
+    tacit_text_add_u64(text, count);
+    tacit_text_add(text, " times epsilon = ");
+    tacit_text_add_nano(text, loss);
+    if (loss <= UINT64_MAX / count) {
+        tacit_text_add(text, ", which is ");
+        tacit_text_add_nano(text, loss * count);
+    }
+    tacit_text_add(text, ". ");
+}
+
+static void add_simulated_units(const struct tacit_promise *promise, struct tacit_text *text)
+{
+    TACIT_ASSERT(promise->trust.unit_rewards_max > 0);
+    tacit_text_add(text, "Of one person at most ");
+    tacit_text_add_u64(text, promise->trust.unit_rewards_max);
+    tacit_text_add(text,
+                   " rewards enter an agent's part of the run, whatever releases they are in");
+    add_unit_loss(promise, promise->trust.unit_rewards_max, text);
+    tacit_text_add(text, "Further ones are passed over, so the estimates are of first visits; a "
+                         "person who comes to several agents loses this at each. ");
+}
+
 /* ---- What is not protected ---- */
 
 static void add_unprotected(const struct tacit_promise *promise, struct tacit_text *text)
@@ -381,7 +421,10 @@ static void add_unprotected(const struct tacit_promise *promise, struct tacit_te
                              "several interactions of one person say together. ");
         return;
     }
-    if (!promise->trust.is_live && tacit_promise_holds(promise))
+    bool const is_promised = !promise->trust.is_live && tacit_promise_holds(promise);
+    if (is_promised && promise->trust.unit_rewards_max > 0)
+        add_simulated_units(promise, text);
+    else if (is_promised)
         tacit_text_add(text, "A person who contributes m rewards is protected with m times this "
                              "epsilon. ");
     tacit_text_add(text, "Not protected: whether, when and how often a person came; the number of "
@@ -443,32 +486,6 @@ static void add_powers(const struct tacit_promise *promise, struct tacit_text *t
 }
 
 /* ---- People, by the rows of the ledger ---- */
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Rewards of one unit, times what one of them lost at most: also those of earlier runs, when the
- * file said more. */
-static void add_unit_loss(const struct tacit_promise *promise, uint64_t count,
-                          struct tacit_text *text)
-{
-    uint64_t const loss = larger(promise->mechanism.epsilon_nano, promise->trust.spent_nano);
-    if (!tacit_promise_holds(promise)) {
-        tacit_text_add(text, "; nothing protects the values of them. ");
-        return;
-    }
-    tacit_text_add(text, ": the values of them together lose at most ");
-    tacit_text_add_u64(text, count);
-    tacit_text_add(text, " times epsilon = ");
-    tacit_text_add_nano(text, loss);
-    if (loss <= UINT64_MAX / count) {
-        tacit_text_add(text, ", which is ");
-        tacit_text_add_nano(text, loss * count);
-    }
-    tacit_text_add(text, ". ");
-}
 
 static void add_units(const struct tacit_promise *promise, struct tacit_text *text)
 {

@@ -1,5 +1,6 @@
 /* The instance of a run: its means, the global ones, and the gaps. */
 #include "tacit/sim.h"
+#include <string.h>
 
 enum tacit_status tacit_sim_instance_init(struct tacit_sim_instance *instance,
                                           const struct tacit_sim *sim, void *owner)
@@ -12,6 +13,8 @@ enum tacit_status tacit_sim_instance_init(struct tacit_sim_instance *instance,
     if (sim->instance_per_run)
         instance->env.means = instance->own_means =
             tacit_sim_new(owner, rows * arms, sizeof(double));
+    if (sim->env.log.unit_limit > 0)
+        instance->env.log.drawn = tacit_sim_new(owner, sim->env.log.unit_count, sizeof(uint32_t));
     return tacit_sim_memory_status(owner);
 }
 
@@ -23,6 +26,8 @@ void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct t
     uint32_t const arms = sim->env.arm_count;
     if (arms == 0)
         return;
+    if (sim->env.log.unit_limit > 0)
+        memset(instance->env.log.drawn, 0, sim->env.log.unit_count * sizeof(uint32_t));
     if (sim->instance_per_run) {
         struct tacit_rng rng =
             tacit_rng_stream(sim->seed, run, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);

@@ -146,6 +146,17 @@ static void slips_of_the_pen_are_refused_with_what_there_is(void **state)
     assert_refused(TACIT("check", file, "--set=environment.logged.arm=Coupon"),
                    "no column 'Coupon'; the columns are offer, shop, coupon, basket, bought, "
                    "customer, segment, day");
+    assert_refused(TACIT("check", file, "--set=privacy.unit={column: customer, rewards: 2}"),
+                   "the smallest cell (agent, arm) has 867 units in column 'customer', whose 1734 "
+                   "rewards may not last for 100000 slots; allowed: a 'horizon' up to 1734");
+    assert_refused(TACIT("check", file,
+                         "--set=privacy={mode: none, unit: {column: customer, "
+                         "rewards: 2}}"),
+                   "nothing is noised here");
+    assert_refused(TACIT("plan", file, "--set=privacy.unit={column: customer, rewards: 200}"),
+                   "plan without it");
+    assert_refused(TACIT("evaluate", file, "--set=privacy.unit={column: customer, rewards: 200}"),
+                   "here each row is played as it was logged");
     assert_refused(TACIT("check", file, "--set=environment.logged.missing=refuse"),
                    "column 'bought' is empty; 'missing' may say what that means");
     assert_refused(TACIT("check", file, "--set=environment.logged.missing=keep"), "drop");

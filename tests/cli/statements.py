@@ -84,6 +84,8 @@ CASES = {
     "select, paper": (USERS + "privacy: {mode: paper, epsilon: 40}\n", "paper: budgets only", GAP, ["as if it were the only one"], []),
     "select, none": (USERS + NONE, BARE, NOISELESS, ["Updates leave the users as they are"], []),
     "rows": (BASE + "agents: 2\nhorizon: 4000\n" + ROWS + ELIMINATION + SOUND, LAPLACE, 1, [LOGGED], []),
+    "rows, people": (BASE + "agents: 2\nhorizon: 4000\n" + ROWS + ELIMINATION + "privacy: {mode: sound, epsilon: 1, unit: {column: site, rewards: 4000}}\n",
+                     LAPLACE, 1, ["Of one person at most 4000 rewards", "lose at most 4000 times epsilon = 1, which is 4000"], ["m times"]),
     "rows, none": (BASE + "agents: 2\nhorizon: 4000\n" + ROWS + ELIMINATION + NONE, BARE, NOISELESS, [LOGGED], []),
     "rows, index": (BASE + "agents: 2\nhorizon: 4000\n" + ROWS + INDEX % "none" + NONE, BARE, NOISELESS, [LOGGED], []),
 }

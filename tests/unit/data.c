@@ -979,6 +979,26 @@ static void log_tells_days(void **state)
                        "with a time of day behind them, or seconds since 1970");
 }
 
+/* "x" comes to both agents, and to agent "1" for both arms. */
+static void log_tells_whose_rewards_are(void **state)
+{
+    (void)state;
+    static const char text[] = "who,arm,reward,customer\n1,a,1,x\n1,a,2,y\n1,a,3,x\n1,b,4,x\n"
+                               "1,b,5,z\n2,a,6,x\n2,a,7,y\n2,b,8,x\n";
+    static const uint32_t expected[] = {0, 1, 0, 0, 2, 3, 4, 3};
+    struct tacit_log_spec spec = column_spec;
+    struct tacit_log log;
+    struct tacit_error error;
+    spec.unit_column = "customer";
+    assert_int_equal(build(text, &spec, NULL, &log, &error), TACIT_OK);
+    assert_memory_equal(log.units, expected, sizeof expected);
+    assert_int_equal(log.unit_count, 5);
+    assert_int_equal(log.units_fewest, 1);
+    tacit_log_free(&log);
+    expect_log_refused("who,arm,reward,customer\n1,a,1,x\n2,a,1, \n", &spec,
+                       ":3: column 'customer' is empty: whose reward is it? Each row needs a unit");
+}
+
 static void log_by_columns(void **state)
 {
     (void)state;
@@ -1685,6 +1705,7 @@ static int run_what_files_may_be_like(void)
         cmocka_unit_test(table_encodings),
         cmocka_unit_test(log_decimal_commas),
         cmocka_unit_test(log_tells_days),
+        cmocka_unit_test(log_tells_whose_rewards_are),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -394,6 +394,49 @@ static void logged_sums_at_once_have_the_law_of_single_draws(void **state)
     expect_same_place(single, other);
 }
 
+/* A twin that draws one row after the other and counts by itself. Cell 0 has all three units, two
+ * of them twice, cell 1 two; ten pulls of 2 x 5 are the most that lasts. */
+static void of_a_unit_no_more_rewards_are_drawn_than_allowed(void **state)
+{
+    (void)state;
+    enum { LIMIT = 5, UNITS = 3 };
+    static const uint32_t start[] = {0, 5, 7};
+    static const uint32_t units[] = {0, 1, 2, 1, 0, 2, 0};
+    static const double rewards[] = {1, 10, 100, 1000, 10000, 1e5, 1e6};
+    static const double means[] = {0, 0};
+    for (uint32_t seed = 0; seed < 50; seed++) {
+        uint32_t drawn[UNITS] = {0};
+        uint32_t by_hand[UNITS] = {0};
+        struct tacit_env const env = {.kind = TACIT_ENV_LOGGED,
+                                      .row_count = 1,
+                                      .arm_count = 2,
+                                      .means = means,
+                                      .log = {.start = start,
+                                              .rewards = rewards,
+                                              .unit_limit = LIMIT,
+                                              .unit_count = UNITS,
+                                              .units = units,
+                                              .drawn = drawn}};
+        struct tacit_rng rng = stream(seed);
+        struct tacit_rng twin = rng;
+        for (uint32_t arm = 0; arm < 2; arm++) {
+            uint32_t const rows = start[arm + 1] - start[arm];
+            double sum = 0;
+            for (uint32_t pulls = 0; pulls < LIMIT;) {
+                uint32_t const row = start[arm] + (uint32_t)tacit_rng_below(&twin, rows);
+                if (by_hand[units[row]] == LIMIT)
+                    continue;
+                by_hand[units[row]]++;
+                sum += rewards[row];
+                pulls++;
+            }
+            assert_true(pull_real(&env, 0, arm, LIMIT, &rng) == sum);
+            assert_memory_equal(drawn, by_hand, sizeof drawn);
+        }
+        expect_same_place(rng, twin);
+    }
+}
+
 static void pulls_are_single_only_where_the_law_of_the_sum_is_not_known(void **state)
 {
     (void)state;
@@ -618,6 +661,7 @@ int main(void)
         cmocka_unit_test(weighing_gives_each_row_the_share_of_its_weight),
         cmocka_unit_test(logged_draws_rows_in_proportion_to_their_weights),
         cmocka_unit_test(logged_sums_at_once_have_the_law_of_single_draws),
+        cmocka_unit_test(of_a_unit_no_more_rewards_are_drawn_than_allowed),
         cmocka_unit_test(pulls_are_single_only_where_the_law_of_the_sum_is_not_known),
         cmocka_unit_test(mean_with_one_row_is_the_same_for_every_agent),
         cmocka_unit_test(mean_with_a_row_an_agent_is_its_own),
