@@ -94,7 +94,7 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
     made.enters_nothing = !agent_unit_has_room(agent, made.unit);
     (void)agent_expire(agent); /* a place that is free again is served now */
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
-    struct live_fallback const fallback = agent_fallback(agent);
+    struct live_fallback const fallback = agent_fallback_for(agent, request);
     enum tacit_status const status =
         live_decisions_decide(agent->decisions, request, &fallback, at_ms, &entropy, answer);
     if (status == TACIT_OK)

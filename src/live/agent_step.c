@@ -362,21 +362,38 @@ void agent_count_played(struct agent *agent, uint64_t count)
                                                          .as.exploited_count = count});
 }
 
-struct live_fallback agent_fallback(struct agent *agent)
+static void rank(struct agent *agent, const struct live_site_view *view)
 {
-    struct live_site_ops const *const protocol = agent->config->protocol;
     uint32_t const arms = agent->config->site.arm_count;
+    agent->active_count = live_site_rank(agent->site, &agent->config->site, agent->ranking);
+    TACIT_ASSERT(agent->active_count <= arms);
+    tacit_bits_fill(agent->active, arms);
+    if (view->active != NULL)
+        memcpy(agent->active, view->active, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
+    agent->ranking_is_stale = false;
+}
+
+static struct live_fallback fall_back(struct agent *agent, bool is_ranked)
+{
     struct live_site_view view = {0};
     if (agent->site != NULL)
-        protocol->look(agent->site, &view);
-    if (agent->ranking_is_stale) {
-        agent->active_count = live_site_rank(agent->site, &agent->config->site, agent->ranking);
-        TACIT_ASSERT(agent->active_count <= arms);
-        tacit_bits_fill(agent->active, arms);
-        if (view.active != NULL)
-            memcpy(agent->active, view.active, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
-        agent->ranking_is_stale = false;
-    }
-    return (struct live_fallback){agent->active, agent->ranking, agent->active_count,
+        agent->config->protocol->look(agent->site, &view);
+    if (is_ranked && agent->ranking_is_stale)
+        rank(agent, &view);
+    return (struct live_fallback){is_ranked ? agent->active : NULL,
+                                  is_ranked ? agent->ranking : NULL,
+                                  is_ranked ? agent->active_count : 0,
                                   view.is_decided || view.is_finished, agent->site == NULL};
+}
+
+struct live_fallback agent_fallback(struct agent *agent)
+{
+    return fall_back(agent, true);
+}
+
+struct live_fallback agent_fallback_for(struct agent *agent,
+                                        const struct live_decision_request *request)
+{
+    return fall_back(agent,
+                     request->unit != NULL || !live_decisions_has_pull(agent->decisions, request));
 }

@@ -119,8 +119,16 @@ static void plan_counts(struct bench *bench, const uint64_t counts[ARMS])
 static enum tacit_status decide(struct bench *bench, const struct live_decision_request *request,
                                 struct live_decision_answer *answer)
 {
-    return live_decisions_decide(bench->decisions, request, &bench->fallback, bench->now_ms,
-                                 &bench->entropy, answer);
+    struct live_fallback const bare = {.is_committed = bench->fallback.is_committed,
+                                       .is_early = bench->fallback.is_early};
+    bool const has_pull = live_decisions_has_pull(bench->decisions, request);
+    bool const needs_ranking = request->unit != NULL || !has_pull;
+    enum tacit_status const status =
+        live_decisions_decide(bench->decisions, request, needs_ranking ? &bench->fallback : &bare,
+                              bench->now_ms, &bench->entropy, answer);
+    if (status == TACIT_OK && answer->is_new && request->unit == NULL)
+        assert_int_equal(has_pull, answer->row.kind == LIVE_DECISION_PLANNED);
+    return status;
 }
 
 static struct live_decision_answer decided(struct bench *bench, const char *key, const char *unit)

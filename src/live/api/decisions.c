@@ -380,6 +380,20 @@ static enum tacit_status draw_early(const struct live_decision_request *request,
     return TACIT_OK;
 }
 
+static uint64_t pulls_for(const struct live_decisions *decisions,
+                          const struct live_decision_request *request)
+{
+    return request->enters_nothing
+               ? 0
+               : live_pull_tree_total(&decisions->unserved, request->unavailable);
+}
+
+bool live_decisions_has_pull(const struct live_decisions *decisions,
+                             const struct live_decision_request *request)
+{
+    return pulls_for(decisions, request) > 0;
+}
+
 /* Each unserved pull of an available arm equally likely; where there is none, the best arm by
  * noised means. */
 static enum tacit_status draw_arm(const struct live_decisions *decisions,
@@ -387,9 +401,7 @@ static enum tacit_status draw_arm(const struct live_decisions *decisions,
                                   const struct live_fallback *fallback,
                                   const struct tacit_entropy *entropy, struct choice *choice)
 {
-    uint64_t const pulls = request->enters_nothing
-                               ? 0
-                               : live_pull_tree_total(&decisions->unserved, request->unavailable);
+    uint64_t const pulls = pulls_for(decisions, request);
     if (pulls > 0) {
         uint64_t pull;
         enum tacit_status const status = tacit_entropy_below(entropy, pulls, &pull);

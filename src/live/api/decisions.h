@@ -122,10 +122,15 @@ struct live_decision_request {
     size_t kept_size;
 };
 
+/* Is there an unserved pull that this request may have? Then its arm comes of the plan, unless its
+ * unit has one; no ranking is looked at. */
+bool live_decisions_has_pull(const struct live_decisions *decisions,
+                             const struct live_decision_request *request);
+
 /* What the core says about exploitation right now. */
 struct live_fallback {
-    const uint64_t *active;  /* arms still in */
-    const uint32_t *ranking; /* active arms, best noised first */
+    const uint64_t *active;  /* arms still in; NULL: a request without a unit that has a pull .. */
+    const uint32_t *ranking; /* active arms, best noised first; .. needs neither */
     uint32_t count;
     bool is_committed; /* decisions beside the plan are COMMITTED, not EXPLOIT */
     bool is_early;     /* no run was joined: EARLY; each arm of the ranking is as good as another */
