@@ -22,5 +22,12 @@ class ExperimentError(ValueError):
         self.key: Optional[str] = found["key"] if found else None
 
 
+class MissingFileError(ExperimentError, FileNotFoundError):
+    """A file that an experiment names is not there."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class PolicyError(RuntimeError):
     """A policy of your own raised an exception; the text is its traceback."""

@@ -10,10 +10,11 @@ import threading
 from pathlib import Path
 from typing import Any, Callable, List, Mapping, Optional, Sequence
 
-from ._errors import ExperimentError, PolicyError
+from ._errors import ExperimentError, MissingFileError, PolicyError
 
 _HERE = Path(__file__).resolve().parent
 _STOPPED = 130
+_MISSING = (": No such file or directory", "is neither beside this file nor in a data directory")
 FAILURES = {"own policy: ": ExperimentError, "own policy failed: ": PolicyError} # what a child says of one, and what it is
 
 
@@ -124,7 +125,7 @@ def call(words: Sequence[str], *, progress: Optional[bool] = None, work: Optiona
         if mark in wrong:
             raise kind(wrong[wrong.index(mark) + len(mark):].strip())
     if code == 2:
-        raise ExperimentError(wrong)
+        raise MissingFileError(wrong) if any(mark in wrong for mark in _MISSING) else ExperimentError(wrong)
     if code == _STOPPED:
         raise KeyboardInterrupt
     if code != 0:

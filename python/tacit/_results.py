@@ -130,6 +130,21 @@ class Curve(Dict[str, Any]):
         return _frame({"t": self["t"], **{name: values for name, values in self["regret"].items() if isinstance(values, list)}})
 
 
+class Profile(Dict[str, Any]):
+    """A number a row, as `tacit run --json` has it: rows, mean and runs."""
+
+    def to_frame(self) -> Any:
+        """One row a row."""
+        return _frame({name: values for name, values in self.items() if isinstance(values, list)})
+
+
+def _flat(site: Mapping[str, Any]) -> Dict[str, Any]:
+    """A site with the columns of sites.csv."""
+    cost, truth = site["cost_of_common"], site["truth"]
+    return {**site, "cost_of_common": cost["mean"], "cost_of_common_ci95": cost["ci95"],
+            **{f"truth_{name}": value for name, value in truth.items()}}
+
+
 class Result(_Told):
     """What came of an experiment; every number as `tacit run --json` prints it."""
 
@@ -158,13 +173,13 @@ class Result(_Told):
 
     @property
     def sites(self) -> Table:
-        """What each site saw, where the program says it."""
-        return Table(list(self._told.get("sites") or []))
+        """What each site saw, where sites have means of their own: one row a site, with the columns of sites.csv."""
+        return Table([{name: value for name, value in _flat(site).items() if name != "truth"} for site in self._told.get("sites") or []])
 
     @property
-    def profiles(self) -> Dict[str, Any]:
+    def profiles(self) -> Dict[str, Profile]:
         """Series and profiles of the protocol, by name; empty where it has none."""
-        return dict(self._told.get("profiles") or {})
+        return {name: Profile(told) for name, told in (self._told.get("profiles") or {}).items()}
 
     @property
     def runs(self) -> Table:

@@ -159,6 +159,11 @@ class Commands(unittest.TestCase):
         self.assertIsInstance(wrong.exception, ValueError)
         with self.assertRaises(FileNotFoundError):
             tacit.check("nowhere.yaml")
+        with self.assertRaisesRegex(FileNotFoundError, r"environment\.means: .*gone\.csv") as missing:
+            tacit.run({**UCB1, "environment": {"kind": "bernoulli", "means": "gone.csv"}})
+        with self.assertRaises(FileNotFoundError):
+            tacit.check({**UCB1, "environment": {"kind": "logged", "logged": {"csv": "gone.csv", "split": "random", "arm": "a", "reward": "r"}}})
+        self.assertEqual((isinstance(missing.exception, tacit.ExperimentError), missing.exception.key), (True, "environment.means"))
         with self.assertRaisesRegex(TypeError, "what is to be run"):
             tacit.run()
         with self.assertRaisesRegex(TypeError, "list of values"):
@@ -174,7 +179,7 @@ class Commands(unittest.TestCase):
         rows = [{"arm": "xy"[i % 2], "won": int(i % 3 == 0), "p": 0.5} for i in range(600)]
         dated = tacit.plan(name="dated", horizon=5000, runs=5, agents=1, protocol={"kind": "phased-index", "confidence": 0.9},
                            privacy={"mode": "sound", "epsilon": 2}, environment={"kind": "logged", "logged": {
-                               "csv": [{**row, "day": f"2024-05-{6 + i // 60:02}"} for i, row in enumerate(rows)],
+                               "csv": [{**row, "won": int(i % 10 < 2 + 5 * (i % 2)), "day": f"2024-05-{6 + i // 60:02}"} for i, row in enumerate(rows)],
                                "split": "random", "arm": "arm", "reward": "won", "time": "day"}})
         self.assertEqual((dated.traffic["Monday"], dated.traffic["Sunday"]), (60, 60))
         self.assertEqual(dated.plans[0]["days_needed"], math.ceil(dated.plans[0]["slots_needed"] / 60))
@@ -216,6 +221,33 @@ class Commands(unittest.TestCase):
             self.assertEqual(tacit.compare(UCB1, over={"agents": [1, 2]}, out=Path(folder) / "shares").to_dict()["results"][0]["metrics"],
                              once.to_dict()["results"][0]["metrics"])
 
+    def test_sites_are_those_of_the_table_and_profiles_have_rows(self):
+        found = tacit.run({**UCB1, "agents": 2, "environment": {"kind": "bernoulli", "means": [[0.1, 0.9], [0.8, 0.4]]},
+                           "protocol": {"kind": "elimination"}, "privacy": {"mode": "sound", "epsilon": 5}})
+        with (found._out / "sites.csv").open(encoding="utf-8") as file:
+            header = file.readline().strip().split(",")
+        self.assertEqual(({*found.sites[0]} - {"name"}, found.sites[1]["truth_best_arm"]), ({*header} - {"site"}, "arm 0"))
+        users = tacit.run(name="users", runs=2, horizon=30, agents=6, environment={"kind": "latency", "source": "two-groups"},
+                          protocol={"kind": "select", "users_per_round": 2}, privacy={"mode": "none"})
+        rounds = users.profiles["time_by_round"]
+        self.assertEqual(len(rounds["rows"]), len(rounds["mean"]))
+
+    @unittest.skipUnless(hasattr(os, "openpty"), "there are no terminals here")
+    def test_progress_is_shown_where_somebody_looks_on(self):
+        leader, follower = os.openpty()
+        play = f"import tacit; tacit.run({ {**UCB1, 'horizon': 200000, 'runs': 200}!r})"
+        for error, shows in ((follower, True), (subprocess.DEVNULL, False)):
+            with subprocess.Popen([sys.executable, "-c", play], stderr=error) as child:
+                self.assertEqual(child.wait(), 0)
+            os.set_blocking(leader, False)
+            try:
+                shown = os.read(leader, 4096)
+            except BlockingIOError:
+                shown = b""
+            self.assertEqual(b"%" in shown or b"runs" in shown, shows, shown)
+        os.close(leader)
+        os.close(follower)
+
     def test_an_executor_s_shares_are_one_machine_s_results(self):
         given = [{**UCB1, "runs": 12}, Ucb1()]
         over = {"agents": [1, 3]}
@@ -255,7 +287,7 @@ class Commands(unittest.TestCase):
 
     def test_import_is_quick_and_takes_nothing_along(self):
         said = subprocess.run([sys.executable, "-c", "import time; t = time.perf_counter(); import tacit; print(time.perf_counter() - t); "
-                               "import sys; print('numpy' in sys.modules or 'cffi' in sys.modules)"], capture_output=True, text=True, check=True).stdout.split()
+                               "import sys; print(any(name in sys.modules for name in ('numpy', 'cffi', 'pandas', 'matplotlib')))"], capture_output=True, text=True, check=True).stdout.split()
         self.assertLess(float(said[0]), 0.15)
         self.assertEqual(said[1], "False")
 
