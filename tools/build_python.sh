@@ -6,7 +6,7 @@
 set -eu
 directory=$1
 python=${PYTHON:-/usr/bin/python3}
-others='flwr[simulation]==1.41.0 distributed==2025.9.1 pandas mpi4py'
+others='flwr[simulation]==1.41.0 distributed==2025.9.1 pandas mpi4py nbclient==0.11.0 ipykernel==7.4.0 pdoc==16.0.0'
 rm -rf "$directory/package" "$directory/plain" "$directory/wheel" "$directory/site"
 mkdir -p "$directory/package" "$directory/plain" "$directory/wheel"
 cp -r python/tacit python/pyproject.toml python/setup.py "$directory/package"
@@ -54,6 +54,9 @@ trap 'rm -rf "$scratch"' EXIT
 PYTHONPATH=$directory/site RAY_TMPDIR=$scratch \
     "$directory/flower/bin/python" python/tests/test_flower.py
 PYTHONPATH=$directory/site "$directory/flower/bin/python" python/tests/test_frames.py
+PYTHONPATH=$directory/site "$directory/flower/bin/python" python/tests/test_notebooks.py 2>"$directory/notebooks.log" ||
+    { cat "$directory/notebooks.log" >&2; exit 1; }
+PYTHONPATH=$directory/site "$directory/flower/bin/python" -m pdoc --output-directory "$directory/pages" tacit
 
 # What a newcomer does, in its minute, and the tests of what was installed, without a compiler; 3: it said why no such root can be made.
 newcomer=$(sed -n '/^```sh$/,/^```$/{ /^```/d; p }' python/README.md)

@@ -33,6 +33,8 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
+    if name == "train":
+        raise AttributeError("tacit.train: training is not in the wheel; build tacit from its source, or install it, for the command `tacit train`")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     found = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)

@@ -49,7 +49,7 @@ def run(experiment: Optional[Experiment] = None, *, set: Settings = None, runs: 
 
 
 def check(experiment: Optional[Experiment] = None, *, set: Settings = None, **sections: Any) -> Check:  # pylint: disable=redefined-builtin
-    """Validates an experiment; its text is the privacy statement and what messages and costs come to at most."""
+    """Validates an experiment; its text is the privacy statement and what messages and costs come to at most. ExperimentError: it is wrong."""
     folder = Folder()
     return Check(call(["check", *options(settings=set), "--", write(experiment, sections, folder.path)], progress=False).rstrip())
 
@@ -68,7 +68,7 @@ def compare(experiments: Any, *, over: Optional[Mapping[str, Iterable[Any]]] = N
     key, {"privacy.epsilon": [0.5, 1, 2]}. out: a folder that keeps what is finished, so that the same call goes on from there.
     executor: any of concurrent.futures (a pool of processes, Dask's Client.get_executor(), mpi4py's) plays `shares` shares of one thread each; where its workers are
     other machines they have this package, and `out` is a folder that all of them see. A share that is lost costs itself: the same call goes on. The
-    result is that of one machine, byte for byte.
+    result is that of one machine, byte for byte. ExperimentError: a file, a key or a policy is wrong; TypeError: `over` has no list of values.
     """
     folder = Folder()
     target = folder.path / "out"
@@ -97,7 +97,10 @@ def compare(experiments: Any, *, over: Optional[Mapping[str, Iterable[Any]]] = N
 
 def plan(experiment: Optional[Experiment] = None, *, gap: Optional[float] = None, set: Settings = None,  # pylint: disable=redefined-builtin
          runs: Optional[int] = None, threads: Optional[int] = None, progress: Optional[bool] = None, **sections: Any) -> Plan:
-    """Which protocol and network tell the arms apart, in how many slots, at what cost. gap: the difference that matters, in the unit of the rewards."""
+    """Which protocol and network tell the arms apart, in how many slots, at what cost. gap: the difference that matters, in the unit of the rewards.
+
+    ExperimentError: the file, a key or the gap is wrong, in the program's words.
+    """
     folder = Folder()
     more = [] if gap is None else ["--gap", repr(float(gap))]
     call(["plan", *options(settings=set, runs=runs, threads=threads), *more, *_quiet(progress), "--out", str(folder.path / "out"), "--",
@@ -135,7 +138,7 @@ def evaluate(experiment: Optional[Experiment] = None, *, rows: Any = None, arm: 
 
 def reproduce(*papers: str, fast: bool = False, experiments: Optional[Union[str, "os.PathLike[str]"]] = None, threads: Optional[int] = None,
               progress: Optional[bool] = None) -> Reproduction:
-    """A paper's figures, and which of its claims hold: reproduce("p1", fast=True)."""
+    """A paper's figures, and which of its claims hold: reproduce("p1", fast=True). ExperimentError: there is no such paper or figure."""
     folder = Folder()
     more = (["--fast"] if fast else []) + ([] if experiments is None else ["--experiments", os.fspath(experiments)])
     call(["reproduce", *options(threads=threads), *more, *_quiet(progress), "--out", str(folder.path / "out"), "--", *papers], progress=progress)
@@ -144,7 +147,11 @@ def reproduce(*papers: str, fast: bool = False, experiments: Optional[Union[str,
 
 def bound(*, pulls: int, noises: int = 0, epsilon: Optional[float] = None, mean: Optional[float] = None, sum: Optional[int] = None,  # pylint: disable=redefined-builtin
           confidence: Optional[float] = None, level: Optional[float] = None, look: Optional[int] = None, arms: Optional[int] = None) -> Dict[str, float]:
-    """What a noised sum says of a mean: mean, lower, upper, radius, level; all as parts of the public range."""
+    """What a noised sum says of a mean: mean, lower, upper, radius, level; all as parts of the public range.
+
+    pulls: how many; noises: discrete Laplace terms in the sum, each of `epsilon` a reward; the mean, or the sum in grid steps. ExperimentError: a number that is
+    not allowed, in the program's words.
+    """
     given = {"pulls": pulls, "noises": noises, "epsilon": epsilon, "mean": mean, "sum": sum, "confidence": confidence, "level": level, "look": look,
              "arms": arms}
     words = [text for name, value in given.items() if value is not None for text in (f"--{name}", word(value))]

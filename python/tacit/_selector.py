@@ -290,6 +290,8 @@ class Selector:
 def select_best(ucb: ArrayLike, weight: ArrayLike, m: int) -> Tuple[NDArray[np.int64], float]:
     """The m users with the largest min(ucb) + sum(weight), exactly, in O(K log K), and that value.
 
+    ucb, weight: K numbers each; m from 1 to K. ValueError: they are not.
+
     >>> users, value = select_best([3.0, 1.0, 2.0], [0.0, 0.5, 0.25], 2)
     >>> users, value
     (array([0, 2]), 2.25)

@@ -1,5 +1,6 @@
 """The package against the C core, and what it promises by itself. SELECT_REPLAY names the C program, TACIT_PROGRAM tacit."""
 import doctest
+import inspect
 import itertools
 import math
 import multiprocessing
@@ -27,6 +28,29 @@ def latency(user, turn):
 
 def number(text):
     return float.fromhex(text)
+
+
+class Pages(unittest.TestCase):
+    def test_all_that_is_public_says_what_it_does(self):
+        """Of a function, too, what it raises, unless it asks for nothing that could be wrong."""
+        functions = []
+        for name in tacit.__all__:
+            found = getattr(tacit, name)
+            if not isinstance(found, type) and not inspect.isfunction(found):
+                continue  # a number, or the name of a type
+            self.assertTrue((found.__doc__ or "").strip(), name)
+            if not isinstance(found, type):
+                functions.append(name)
+            for member, value in vars(found).items() if isinstance(found, type) else ():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    self.assertTrue((value.__doc__ or "").strip(), f"{name}.{member}")
+        self.assertIn("evaluate", functions)
+        for name in functions:
+            self.assertRegex(getattr(tacit, name).__doc__, r"[A-Z]\w*Error", name)
+
+    def test_training_says_where_it_is(self):
+        with self.assertRaisesRegex(AttributeError, "not in the wheel"):
+            getattr(tacit, "train")
 
 
 class Selection(unittest.TestCase):
