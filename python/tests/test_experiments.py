@@ -177,7 +177,7 @@ class Commands(unittest.TestCase):
                             "protocol": {"kind": "phased-index", "confidence": 0.9}, "privacy": {"mode": "sound", "epsilon": 2}}, runs=10)
         self.assertIn("phased-index", [row["protocol"] for row in found.plans.rows])
         rows = [{"arm": "xy"[i % 2], "won": int(i % 3 == 0), "p": 0.5} for i in range(600)]
-        dated = tacit.plan(name="dated", horizon=5000, runs=5, agents=1, protocol={"kind": "phased-index", "confidence": 0.9},
+        dated = tacit.plan(gap=0.3, name="dated", horizon=5000, runs=5, agents=1, protocol={"kind": "phased-index", "confidence": 0.9},
                            privacy={"mode": "sound", "epsilon": 2}, environment={"kind": "logged", "logged": {
                                "csv": [{**row, "won": int(i % 10 < 2 + 5 * (i % 2)), "day": f"2024-05-{6 + i // 60:02}"} for i, row in enumerate(rows)],
                                "split": "random", "arm": "arm", "reward": "won", "time": "day"}})
