@@ -29,6 +29,11 @@ class Frames(unittest.TestCase):
         compared = tacit.compare({**EXPERIMENT, "protocol": {"kind": "elimination"}, "privacy": {"mode": "sound"}}, over={"privacy.epsilon": [1, math.inf]}).to_frame()
         self.assertEqual(list(compared["privacy.epsilon"]), [1, math.inf])
         self.assertEqual(len(compared.columns), len(set(compared.columns)))
+        sites = tacit.run({**EXPERIMENT, "environment": {"kind": "bernoulli", "means": [[0.3, 0.5], [0.9, 0.2]]}}).sites.to_frame()
+        self.assertEqual(list(sites["truth_best_arm"]), ["arm 1", "arm 0"])
+        users = tacit.run(name="users", runs=2, horizon=30, agents=6, environment={"kind": "latency", "source": "two-groups"},
+                          protocol={"kind": "select", "users_per_round": 2}, privacy={"mode": "none"})
+        self.assertEqual(list(users.profiles["time_by_round"].to_frame()["mean"]), users.profiles["time_by_round"]["mean"])
 
     def test_means_and_logs_may_be_frames(self):
         means = pandas.DataFrame([[0.2, 0.6]], columns=["left", "right"])

@@ -1670,7 +1670,10 @@ static enum tacit_status build_rules_once(void)
 
 static enum tacit_status build_columns_once(void)
 {
-    return build_once(&column_spec);
+    struct tacit_log_spec spec = column_spec;
+    spec.unit_column = "arm";
+    spec.time_column = "who";
+    return build_once(&spec);
 }
 
 static void memory_log(void **state)
@@ -1679,7 +1682,7 @@ static void memory_log(void **state)
     temp_file_write(directory, "memory.csv", drug_text);
     expect_memory_errors(build_rules_once, 10);
     temp_file_write(directory, "memory.csv", column_text);
-    expect_memory_errors(build_columns_once, 11);
+    expect_memory_errors(build_columns_once, 15);
 }
 
 static enum tacit_status verify_once(void)
