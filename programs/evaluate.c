@@ -129,7 +129,7 @@ static void show_arms(struct evaluation *evaluation)
 }
 
 static enum tacit_status value_policies(struct evaluation *evaluation,
-                                        const struct tacit_config_log *config,
+                                        const struct tacit_config_log *config, uint64_t seed,
                                         struct tacit_error *error)
 {
     uint32_t const count = config->policy_count;
@@ -139,7 +139,7 @@ static enum tacit_status value_policies(struct evaluation *evaluation,
     enum tacit_status const status =
         results == NULL || evaluation->policies == NULL || evaluation->policy_deviations == NULL
             ? TACIT_MEMORY
-            : study_policies_value(evaluation->log, config, results, error);
+            : study_policies_value(evaluation->log, config, seed, results, error);
     for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
         struct tacit_off_policy_policy const *const own = &results[i];
         uint32_t const rows = own->valued_rows;
@@ -536,7 +536,7 @@ static enum tacit_status evaluate(struct evaluation *evaluation,
     evaluation->log = tacit_experiment_log(experiment);
     enum tacit_status status = allocate(evaluation) ? estimate(evaluation) : TACIT_MEMORY;
     if (status == TACIT_OK && config->log.policy_count > 0)
-        status = value_policies(evaluation, &config->log, error);
+        status = value_policies(evaluation, &config->log, config->seed, error);
     if (status != TACIT_OK)
         return status;
     count_rows(evaluation);

@@ -55,6 +55,7 @@ struct tacit_config_log {
     uint32_t policy_count;
     int model; /* enum tacit_config_model, of the direct and doubly robust estimates */
     double switch_at;
+    bool is_bootstrapped; /* the intervals of policies */
     const char **columns; /* of contexts, then of each policy */
     uint32_t column_count;
     struct tacit_config_missing missing;

@@ -13,6 +13,7 @@
 #ifndef TACIT_OFF_POLICY_H
 #define TACIT_OFF_POLICY_H
 #include "tacit/base.h"
+#include "tacit/random.h"
 
 /* Row i is in fold i mod 5. */
 #define TACIT_OFF_POLICY_FOLDS 5u
@@ -85,6 +86,16 @@ struct tacit_off_policy_policy {
 void tacit_off_policy_policy(const struct tacit_off_policy_log *log, const double *choices,
                              const double *model, double switch_at, uint32_t first_fold,
                              struct tacit_off_policy_policy *result);
+
+#define TACIT_OFF_POLICY_RESAMPLES 500u
+
+/* The errors of a result by the bootstrap instead (Efron 1979): of each estimate the standard
+ * deviation over TACIT_OFF_POLICY_RESAMPLES draws of its rows with replacement; the models and
+ * policies are as they are. Arguments as above; `work`: 5 doubles a row. Cost: O(n) a draw. */
+void tacit_off_policy_bootstrap(const struct tacit_off_policy_log *log, const double *choices,
+                                const double *model, double switch_at, uint32_t first_fold,
+                                struct tacit_rng *rng, double *work,
+                                struct tacit_off_policy_policy *result);
 
 /* What the choices that were logged earned: the plain mean of the rows. */
 struct tacit_off_policy_estimate tacit_off_policy_logged(const struct tacit_off_policy_log *log);

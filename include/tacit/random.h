@@ -18,6 +18,7 @@ enum tacit_purpose {
     TACIT_PURPOSE_GRAPH = 7,     /* random graphs */
     TACIT_PURPOSE_SALT = 8,      /* salts of the commitments of one agent, in simulation */
     TACIT_PURPOSE_REPLAY = 9,    /* order of logged rows, and which of them answer */
+    TACIT_PURPOSE_RESAMPLE = 10, /* logged rows with replacement */
 };
 
 /* Purpose `index` < 256 of the family with this number (> 0; families/list.c numbers them). */

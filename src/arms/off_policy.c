@@ -344,3 +344,52 @@ void tacit_off_policy_policy(const struct tacit_off_policy_log *log, const doubl
         *errors[i] = standard_error(*errors[i], n);
     *result = made;
 }
+
+#define BOOTSTRAPPED 6u
+
+/* The estimates of rows that were drawn: their sums, and how many they are. */
+static void add_resample(const double sums[5], double n, double *means, double *squares)
+{
+    double const values[BOOTSTRAPPED] = {
+        sums[0] / n, sums[1] / n, sums[0] > 0 ? sums[1] / sums[0] : NAN,
+        sums[2] / n, sums[3] / n, sums[4] / n};
+    for (size_t i = 0; i < BOOTSTRAPPED; i++) {
+        means[i] += values[i] / TACIT_OFF_POLICY_RESAMPLES;
+        squares[i] += squared(values[i]) / TACIT_OFF_POLICY_RESAMPLES;
+    }
+}
+
+void tacit_off_policy_bootstrap(const struct tacit_off_policy_log *log, const double *choices,
+                                const double *model, double switch_at, uint32_t first_fold,
+                                struct tacit_rng *rng, double *work,
+                                struct tacit_off_policy_policy *result)
+{
+    double *const errors[BOOTSTRAPPED] = {
+        &result->weight.error,        &result->ips.error,      &result->self_normalised.error,
+        &result->doubly_robust.error, &result->switched.error, &result->gain.error};
+    double means[BOOTSTRAPPED] = {0};
+    double squares[BOOTSTRAPPED] = {0};
+    double *at = work;
+    for (uint32_t row = 0; row < log->row_count; row++) {
+        if (row % FOLDS < first_fold)
+            continue;
+        struct terms const terms = terms_of(log, choices, model, switch_at, row);
+        double const parts[5] = {terms.weight, terms.ips, terms.doubly_robust, terms.switched,
+                                 terms.doubly_robust - log->rewards[row]};
+        for (size_t i = 0; i < 5; i++)
+            *at++ = parts[i];
+    }
+    size_t const rows = (size_t)(at - work) / 5;
+    TACIT_ASSERT(rows == result->valued_rows && rows > 0);
+    for (uint32_t draw = 0; draw < TACIT_OFF_POLICY_RESAMPLES; draw++) {
+        double sums[5] = {0};
+        for (size_t row = 0; row < rows; row++) {
+            const double *const drawn = work + 5 * tacit_rng_below(rng, rows);
+            for (size_t i = 0; i < 5; i++)
+                sums[i] += drawn[i];
+        }
+        add_resample(sums, (double)rows, means, squares);
+    }
+    for (size_t i = 0; i < BOOTSTRAPPED; i++)
+        *errors[i] = sqrt(fmax(0, squares[i] - squared(means[i])));
+}

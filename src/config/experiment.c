@@ -283,7 +283,9 @@ static void read_policies(struct config_reader *reader, const struct config_node
                           struct tacit_config_log *log)
 {
     struct config_node const *const contexts = config_node_member(logged, "contexts");
+    static const struct config_choice intervals[] = {{"student", 0}, {"bootstrap", 1}, {NULL, 0}};
     struct config_node const *const list = config_node_member(logged, "policies");
+    int interval = 0;
     log->switch_at = 10;
     if (contexts != NULL && reader->status == TACIT_OK)
         log->contexts =
@@ -291,6 +293,9 @@ static void read_policies(struct config_reader *reader, const struct config_node
     config_reader_choice(reader, logged, "environment.logged.model", false, models, &log->model);
     config_reader_number(reader, logged, "environment.logged.switch", false,
                          (struct config_range){0, INFINITY, true, true, false}, &log->switch_at);
+    config_reader_choice(reader, logged, "environment.logged.interval", false, intervals,
+                         &interval);
+    log->is_bootstrapped = interval == 1;
     if (list == NULL || reader->status != TACIT_OK)
         return;
     for (const struct config_node *node = list->first; node != NULL; node = node->next)
@@ -317,7 +322,7 @@ static void read_log(struct config_reader *reader, const struct config_node *env
     static const char *const keys[] = {"csv",        "fallback",  "agent",    "arm",      "reward",
                                        "split",      "separator", "decimal",  "encoding", "missing",
                                        "propensity", "contexts",  "policies", "time",     "model",
-                                       "switch",     NULL};
+                                       "switch",     "interval",  NULL};
     static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
                                                   {"random", TACIT_CONFIG_SPLIT_RANDOM},
                                                   {NULL, 0}};

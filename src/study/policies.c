@@ -26,6 +26,7 @@ struct column {
 struct work {
     const struct tacit_log *log;
     const struct tacit_config_log *config;
+    uint64_t seed;
     struct tacit_error *error;
     uint32_t dimension;
     size_t stride;
@@ -329,6 +330,28 @@ static enum tacit_status choose(struct work *work, const struct tacit_config_pol
     return TACIT_INVALID;
 }
 
+/* Of its choices. */
+static enum tacit_status value(const struct work *work, const struct tacit_off_policy_log *rows,
+                               const struct tacit_config_policy *policy,
+                               struct tacit_off_policy_policy *result)
+{
+    struct tacit_config_log const *const config = work->config;
+    double const *const model = work->models[false][config->model];
+    uint32_t const first_fold = policy->is_trained ? 1 : 0;
+    tacit_off_policy_policy(rows, work->choices, model, config->switch_at, first_fold, result);
+    if (!config->is_bootstrapped)
+        return TACIT_OK;
+    struct tacit_rng rng =
+        tacit_rng_stream(work->seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_RESAMPLE);
+    double *const memory = malloc((size_t)rows->row_count * 5 * sizeof *memory);
+    if (memory == NULL)
+        return TACIT_MEMORY;
+    tacit_off_policy_bootstrap(rows, work->choices, model, config->switch_at, first_fold, &rng,
+                               memory, result);
+    free(memory);
+    return TACIT_OK;
+}
+
 static void free_work(struct work *work)
 {
     for (uint32_t column = 0; work->columns != NULL && column < work->config->context_count;
@@ -346,11 +369,11 @@ static void free_work(struct work *work)
 /* ---- Public ---------------------------------------------------------------------------------- */
 
 enum tacit_status study_policies_value(const struct tacit_log *log,
-                                       const struct tacit_config_log *config,
+                                       const struct tacit_config_log *config, uint64_t seed,
                                        struct tacit_off_policy_policy *results,
                                        struct tacit_error *error)
 {
-    struct work work = {.log = log, .config = config, .error = error};
+    struct work work = {.log = log, .config = config, .seed = seed, .error = error};
     struct tacit_off_policy_log const rows = {.row_count = log->row_count,
                                               .arm_count = log->arm_count,
                                               .cell_count = log->agent_count,
@@ -374,9 +397,7 @@ enum tacit_status study_policies_value(const struct tacit_log *log,
     for (uint32_t i = 0; i < config->policy_count && status == TACIT_OK; i++) {
         status = choose(&work, &config->policies[i], column);
         if (status == TACIT_OK)
-            tacit_off_policy_policy(&rows, work.choices, work.models[false][config->model],
-                                    config->switch_at, config->policies[i].is_trained ? 1 : 0,
-                                    &results[i]);
+            status = value(&work, &rows, &config->policies[i], &results[i]);
         column += config->policies[i].probability_count + (config->policies[i].chosen != NULL);
     }
     free_work(&work);

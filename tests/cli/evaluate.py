@@ -211,7 +211,7 @@ def policies_are_refused_in_words(folder):
             ("policies=[{name: x, chosen: rule}, {name: x, chosen: rule}]", "'x' stands here twice"),
             ("policies=[]", "a list of 1 to 50 policies is expected"),
             ("policies=[{name: x, trained: forest}]", "forest"),
-            ("switch=0", "switch")):
+            ("switch=0", "switch"), ("interval=exact", "interval: 'exact'")):
         assert wanted in tacit("evaluate", file, "-E", "--set", f"environment.logged.{keys}", code=2), keys
     trained = ["--set", "environment.logged.policies=[{name: x, trained: logistic}]", "--set"]
     assert "log.csv:8: column 'age': it is empty, and other rows have numbers" in tacit(
@@ -235,6 +235,14 @@ def a_policy_without_support_is_noticed(folder):
     assert any("the weights of policy 'half' do not average 1" in text for text in told["warnings"]), told["warnings"]
     assert told["policies"][1]["thin"] and any("policy 'rare'" in text for text in told["warnings"])
     assert told["replay"] is None and told["replay_note"] == "estimates alone were asked for"
+    drawn = [json.loads(tacit("evaluate", file, "-E", "--json", "--set", "environment.logged.interval=bootstrap", "--set", "environment.logged.contexts=[site]",
+                              "--seed", seed, "--set", "environment.logged.policies=[{name: half, chosen: rule}, {name: x, trained: ridge}]"))["policies"]
+             for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    for estimate in ("ips", "self_normalised", "doubly_robust", "switched", "gain"):  # the same law, by chance a little else
+        near, drawn_near = told["policies"][0][estimate], drawn[0][0][estimate]
+        assert near["value"] == drawn_near["value"] or estimate not in ("ips", "self_normalised")
+        assert 0.85 < drawn_near["ci95"] / near["ci95"] < 1.15, (estimate, near, drawn_near)
     assert "effective" in tacit("evaluate", file, "-E", "--set", "environment.logged.policies=[{name: half, chosen: rule}]", "--out", folder / "out")
     assert "What other policies would have earned" in (folder / "out/report.html").read_text(encoding="utf-8")
 
