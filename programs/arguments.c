@@ -53,7 +53,7 @@ bool arguments_take_option(const struct command *command, struct arguments *argu
     case 'l':
         arguments->list = true;
         return true;
-    case 'E':
+    case 'N':
         arguments->estimates = true;
         return true;
     case 'c':

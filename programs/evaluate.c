@@ -674,7 +674,7 @@ static const struct argp_option options[] = {
     {"seed", 's', "S", 0, "Seed: short for --set seed=S", 0},
     {"threads", 't', "N", 0, "Threads to spread the replays over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0, "Write evaluation.json, estimates.csv, estimates.svg, report.html", 0},
-    {"estimates", 'E', NULL, 0, "Estimates alone: the protocol is not replayed", 0},
+    {"estimates", 'N', NULL, 0, "Estimates alone: the protocol is not replayed", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
     {"quiet", 'q', NULL, 0, "Nothing on stderr but errors", 0},
     COMMAND_LAST_OPTIONS};

@@ -212,12 +212,12 @@ def policies_are_refused_in_words(folder):
             ("policies=[]", "a list of 1 to 50 policies is expected"),
             ("policies=[{name: x, trained: forest}]", "forest"),
             ("switch=0", "switch"), ("interval=exact", "interval: 'exact'")):
-        assert wanted in tacit("evaluate", file, "-E", "--set", f"environment.logged.{keys}", code=2), keys
+        assert wanted in tacit("evaluate", file, "--estimates", "--set", f"environment.logged.{keys}", code=2), keys
     trained = ["--set", "environment.logged.policies=[{name: x, trained: logistic}]", "--set"]
     assert "log.csv:8: column 'age': it is empty, and other rows have numbers" in tacit(
-        "evaluate", file, "-E", *trained, "environment.logged.contexts=[age]", code=2)
-    assert "no column 'height'" in tacit("evaluate", file, "-E", *trained, "environment.logged.contexts=[height]", code=2)
-    assert "rewards that are 0 or 1" in tacit("evaluate", file, "-E", *trained, "environment.logged.contexts=[site]", "--set",
+        "evaluate", file, "--estimates", *trained, "environment.logged.contexts=[age]", code=2)
+    assert "no column 'height'" in tacit("evaluate", file, "--estimates", *trained, "environment.logged.contexts=[height]", code=2)
+    assert "rewards that are 0 or 1" in tacit("evaluate", file, "--estimates", *trained, "environment.logged.contexts=[site]", "--set",
                                               "environment.logged.reward=p", code=2)
 
 
@@ -230,12 +230,12 @@ def a_policy_without_support_is_noticed(folder):
     file = make(folder, 4000, change=change)
     text = (folder / "log.csv").read_text(encoding="utf-8")
     (folder / "log.csv").write_text(text.replace("site,arm,paid,p", "site,arm,paid,p,rule,rare", 1), encoding="utf-8")
-    told = json.loads(tacit("evaluate", file, "-E", "--json", "--set",
+    told = json.loads(tacit("evaluate", file, "--estimates", "--json", "--set",
                             "environment.logged.policies=[{name: half, chosen: rule}, {name: rare, chosen: rare}]"))
     assert any("the weights of policy 'half' do not average 1" in text for text in told["warnings"]), told["warnings"]
     assert told["policies"][1]["thin"] and any("policy 'rare'" in text for text in told["warnings"])
     assert told["replay"] is None and told["replay_note"] == "estimates alone were asked for"
-    drawn = [json.loads(tacit("evaluate", file, "-E", "--json", "--set", "environment.logged.interval=bootstrap", "--set", "environment.logged.contexts=[site]",
+    drawn = [json.loads(tacit("evaluate", file, "--estimates", "--json", "--set", "environment.logged.interval=bootstrap", "--set", "environment.logged.contexts=[site]",
                               "--seed", seed, "--set", "environment.logged.policies=[{name: half, chosen: rule}, {name: x, trained: ridge}]"))["policies"]
              for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -243,7 +243,7 @@ def a_policy_without_support_is_noticed(folder):
         near, drawn_near = told["policies"][0][estimate], drawn[0][0][estimate]
         assert near["value"] == drawn_near["value"] or estimate not in ("ips", "self_normalised")
         assert 0.85 < drawn_near["ci95"] / near["ci95"] < 1.15, (estimate, near, drawn_near)
-    assert "effective" in tacit("evaluate", file, "-E", "--set", "environment.logged.policies=[{name: half, chosen: rule}]", "--out", folder / "out")
+    assert "effective" in tacit("evaluate", file, "--estimates", "--set", "environment.logged.policies=[{name: half, chosen: rule}]", "--out", folder / "out")
     assert "What other policies would have earned" in (folder / "out/report.html").read_text(encoding="utf-8")
 
 

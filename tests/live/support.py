@@ -143,6 +143,16 @@ def documented_status():
     raise AssertionError("docs/openapi.yaml: no status")
 
 
+def hears_sigterm(process):
+    """Is it caught, or blocked for a signalfd?"""
+    try:
+        lines = pathlib.Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigBlk:", "SigCgt:"))]
+    return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
+
+
 class Federation(federation.Federation):
     documented = documented_status()
     may_be_late = False  # rewards that an application gives at once
@@ -155,7 +165,7 @@ class Federation(federation.Federation):
         self.rounds, self.gap, self.participation = rounds, gap, participation
         self.quorum, self.deadline_s = quorum or sites, deadline_s
         self.persistence = self.folder / "persistence"
-        self.applications, self.log_starts = [], {}
+        self.applications = []
         self.tap = None
         self.persistence.mkdir()
         self.make_certificates("tap", *strangers)
@@ -190,7 +200,6 @@ class Federation(federation.Federation):
         """hooks: TACIT_..., for the program that has hooks; and other variables of its environment."""
         words = words or self.words_of(name)
         is_hooked = any(key.startswith("TACIT_") for key in hooks)
-        self.log_starts[name] = len(self.log(name)) if (self.folder / f"{name}.log").exists() else 0
         super().start(name, [TACIT_TEST, *words[1:]] if is_hooked else words, **hooks)
         if name == "broker":
             wait_for("the broker listens", self.broker_listens)
@@ -259,10 +268,8 @@ class Federation(federation.Federation):
         require(self.processes[name].wait(10) == -signal.SIGKILL, f"{name} ended before the kill")
 
     def stop(self, name):
-        """By SIGTERM, once the daemon has said that it started; must end with 0."""
-        if name != "broker":
-            wait_for(f"{name} has started", lambda: " started: " in self.log(name)[self.log_starts[name]:]
-                     or self.processes[name].poll() is not None, 30)
+        """By SIGTERM, once it would hear it; must end with 0."""
+        wait_for(f"{name} hears signals", lambda: self.processes[name].poll() is not None or hears_sigterm(self.processes[name].pid), 30)
         self.processes[name].terminate()
         code = self.processes[name].wait(10)
         require(code == 0, f"{name} ended with {code} on SIGTERM: {self.log(name)[-500:]}")

@@ -69,7 +69,7 @@ class Training(support.Federation):
                                        "trial", names, names)
         self.rounds, self.budget, self.numbers = rounds, budget, numbers
         self.persistence = self.folder / "persistence"
-        self.applications, self.log_starts, self.tap = [], {}, None
+        self.applications, self.tap = [], None
         self.persistence.mkdir()
         self.make_certificates("tap")
         self.write_broker("--persistence", self.persistence)
