@@ -475,9 +475,13 @@ static enum tacit_status check_new_row(struct elim_peer_step *step,
         if (!tacit_mechanism_plausible(&peer->config.agent.mechanism, sums[i], data->pulls,
                                        data->epoch))
             return TACIT_MALFORMED;
-    return peer->config.agent.has_grants && !peer->confirms
-               ? elim_peer_check_opening(step, data, origin, rank)
-               : TACIT_OK;
+    enum tacit_status const status = peer->config.agent.has_grants && !peer->confirms
+                                         ? elim_peer_check_opening(step, data, origin, rank)
+                                         : TACIT_OK;
+    /* Without seals, who passes a row on cannot know what it was: nobody is blamed for it. */
+    return status == TACIT_FORKED && !peer->config.has_seals && origin != data->from
+               ? TACIT_MALFORMED
+               : status;
 }
 
 /* Nothing of a message is used in part. */
@@ -756,14 +760,23 @@ static enum tacit_status hear_or_forget(struct elim_peer_step *step, uint32_t ne
                                         const struct tacit_elim_message *message)
 {
     struct tacit_elim_peer const *const peer = step->peer;
-    uint64_t *const agreeing = peer->config.has_seals ? elim_peer_agreeing(peer) : NULL;
-    bool const agreed = agreeing == NULL || tacit_bits_has(agreeing, neighbour);
+    if (!peer->config.has_seals)
+        return hear(step, neighbour, message);
+    uint64_t *const agreeing = elim_peer_agreeing(peer);
+    uint64_t *const differing = elim_peer_differing(peer);
+    bool const agreed = tacit_bits_has(agreeing, neighbour);
+    bool const differed = tacit_bits_has(differing, message->from);
     enum tacit_status const status = hear(step, neighbour, message);
-    bool const is_refused = status != TACIT_OK && status != TACIT_FORKED;
-    if (is_refused && !agreed && tacit_bits_has(agreeing, neighbour)) {
+    if (status == TACIT_OK || status == TACIT_FORKED)
+        return status;
+    if (agreed == tacit_bits_has(agreeing, neighbour) &&
+        differed == tacit_bits_has(differing, message->from))
+        return status;
+    if (!agreed)
         tacit_bits_remove(agreeing, neighbour);
-        step->update->persist = false;
-    }
+    if (!differed)
+        tacit_bits_remove(differing, message->from);
+    step->update->persist = false;
     return status;
 }
 

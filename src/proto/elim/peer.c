@@ -489,6 +489,8 @@ static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_
         return TACIT_STRANGER;
     if (!is_order && !elim_peer_is_sink(step->peer))
         return TACIT_UNEXPECTED; /* it holds what sinks release, nobody else's */
+    if (is_order && !event->as.message->last && event->as.message->pulls == 0)
+        return TACIT_MALFORMED; /* a mean over a component needs pulls */
     return is_old_news(step->peer, event->as.message) ? TACIT_OK : tell_agent(step, event);
 }
 
