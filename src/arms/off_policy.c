@@ -390,6 +390,8 @@ void tacit_off_policy_bootstrap(const struct tacit_off_policy_log *log, const do
         }
         add_resample(sums, (double)rows, means, squares);
     }
-    for (size_t i = 0; i < BOOTSTRAPPED; i++)
-        *errors[i] = sqrt(fmax(0, squares[i] - squared(means[i])));
+    for (size_t i = 0; i < BOOTSTRAPPED; i++) {
+        double const variance = squares[i] - squared(means[i]);
+        *errors[i] = variance > 0 ? sqrt(variance) : 0;
+    }
 }
