@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does the interval of a policy that was trained on a log hold what the policy is worth? 1,000 draws of 5,000 rows, 5 offers, 4 segments,
 logged by chances that depend on the segment. The truth is known: a row is valued by the policy of the folds before its own, whose choices
-are worked out here anew. Some arms are nearly alike, where an interval for policies of all other folds holds the truth in 88 % only.
+are worked out here anew. Some arms are nearly alike: policies that were trained on all other folds get intervals that hold their worth too seldom.
 
 usage: policies.py [DRAWS]       $TACIT_PROGRAM
 """
@@ -23,7 +23,8 @@ agents: 1
 environment:
   kind: logged
   logged:
-    {csv: log.csv, split: sequential, arm: offer, reward: won, propensity: p, contexts: [segment], policies: [{name: ours, trained: ridge}]}
+    {csv: log.csv, split: sequential, arm: offer, reward: won, propensity: p, contexts: [segment], 
+     policies: [{name: ours, trained: ridge}, {name: of others, chosen: others}]}
 protocol: {kind: index}
 privacy: {mode: none}
 """
@@ -54,25 +55,27 @@ def guesses(counts, sums):
     return [theta[0] + theta[i + 1] for i in range(4)]
 
 
-def worth(rows):
-    """Of the policies of the folds, in the mean."""
-    told = 0.0
-    for fold in range(1, FOLDS):
+def policies(rows, is_of_others):
+    """Of each fold, the offer for each segment: trained on the folds before it, or on all others."""
+    told = []
+    for fold in range(FOLDS):
         counts = [[0] * 4 for _ in OFFERS]
         sums = [[0] * 4 for _ in OFFERS]
         for number, (segment, offer, won) in enumerate(rows):
-            if number % FOLDS < fold:
+            if number % FOLDS != fold if is_of_others else number % FOLDS < fold:
                 counts[offer][segment] += 1
                 sums[offer][segment] += won
         guessed = [guesses(counts[offer], sums[offer]) for offer in range(5)]
-        for segment in range(4):
-            best = max(range(5), key=lambda offer, segment=segment: guessed[offer][segment])
-            told += MEANS[segment][best] / 4 / (FOLDS - 1)
+        told.append([max(range(5), key=lambda offer, segment=segment: guessed[offer][segment]) for segment in range(4)])
     return told
 
 
+def worth(chosen):
+    return sum(MEANS[segment][policy[segment]] / 4 for policy in chosen for segment in range(4)) / len(chosen)
+
+
 def main(draws):
-    chance, covered = random.Random(11), {"doubly_robust": 0, "self_normalised": 0, "ips": 0}
+    chance, covered = random.Random(11), {"ours": 0, "of others": 0}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "e.yaml").write_text(FILE, encoding="utf-8")
@@ -82,15 +85,17 @@ def main(draws):
                 segment = chance.randrange(4)
                 offer = chance.choices(range(5), CHANCES[segment])[0]
                 rows.append((segment, offer, int(chance.random() < MEANS[segment][offer])))
-            (folder / "log.csv").write_text("segment,offer,won,p\n" + "".join(
-                f"{SEGMENTS[s]},{OFFERS[o]},{won},{CHANCES[s][o]}\n" for s, o, won in rows), encoding="utf-8")
+            before, others = policies(rows, False), policies(rows, True)
+            (folder / "log.csv").write_text("segment,offer,won,p,others\n" + "".join(
+                f"{SEGMENTS[s]},{OFFERS[o]},{won},{CHANCES[s][o]},{OFFERS[others[number % FOLDS][s]]}\n"
+                for number, (s, o, won) in enumerate(rows)), encoding="utf-8")
             done = subprocess.run([TACIT, "evaluate", "e.yaml", "--estimates", "--json"], cwd=folder, capture_output=True, text=True, check=True)
-            policy, truth = json.loads(done.stdout)["policies"][0], worth(rows)
-            for key in covered:
-                covered[key] += abs(policy[key]["value"] - truth) <= policy[key]["ci95"]
+            for policy, chosen in zip(json.loads(done.stdout)["policies"], (before[1:], others)):
+                estimate = policy["doubly_robust"]
+                covered[policy["policy"]] += abs(estimate["value"] - worth(chosen)) <= estimate["ci95"]
     shares = {key: count / draws for key, count in covered.items()}
     print(f"{draws} draws; intervals that hold the truth: {shares}")
-    return 0 if 0.93 <= shares["doubly_robust"] <= 0.97 or draws < 1000 else 1
+    return 0 if (0.93 <= shares["ours"] <= 0.97 and shares["of others"] < 0.92) or draws < 1000 else 1
 
 
 if __name__ == "__main__":
