@@ -883,6 +883,7 @@ static void broker_that_answers_no_more_is_left(void **state)
     struct script const idle = {
         .bytes = (const uint8_t *)WELCOME, .size = WELCOME_BYTES, .stays = true};
     struct live_bus_config config = plain_config(&mute);
+    config.keepalive_s = 60; /* else the library may be the first to give up */
     struct station *const unwelcome = open_with(0, &config);
     config = plain_config(&idle);
     config.keepalive_s = 5;
