@@ -50,6 +50,7 @@ extern const struct command command_control;
 extern const struct command command_train;
 extern const struct command command_pki;
 extern const struct command command_broker_config;
+extern const struct command command_trial;
 extern const struct command command_manual;
 
 /* ---- What an executable says of itself (tacit.c, tacitd.c) ---- */

@@ -30,6 +30,7 @@ const struct command_elsewhere commands_elsewhere[] = {
     {"control", "change a run that is under way"},
     {"pki", "make a private CA and certificates for a trial"},
     {"broker-config", "write the broker's configuration and access list"},
+    {"trial", "make a federation of three sites to try on this machine"},
     {NULL, NULL}};
 
 bool command_is_for_people(const struct command *command)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/operations.md (sections 2 to 6), the README's first decision and docs/peers.md are followed by a shell, block by block as
+"""docs/operations.md (the trial; sections 2 to 6), the README's first decision and docs/peers.md are followed by a shell, block by block as
 they stand, in a scratch directory. Only what is another machine's there is this one's here: its name, its address, ports that are free; and what a
 terminal of its own would show is started in the background. See support.py."""
 import os
@@ -146,6 +146,18 @@ def follow_peers(guide):
     require('{"status": "accepted"}' in said and '"phase": "watching"' in said, said)
 
 
+def follow_trial(guide):
+    """Started and stopped twice: the second time from the states of the first. The folder is made once."""
+    make, rest = guide.block("sh", "tacit trial here").split("\n", 1)
+    for command, code in ((make, 0), (make, 2), ("tacit trial", 2)):
+        done = subprocess.run(["bash", "-c", command], cwd=guide.folder, env=guide.environment, capture_output=True, text=True, check=False)
+        require(done.returncode == code and done.stderr.count("\n") == (code == 2), f"{command}: {done}")
+    for _ in range(2):
+        said = guide.follow(rest, guide.folder)
+        require('"kind": "planned"' in said and "OK: coordinator of trial" in said and said.count("missing, heard") == 3, said)
+    require(not (guide.folder / "here/pids").exists(), "it runs still")
+
+
 def followed(page, follow):
     guide = Guide(page)
     try:
@@ -161,6 +173,11 @@ def followed(page, follow):
 @test
 def peers_are_followed_to_a_first_reward(_):
     followed("peers.md", follow_peers)
+
+
+@test
+def trial_is_followed_to_a_first_decision(_):
+    followed("operations.md", follow_trial)
 
 
 @test

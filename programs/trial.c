@@ -1,0 +1,244 @@
+/* tacit trial: the files of a federation of three sites on one machine, to be tried at once. */
+#include "commands.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PORT_DEFAULT 8883u
+#define SITE_COUNT 3u
+#define SITES "north", "south", "east"
+#define ARMS "[letter, call, nothing]"
+
+struct words {
+    const char *directory;
+    uint32_t port;
+};
+
+/* What runs is what wrote the files: its own path, unless a shell would read that as more. */
+static const char *own_program(void)
+{
+    static char path[PATH_MAX];
+    ssize_t const size = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[size < 0 ? 0 : size] = '\0';
+    return size <= 0 || strchr(path, '\'') != NULL ? "tacitd" : path;
+}
+
+static void write_coordinator(FILE *out, const struct words *words)
+{
+    (void)fprintf(out,
+                  "# The hub of a trial (docs/operations.md, section 4, has all keys).\n"
+                  "federation: trial\n"
+                  "state: state-coordinator\n"
+                  "broker: {host: 127.0.0.1, port: %u, ca: pki/ca.crt, certificate: "
+                  "pki/coordinator.crt, key: pki/coordinator.key}\n"
+                  "sites: [north, south, east]\n"
+                  "arms: " ARMS "\n"
+                  "run: {horizon: 100000, epsilon: 1, rounds: 4, gap: 0.1, quorum: 2, "
+                  "deadline_s: 600}\n"
+                  "status: {unix: coordinator.sock}\n",
+                  words->port);
+}
+
+static void write_site(FILE *out, const struct words *words, const char *site)
+{
+    (void)fprintf(out,
+                  "# A site of a trial (docs/operations.md, section 5, has all keys).\n"
+                  "federation: trial\n"
+                  "site: %s\n"
+                  "state: state-%s\n"
+                  "broker: {host: 127.0.0.1, port: %u, ca: pki/ca.crt, certificate: pki/%s.crt, "
+                  "key: pki/%s.key}\n"
+                  "arms: " ARMS "\n"
+                  "policy: {epsilon: 1, budget: 1, range: [0, 1], agents_max: 10, rounds_max: 40, "
+                  "pulls_max: 100000}\n"
+                  "api: {unix: %s.sock}\n",
+                  site, site, words->port, site, site, site);
+}
+
+/* It ends when all sites have joined, so that the first decision counts. */
+static void write_script(FILE *out)
+{
+    (void)fprintf(
+        out,
+        "#!/bin/sh\n"
+        "# Starts the broker, the coordinator and the sites of this folder, or stops them: "
+        "federation.sh start|stop\n"
+        "set -eu\n"
+        "cd \"$(dirname \"$0\")\"\n"
+        "tacitd='%s'\n"
+        "PATH=$PATH:/usr/sbin\n"
+        "launch() {\n"
+        "    name=$1\n"
+        "    shift\n"
+        "    \"$@\" >>\"$name.log\" 2>&1 &\n"
+        "    echo $! >>pids\n"
+        "}\n"
+        "case ${1-} in\n"
+        "start)\n"
+        "    [ ! -e pids ] || { echo 'it is running; stop it first: federation.sh stop' >&2; exit "
+        "1; }\n"
+        "    command -v mosquitto >/dev/null || { echo 'mosquitto is not installed' >&2; exit 1; "
+        "}\n"
+        "    launch broker mosquitto -c broker/mosquitto.conf\n"
+        "    launch coordinator \"$tacitd\" coordinator --config coordinator.yaml\n"
+        "    for site in north south east; do\n"
+        "        launch $site \"$tacitd\" agent --config $site.yaml\n"
+        "    done\n"
+        "    for site in north south east; do\n"
+        "        seconds=0\n"
+        "        until \"$tacitd\" status --config $site.yaml >status.txt 2>&1; do\n"
+        "            seconds=$((seconds + 1))\n"
+        "            [ $seconds -le 60 ] || { cat status.txt; exit 1; } >&2\n"
+        "            sleep 1\n"
+        "        done\n"
+        "    done\n"
+        "    rm status.txt\n"
+        "    ;;\n"
+        "stop)\n"
+        "    [ -e pids ] || exit 0\n"
+        "    kill $(cat pids) 2>/dev/null || true\n"
+        "    tries=0\n"
+        "    while kill -0 $(cat pids) 2>/dev/null && [ $tries -le 100 ]; do\n"
+        "        tries=$((tries + 1))\n"
+        "        sleep 0.1\n"
+        "    done\n"
+        "    rm -f pids\n"
+        "    ;;\n"
+        "*)\n"
+        "    echo 'usage: federation.sh start|stop' >&2\n"
+        "    exit 2\n"
+        "    ;;\n"
+        "esac\n",
+        own_program());
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------
+ */
+
+static void refuse_file(const struct command *command, const char *path)
+{
+    command_refuse(command, "cannot write %s: %s", path, strerror(errno));
+}
+
+static void inside(const struct command *command, const struct words *words, const char *name,
+                   char path[PATH_MAX])
+{
+    int const size = snprintf(path, PATH_MAX, "%s/%s", words->directory, name);
+    if (size < 0 || size >= PATH_MAX)
+        command_refuse(command, "the path of the folder is too long");
+}
+
+static FILE *open_file(const struct command *command, const struct words *words, const char *name)
+{
+    char path[PATH_MAX];
+    inside(command, words, name, path);
+    FILE *const file = fopen(path, "wx");
+    if (file == NULL)
+        refuse_file(command, path);
+    return file;
+}
+
+static void close_file(const struct command *command, FILE *file, const char *name)
+{
+    bool const is_written = ferror(file) == 0;
+    if (fclose(file) != 0 || !is_written)
+        refuse_file(command, name);
+}
+
+static void write_files(const struct command *command, const struct words *words)
+{
+    static const char *const sites[SITE_COUNT] = {SITES};
+    char name[32];
+    FILE *file = open_file(command, words, "coordinator.yaml");
+    write_coordinator(file, words);
+    close_file(command, file, "coordinator.yaml");
+    for (size_t i = 0; i < SITE_COUNT; i++) {
+        (void)snprintf(name, sizeof name, "%s.yaml", sites[i]);
+        file = open_file(command, words, name);
+        write_site(file, words, sites[i]);
+        close_file(command, file, name);
+    }
+    file = open_file(command, words, "federation.sh");
+    write_script(file);
+    close_file(command, file, "federation.sh");
+}
+
+/* Certificates and the broker's files, by the commands that make them. */
+static int make_rest(const struct command *command, const struct words *words)
+{
+    char pki[PATH_MAX];
+    char broker[PATH_MAX];
+    char coordinator[PATH_MAX];
+    char port[16];
+    inside(command, words, "pki", pki);
+    inside(command, words, "broker", broker);
+    inside(command, words, "coordinator.yaml", coordinator);
+    (void)snprintf(port, sizeof port, "%u", words->port);
+    char *const pki_words[] = {"pki", "--directory", pki, SITES, NULL};
+    char *const broker_words[] = {
+        "broker-config", "--directory", broker, "--coordinator", coordinator, "--pki", pki,
+        "--port",        port,          NULL};
+    if (mkdir(broker, S_IRWXU) != 0)
+        refuse_file(command, broker);
+    int const code = command_pki.run(&command_pki, 3 + SITE_COUNT, (char **)pki_words);
+    return code != EXIT_DONE
+               ? code
+               : command_broker_config.run(&command_broker_config, 9, (char **)broker_words);
+}
+
+static void say_next(const struct words *words)
+{
+    char const *const d = words->directory;
+    (void)printf("%s is a federation of three sites (north, south, east) on this machine.\n"
+                 "Start it:          sh %s/federation.sh start\n"
+                 "Ask for a decision: curl --unix-socket %s/north.sock -X POST "
+                 "http://localhost/v1/decisions -d '{}'\n"
+                 "See how it is:     %s status --config %s/coordinator.yaml\n"
+                 "Stop it:           sh %s/federation.sh stop\n",
+                 d, d, d, program_name, d, d);
+}
+
+static void take_words(const struct command *command, void *into, int key, char *value)
+{
+    struct words *const words = into;
+    if (key == 'p')
+        words->port = command_number(command, "port", value, UINT16_MAX);
+    else if (key == COMMAND_WORD && words->directory == NULL)
+        words->directory = value;
+    else if (key == COMMAND_WORD || words->directory == NULL)
+        command_refuse_usage(command, "one folder is needed and nothing else");
+}
+
+static int trial_command(const struct command *command, int word_count, char **given)
+{
+    struct words words = {.port = PORT_DEFAULT};
+    command_parse(command, &words, word_count, given);
+    if (mkdir(words.directory, S_IRWXU) != 0)
+        command_refuse(command, "cannot make %s: %s; allowed: a folder that is not there yet",
+                       words.directory, strerror(errno));
+    write_files(command, &words);
+    int const code = make_rest(command, &words);
+    if (code == EXIT_DONE)
+        say_next(&words);
+    return code;
+}
+
+static const struct argp_option options[] = {
+    {"port", 'p', "P", 0, "The broker's port on 127.0.0.1 (default: 8883)", 0},
+    COMMAND_LAST_OPTIONS};
+
+const struct command command_trial = {
+    .name = "trial",
+    .summary = "make a federation of three sites to try on this machine",
+    .options = options,
+    .words = "DIR",
+    .help = "Makes a new folder with the files of a coordinator and three sites, their "
+            "certificates, the broker's configuration, and a script that starts and stops them, "
+            "and says how to go on.",
+    .take = take_words,
+    .run = trial_command,
+};
