@@ -62,10 +62,6 @@ for storm in build-test/tests/round_storm_*; do
     [ -d "$storm" ] || TACIT_TEST_LONG=1 "$storm"
 done
 
-echo "== 100,000 schedules of the simulator over a star, and as many over rings and hybrids, with backups and clones"
-build-test/tests/sim_swarm --schedules 100000
-build-test/tests/sim_swarm_graph --schedules 100000
-
 echo "== contexts: the full synthetic run, the same bytes with 1 and with 16 threads"
 for threads in 1 16; do
     build-test/tacit run experiments/p4-glm/synthetic_fedglb_d0_0775.yaml --set runs=3 --threads "$threads" \

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "rule_elimination.h"
 #include "../support/digest_views.h"
+#include "../support/network.h"
 
 static const struct rule_elim *own_of(const struct storm_world *world)
 {
@@ -154,36 +155,14 @@ static enum tacit_status peer_check(const struct storm_world *world, uint32_t no
     return tacit_elim_peer_check(state, bytes, table_of(world, node, state), size - bytes, &config);
 }
 
-/* A seal that nobody else can make. */
-static bool seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                 uint8_t made[TACIT_ELIM_SEAL_BYTES])
-{
-    uint8_t const key[TACIT_SHA256_BYTES] = {(uint8_t)(agent + 1), 77};
-    struct tacit_hmac hmac = tacit_hmac_init(key);
-    (void)context;
-    memset(made, 0, TACIT_ELIM_SEAL_BYTES);
-    tacit_hmac_update(&hmac, digest, TACIT_SHA256_BYTES);
-    tacit_hmac_final(&hmac, made);
-    return true;
-}
-
-static bool is_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
-                    const uint8_t shown[TACIT_ELIM_SEAL_BYTES])
-{
-    uint8_t ours[TACIT_ELIM_SEAL_BYTES];
-    (void)seal(context, agent, digest, ours);
-    return memcmp(ours, shown, sizeof ours) == 0;
-}
-
 static enum tacit_status peer_step(const struct storm_world *world, uint32_t node,
                                    const struct tacit_elim_event *event,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_elim_update *update)
 {
-    static const struct tacit_elim_seals seals = {NULL, seal, is_seal};
     void *const state = world->nodes[node].state;
     struct tacit_elim_event made = *event;
-    made.seals = own_of(world)->has_seals ? &seals : NULL;
+    made.seals = own_of(world)->has_seals ? &network_seals : NULL;
     return tacit_elim_peer_step(state, table_of(world, node, state), &made, entropy, update);
 }
 

@@ -10,8 +10,7 @@
  *  - the hub holds, and says that it holds, nothing that was not sent;
  *  - with grants, a hub flags nobody who is in one state only;
  *  - messages, scalars, bytes, links and rounds counted equal those seen.
- * Where an agent may be in several states at once, what holds of one state is not asked of all:
- * elim_checker_draws.c follows each. */
+ * Agents have one state each: what copies may do is looked at in tests/round. */
 #include "elim_checker_internal.h"
 #include "tacit/wire_elim.h"
 #include <stdarg.h>
@@ -82,8 +81,6 @@ static void on_agent_persisted(void *context, uint32_t agent, const struct tacit
     struct elim_checker *const checker = context;
     struct watched_agent *const watched = &checker->agents[agent];
     struct tacit_elim_agent_view view;
-    if (checker->has_copies)
-        return;
     tacit_elim_agent_look(state, &view);
     if (view.active_count == 0 || !tacit_bits_within(view.arms, watched->arms, checker->arm_count))
         elim_checker_blame(checker, "agent %u: the arm set of epoch %u did not shrink", agent,
@@ -101,8 +98,6 @@ static void on_pulled(void *context, uint32_t agent, uint32_t arm, uint64_t coun
 {
     struct elim_checker *const checker = context;
     (void)count;
-    if (checker->has_copies)
-        return;
     if (arm >= checker->arm_count || !tacit_bits_has(checker->agents[agent].arms, arm))
         elim_checker_blame(checker, "agent %u: pulled arm %u, which was eliminated", agent, arm);
 }
@@ -117,13 +112,8 @@ static bool has_peers(const struct elim_checker *checker)
 /* What an agent of a star reports is its own durable release. */
 static void check_own_report(struct elim_checker *checker, const struct tacit_elim_message *report)
 {
-    union tacit_sum const *noised = checker->agents[report->from].noised;
-    struct tacit_elim_agent_view view;
+    union tacit_sum const *const noised = checker->agents[report->from].noised;
     uint32_t rank = 0;
-    if (checker->has_copies) {
-        tacit_elim_agent_look(checker->node_state, &view);
-        noised = view.noised;
-    }
     for (uint32_t arm = 0; arm < checker->arm_count; arm++) {
         if (!tacit_bits_has(report->arms, arm))
             continue;
@@ -141,10 +131,6 @@ static void check_report(struct elim_checker *checker, const struct tacit_elim_m
         elim_checker_component_report(checker, report);
     else
         check_own_report(checker, report);
-    if (!has_peers(checker) || checker->experiment->has_grants)
-        elim_checker_report_leaves(checker, report);
-    if (checker->has_copies && report->epoch < watched->sent_epoch)
-        return; /* of an old state, once more */
     if (watched->sent_epoch == report->epoch) {
         if (report->sum_count != watched->sent_count || report->agents != watched->sent_agents ||
             !same_sums(report->sums, watched->sent, report->sum_count))
@@ -222,10 +208,9 @@ static void on_sent(void *context, const struct tacit_elim_message *message)
 {
     struct elim_checker *const checker = context;
     count_message(checker, message);
-    if (is_control(checker, message)) {
-        if (message->kind == TACIT_ELIM_GRANT)
-            elim_checker_grant(checker, message);
-    } else if (!is_of_this_network(checker, message))
+    if (is_control(checker, message))
+        return;
+    if (!is_of_this_network(checker, message))
         elim_checker_blame(checker, "agent %u: a message of kind %u has no place here",
                            message->from, message->kind);
     else if (message->kind == TACIT_ELIM_REPORT)
@@ -324,8 +309,7 @@ static void check_aggregate(struct elim_checker *checker, const struct tacit_eli
 static void check_flags(struct elim_checker *checker, const struct tacit_elim_hub_view *view)
 {
     uint32_t const agents = checker->experiment->common.agent_count;
-    if (checker->experiment->has_grants && !checker->has_copies &&
-        tacit_bits_next(view->flagged, agents, 0) < agents)
+    if (checker->experiment->has_grants && tacit_bits_next(view->flagged, agents, 0) < agents)
         elim_checker_blame(checker, "hub: flagged agent %u, which has one state",
                            tacit_bits_next(view->flagged, agents, 0));
 }
@@ -334,8 +318,6 @@ static void on_hub_persisted(void *context, const struct tacit_elim_hub *state)
 {
     struct elim_checker *const checker = context;
     struct tacit_elim_hub_view view;
-    if (checker->hub_is_old)
-        return; /* it tells another story from now on */
     tacit_elim_hub_look(state, &view);
     check_flags(checker, &view);
     if (view.active_count == 0 ||
@@ -425,9 +407,7 @@ struct elim_checker *elim_checker_new(const struct elim_sim *experiment)
         return NULL;
     }
     set_schedule(checker);
-    struct tacit_sim_faults const *const faults = experiment->faults;
-    checker->has_copies = faults != NULL && (faults->agent_backups > 0 || faults->clones > 0);
-    if (!elim_checker_begin_draws(checker) || !elim_checker_begin_judges(checker)) {
+    if (!elim_checker_begin_judges(checker)) {
         elim_checker_free(checker);
         return NULL;
     }
@@ -439,7 +419,6 @@ void elim_checker_free(struct elim_checker *checker)
     if (checker == NULL)
         return;
     elim_checker_forget(checker);
-    elim_checker_forget_draws(checker);
     free(checker->arena);
     free(checker);
 }
@@ -451,9 +430,7 @@ struct elim_observer elim_checker_observer(struct elim_checker *checker)
                                   .peer_persisted = elim_checker_on_peer_persisted,
                                   .hub_persisted = on_hub_persisted,
                                   .sent = on_sent,
-                                  .pulled = on_pulled,
-                                  .stepped = elim_checker_on_stepped,
-                                  .copied = elim_checker_on_copied};
+                                  .pulled = on_pulled};
 }
 
 static void check_total(struct elim_checker *checker, const struct tacit_sim_results *results,
@@ -480,11 +457,6 @@ void elim_checker_finish(struct elim_checker *checker, const struct tacit_sim_re
     check_total(checker, results, run, ELIM_BYTES, (double)checker->bytes);
     check_total(checker, results, run, ELIM_CONTROL_MESSAGES, (double)checker->control_messages);
     check_total(checker, results, run, ELIM_CONTROL_BYTES, (double)checker->control_bytes);
-    struct tacit_elim_network const *const network = checker->experiment->network;
-    bool const are_old = checker->has_copies && network != NULL &&
-                         network->collection == TACIT_ELIM_SPREAD; /* those who judge */
-    if (checker->hub_is_old || are_old)
-        return; /* the rounds are those that are remembered */
     check_total(checker, results, run, ELIM_ROUNDS, rounds);
     check_total(checker, results, run, ELIM_LINKS, rounds * links);
     check_total(checker, results, run, ELIM_COST, rounds * cost);

@@ -69,14 +69,6 @@ struct elim_checker {
     uint64_t bytes;
     uint64_t control_messages;
     uint64_t control_bytes;
-    bool has_copies; /* one agent may be in several states */
-    bool hub_is_old; /* the hub went on from a backup */
-    /* elim_checker_draws.c */
-    struct draws_cell **histories; /* 3 x place_count: of what is in memory, on disk, in backups */
-    struct draws_cell *cells;      /* all of them, newest first */
-    uint32_t place_count;
-    uint32_t node; /* that took the last step, */
-    const struct tacit_elim_agent *node_state;
     unsigned char *arena;
     bool is_broken;
     char fault[300];
@@ -85,27 +77,6 @@ struct elim_checker {
 /* Remembers the first broken promise. */
 void __attribute__((format(printf, 2, 3)))
 elim_checker_blame(struct elim_checker *checker, const char *format, ...);
-
-/* ---- elim_checker_draws.c ---- */
-
-/* Errors: false when out of memory. */
-bool elim_checker_begin_draws(struct elim_checker *checker);
-void elim_checker_forget_draws(struct elim_checker *checker);
-
-/* The observer's functions of the same names. */
-void elim_checker_on_stepped(void *context, uint32_t node, uint32_t agent,
-                             const struct tacit_elim_event *event,
-                             const struct tacit_elim_agent *state,
-                             const struct tacit_elim_update *update);
-void elim_checker_on_copied(void *context, enum tacit_sim_place to, uint32_t to_index,
-                            enum tacit_sim_place from, uint32_t from_index);
-
-/* Messages that were sent. */
-void elim_checker_report_leaves(struct elim_checker *checker,
-                                const struct tacit_elim_message *report);
-void elim_checker_row_leaves(struct elim_checker *checker, const struct tacit_elim_message *data,
-                             uint32_t origin, uint32_t rank);
-void elim_checker_grant(struct elim_checker *checker, const struct tacit_elim_message *message);
 
 /* ---- checker_peers.c ---- */
 

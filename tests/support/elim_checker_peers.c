@@ -213,18 +213,8 @@ static void check_flags(struct elim_checker *checker, uint32_t agent,
                         const struct tacit_elim_peer_view *view)
 {
     uint32_t const degree = tacit_graph_degree(checker->experiment->network->graph, agent);
-    if (checker->experiment->has_grants && !checker->has_copies &&
-        tacit_bits_next(view->flagged, degree, 0) < degree)
+    if (checker->experiment->has_grants && tacit_bits_next(view->flagged, degree, 0) < degree)
         elim_checker_blame(checker, "peer %u: flagged a neighbour that has one state", agent);
-}
-
-/* One of several states: what it judged last is of its last release, until the next one. */
-static void check_copy(struct elim_checker *checker, uint32_t agent,
-                       const struct tacit_elim_peer_view *view)
-{
-    bool const is_of_release = view->agent.release_epoch < view->agent.epoch;
-    if (spreads(checker) && checker->knows_gap && view->round_count > 0 && is_of_release)
-        check_round(checker, agent, view);
 }
 
 void elim_checker_on_peer_persisted(void *context, uint32_t agent,
@@ -239,10 +229,6 @@ void elim_checker_on_peer_persisted(void *context, uint32_t agent,
     watched->last = view.agent.last;
     watched->confirms = view.confirms;
     check_flags(checker, agent, &view);
-    if (checker->has_copies) {
-        check_copy(checker, agent, &view);
-        return;
-    }
     if (view.round_count < watched->round_count || view.round_count > watched->round_count + 1)
         elim_checker_blame(checker, "peer %u: round %u follows round %u", agent, view.round_count,
                            watched->round_count);
@@ -288,8 +274,6 @@ static void check_rows(struct elim_checker *checker, const struct tacit_elim_mes
             elim_checker_blame(checker,
                                "peer %u: hands on for agent %u and epoch %u what was not released",
                                data->from, origin, data->epoch);
-        else
-            elim_checker_row_leaves(checker, data, origin, rank);
         rank++;
     }
 }
@@ -314,8 +298,7 @@ static void check_holdings(struct elim_checker *checker, const struct tacit_elim
 {
     struct watched_agent const *const watched = &checker->agents[message->from];
     uint32_t const agents = checker->experiment->common.agent_count;
-    if (checker->has_copies || message->epoch != watched->epoch || watched->last ||
-        watched->confirms)
+    if (message->epoch != watched->epoch || watched->last || watched->confirms)
         return;
     if (!tacit_bits_within(message->origins, watched->known, agents))
         elim_checker_blame(checker, "peer %u: says that it holds reports that are not durable",

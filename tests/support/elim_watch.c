@@ -64,7 +64,6 @@ static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_ev
     void *const state = tacit_sim_nodes_state(run->nodes, node);
     if (observer->stepping != NULL)
         observer->stepping(observer->context, node, event);
-    event->keys = observer->salts;
     event->seals = observer->seals;
     elim_run_step(run, node, event, entropy);
     if (observer->meddle != NULL)

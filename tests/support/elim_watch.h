@@ -17,7 +17,6 @@ struct elim_observer {
                    struct tacit_elim_update *update);
     void (*meddle_hub)(void *context, struct tacit_elim_hub *state,
                        const struct tacit_elim_event *event, struct tacit_elim_update *update);
-    const struct tacit_entropy *salts;    /* of all agents; NULL: each has its own */
     const struct tacit_elim_seals *seals; /* of all peers of a graph; NULL: rows have none */
     /* The same of a peer, with what lies beside its state. */
     void (*meddle_peer)(void *context, uint32_t agent, struct tacit_elim_peer *state,

@@ -35,4 +35,7 @@ void network_free(struct network *network);
 /* As the simulator takes it. Points into *network. */
 struct tacit_elim_network network_for_sim(const struct network *network,
                                           enum tacit_elim_collection collection);
+
+/* Seals that nobody else can make, as long as nobody looks in here. */
+extern const struct tacit_elim_seals network_seals;
 #endif
