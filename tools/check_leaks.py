@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-SHARED = {"round"}  # of src/proto: what families have in common
+SHARED = {"round", "helper"}  # of src/proto: what families have in common
 # (file, family): why it is still there.
 KNOWN = {}
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

@@ -5,7 +5,7 @@
 
 #define FIELDS_MAX 20u  /* of a table */
 #define STRUCT_MAX 512u /* bytes of a message's struct */
-#define PART_MAX 64u    /* bytes of a part's */
+#define PART_MAX 192u   /* of what is in a message, again and again */
 
 enum { BITS64 = 1, LENGTH = 2, BITS32 = 5 }; /* how protobuf says how a field ends */
 

@@ -1,0 +1,579 @@
+/* The second aggregator: sealing is RFC 9180's, totals are sums with two noises whatever is in
+ * between, one answer is ever given for a round, and whoever shows something else is told what is
+ * wrong. With real envelopes; over the wire's bytes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/live/pki/hpke.h"
+#include "tacit/wire_helper.h"
+
+#define SITES 5u
+#define COUNT 6u /* more than a block of four, and not a multiple of it */
+#define EPSILON UINT64_C(1000000000)
+
+/* ---- HPKE ---- */
+
+static void from_hex(const char *text, uint8_t *bytes)
+{
+    for (size_t i = 0; text[2 * i] != '\0'; i++) {
+        char const pair[3] = {text[2 * i], text[2 * i + 1], '\0'};
+        bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+}
+
+/* RFC 9180, A.2.1 and A.2.1.1, sequence number 0. */
+static void sealing_is_the_standards(void **state)
+{
+    (void)state;
+    uint8_t key[32];
+    uint8_t public_key[32];
+    uint8_t ephemeral[32];
+    uint8_t info[20];
+    uint8_t text[29];
+    uint8_t extra[7];
+    uint8_t expected[32 + 45];
+    uint8_t sealed[32 + 45];
+    uint8_t opened[29];
+    uint8_t made[32];
+    from_hex("8057991eef8f1f1af18f4a9491d16a1ce333f695d4db8e38da75975c4478e0fb", key);
+    from_hex("4310ee97d88cc1f088a5576c77ab0cf5c3ac797f3d95139c6c84b5429c59662a", public_key);
+    from_hex("f4ec9b33b792c372c1d2c2063507b684ef925b8c75a42dbcbf57d63ccd381600", ephemeral);
+    from_hex("4f6465206f6e2061204772656369616e2055726e", info);
+    from_hex("4265617574792069732074727574682c20747275746820626561757479", text);
+    from_hex("436f756e742d30", extra);
+    from_hex(
+        "1afa08d3dec047a643885163f1180476fa7ddb54c6a8029ea33f95796bf2ac4a"
+        "1c5250d8034ec2b784ba2cfd69dbdb8af406cfe3ff938e131f0def8c8b60b4db21993c62ce81883d2dd1b5"
+        "1a28",
+        expected);
+    struct live_hpke_scope const scope = {info, sizeof info, extra, sizeof extra};
+    assert_true(live_hpke_public(key, made));
+    assert_memory_equal(made, public_key, sizeof made);
+    assert_true(live_hpke_seal(public_key, ephemeral, &scope, text, sizeof text, sealed));
+    assert_memory_equal(sealed, expected, sizeof expected);
+    assert_true(live_hpke_open(key, &scope, sealed, sizeof text, opened));
+    assert_memory_equal(opened, text, sizeof text);
+    for (size_t i = 0; i < sizeof sealed; i++) { /* not another byte, .. */
+        sealed[i] ^= 1;
+        assert_false(live_hpke_open(key, &scope, sealed, sizeof text, opened));
+        sealed[i] ^= 1;
+    }
+    info[19] ^= 1; /* .. and not under another scope */
+    assert_false(live_hpke_open(key, &scope, sealed, sizeof text, opened));
+    memset(public_key, 0, sizeof public_key); /* a key of low order */
+    assert_false(live_hpke_seal(public_key, ephemeral, &scope, text, sizeof text, sealed));
+}
+
+/* ---- A round ---- */
+
+struct world {
+    struct tacit_helper_run run;
+    struct tacit_helper_config config;
+    struct tacit_helper_keys keys;
+    struct tacit_helper *helper;
+    struct tacit_helper_hub *hub;
+    struct tacit_rng rng;
+    struct tacit_entropy entropy;
+    uint8_t private_key[32];
+    uint8_t public_key[32];
+    uint8_t heads[SITES][TACIT_SHA256_BYTES];
+    uint64_t exact[SITES][COUNT];
+    uint32_t number;
+    uint64_t term;
+};
+
+/* Signatures for tests: a hash under the signer's name. */
+static void sign(uint32_t who, const uint8_t digest[TACIT_SHA256_BYTES], uint8_t *signature)
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update_number(&sha, who);
+    tacit_sha256_update(&sha, digest, TACIT_SHA256_BYTES);
+    memset(signature, 0, TACIT_HELPER_SIGNATURE_BYTES);
+    tacit_sha256_final(&sha, signature);
+}
+
+static bool is_signed(uint32_t who, const uint8_t *digest, const uint8_t *signature)
+{
+    uint8_t expected[TACIT_HELPER_SIGNATURE_BYTES];
+    sign(who, digest, expected);
+    return memcmp(expected, signature, sizeof expected) == 0;
+}
+
+#define HUB 1000u
+#define HELPER 1001u
+
+static bool is_of_hub(void *context, const uint8_t *digest, const uint8_t *signature)
+{
+    (void)context;
+    return is_signed(HUB, digest, signature);
+}
+
+static bool is_of_helper(void *context, const uint8_t *digest, const uint8_t *signature)
+{
+    (void)context;
+    return is_signed(HELPER, digest, signature);
+}
+
+static bool is_of_site(void *context, uint32_t site, uint64_t term,
+                       const struct tacit_helper_link *link)
+{
+    (void)context;
+    (void)term;
+    return link->proof_size == TACIT_HELPER_SIGNATURE_BYTES &&
+           is_signed(site, link->commitment, link->proof);
+}
+
+static bool seal(void *context, const uint8_t *ephemeral, const uint8_t *scope, size_t size,
+                 const uint8_t *seed, uint8_t *envelope)
+{
+    struct world *const world = context;
+    return live_hpke_seal_seed(world->public_key, ephemeral, scope, size, seed, envelope);
+}
+
+static bool open_seed(void *context, const uint8_t *scope, size_t size, const uint8_t *envelope,
+                      uint8_t *seed)
+{
+    struct world *const world = context;
+    return live_hpke_open_seed(world->private_key, scope, size, envelope, seed);
+}
+
+static void begin(struct world *world)
+{
+    *world = (struct world){.run = {.federation = "three-clinics",
+                                    .run_id = 7,
+                                    .site_count = SITES,
+                                    .count_max = COUNT,
+                                    .steps = 1 << 20},
+                            .keys = {NULL, seal, open_seed, is_of_site, is_of_hub, is_of_helper},
+                            .rng = tacit_rng_stream(3, 1, 4, TACIT_PURPOSE_NOISE)};
+    memset(world->run.domain, 9, sizeof world->run.domain);
+    world->keys.context = world;
+    world->entropy = tacit_rng_entropy(&world->rng);
+    world->config = (struct tacit_helper_config){world->run, EPSILON, 2};
+    world->helper = calloc(1, tacit_helper_size(&world->config));
+    world->hub = calloc(1, tacit_helper_hub_size(&world->run));
+    assert_int_equal(tacit_helper_init(world->helper, &world->config), TACIT_OK);
+    assert_int_equal(tacit_helper_hub_init(world->hub, &world->run), TACIT_OK);
+    for (size_t i = 0; i < sizeof world->private_key; i++)
+        world->private_key[i] = (uint8_t)(i + 1);
+    assert_true(live_hpke_public(world->private_key, world->public_key));
+}
+
+static void end(struct world *world)
+{
+    assert_int_equal(
+        tacit_helper_check(world->helper, tacit_helper_size(&world->config), &world->config),
+        TACIT_OK);
+    assert_int_equal(
+        tacit_helper_hub_check(world->hub, tacit_helper_hub_size(&world->run), &world->run),
+        TACIT_OK);
+    free(world->helper);
+    free(world->hub);
+}
+
+static struct tacit_helper_round round_of(const struct world *world)
+{
+    struct tacit_helper_round round = {
+        .term = world->term, .round = world->number, .count = COUNT, .epsilon_nano = EPSILON};
+    round.order[0] = (uint8_t)world->number;
+    return round;
+}
+
+/* A site's release: masked, committed to, granted; revealed only if `reveals`. */
+static void release(struct world *world, uint32_t site, bool reveals)
+{
+    struct tacit_helper_round const round = round_of(world);
+    uint64_t words[COUNT];
+    struct tacit_helper_release made;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_commit commit;
+    struct tacit_commit_scope const scope = {.domain = world->run.domain,
+                                             .run_id = world->run.run_id,
+                                             .site = site,
+                                             .epoch = world->number};
+    for (uint32_t j = 0; j < COUNT; j++)
+        world->exact[site][j] = words[j] = tacit_rng_next(&world->rng) % (1 << 30);
+    assert_int_equal(
+        tacit_helper_mask(&world->run, &round, site, &world->keys, &world->entropy, words, &made),
+        TACIT_OK);
+    tacit_helper_release_digest(&made, digest);
+    assert_int_equal(tacit_commit_make(&scope, world->heads[site], digest, sizeof digest,
+                                       &world->entropy, &commit),
+                     TACIT_OK);
+    memcpy(world->heads[site], commit.commitment, TACIT_SHA256_BYTES);
+    tacit_helper_hub_grant(world->hub, site, &commit);
+    tacit_helper_hub_grant(world->hub, site, &commit); /* again */
+    if (reveals)
+        tacit_helper_hub_take(world->hub, site, commit.salt, &made, words, COUNT);
+}
+
+static void fix(struct world *world, uint32_t quorum)
+{
+    struct tacit_helper_round const round = round_of(world);
+    assert_int_equal(tacit_helper_hub_fix(world->hub, &round, quorum, &world->entropy), TACIT_OK);
+}
+
+/* Signed, and as it comes out of its bytes. Give it to free. */
+static struct tacit_helper_request *ask(struct world *world)
+{
+    static uint8_t proofs[SITES * TACIT_HELPER_LINKS_MAX][TACIT_HELPER_SIGNATURE_BYTES];
+    uint8_t digest[TACIT_SHA256_BYTES];
+    size_t proof = 0;
+    void *const memory = malloc(tacit_helper_hub_request_size(world->hub));
+    struct tacit_helper_request *const request = tacit_helper_hub_request(world->hub, memory);
+    for (uint32_t i = 0; i < request->entry_count; i++)
+        for (uint32_t j = 0; j < request->entries[i].link_count; j++, proof++) {
+            struct tacit_helper_link *const link =
+                (struct tacit_helper_link *)(uintptr_t)&request->entries[i].links[j];
+            sign(request->entries[i].site, link->commitment, proofs[proof]);
+            link->proof = proofs[proof];
+            link->proof_size = TACIT_HELPER_SIGNATURE_BYTES;
+        }
+    tacit_helper_request_digest(&world->run, request, digest);
+    sign(HUB, digest, request->signature);
+    size_t const size = tacit_wire_helper_request_bytes(request);
+    uint8_t *const bytes = malloc(size);
+    tacit_wire_helper_request_encode(request, bytes);
+    struct tacit_helper_request *read;
+    assert_int_equal(tacit_wire_helper_request_decode(bytes, size, SITES, &read, tacit_wire_heap()),
+                     TACIT_OK);
+    uint8_t again[TACIT_SHA256_BYTES];
+    tacit_helper_request_digest(&world->run, read, again);
+    assert_memory_equal(again, digest, sizeof digest);
+    for (size_t cut = 0; cut < size; cut++) { /* fewer sites are another request, if they are one */
+        struct tacit_helper_request *other;
+        if (tacit_wire_helper_request_decode(bytes, cut, SITES, &other, tacit_wire_heap()) !=
+            TACIT_OK)
+            continue;
+        tacit_helper_request_digest(&world->run, other, again);
+        assert_memory_not_equal(again, digest, sizeof digest);
+        free(other);
+    }
+    free(bytes);
+    free(memory);
+    return read;
+}
+
+static struct tacit_helper_answer *step(struct world *world,
+                                        const struct tacit_helper_request *request, bool *persist)
+{
+    struct tacit_helper_update update;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_helper_answer *read;
+    assert_int_equal(
+        tacit_helper_step(world->helper, request, &world->keys, &world->entropy, &update),
+        TACIT_OK);
+    assert_true(update.send);
+    *persist = update.persist;
+    tacit_helper_answer_digest(&update.answer, digest);
+    sign(HELPER, digest, update.answer.signature);
+    sign(HELPER, update.answer.head, update.answer.head_signature);
+    size_t const size = tacit_wire_helper_answer_bytes(&update.answer);
+    uint8_t *const bytes = malloc(size);
+    tacit_wire_helper_answer_encode(&update.answer, bytes);
+    assert_int_equal(tacit_wire_helper_answer_decode(bytes, size, SITES, &read, tacit_wire_heap()),
+                     TACIT_OK);
+    free(bytes);
+    uint8_t again[TACIT_SHA256_BYTES];
+    tacit_helper_answer_digest(read, again);
+    assert_memory_equal(again, digest, sizeof digest);
+    return read;
+}
+
+static const struct tacit_helper_range range = {.low = 0, .high = 1 << 30};
+
+/* Asks, answers, closes: totals are those of `counted` sites, and a few scales of noise. */
+static void play(struct world *world, uint64_t counted)
+{
+    bool persist;
+    enum tacit_helper_outcome outcome;
+    uint32_t agents = 0;
+    int64_t totals[COUNT];
+    struct tacit_helper_request *const request = ask(world);
+    struct tacit_helper_answer *const answer = step(world, request, &persist);
+    assert_int_equal(answer->verdict, TACIT_HELPER_ANSWERED);
+    assert_true(persist);
+    struct tacit_helper_answer *const again = step(world, request, &persist);
+    assert_false(persist);
+    assert_memory_equal(again->head, answer->head, TACIT_SHA256_BYTES);
+    assert_memory_equal(again->words, answer->words, COUNT * sizeof(uint64_t));
+    assert_int_equal(answer->sites[0], counted);
+    assert_int_equal(tacit_helper_hub_close(world->hub, answer, &range, &outcome, &agents, totals),
+                     TACIT_OK);
+    assert_int_equal(outcome, TACIT_HELPER_CLOSED);
+    assert_int_equal(agents, tacit_bits_count(&counted, SITES));
+    for (uint32_t j = 0; j < COUNT; j++) {
+        int64_t sum = 0;
+        for (uint32_t site = 0; site < SITES; site++)
+            sum += (counted >> site & 1) != 0 ? (int64_t)world->exact[site][j] : 0;
+        double const noise = fabs((double)(totals[j] - sum));
+        assert_true(noise > 0 && noise < 40 * (double)world->run.steps);
+    }
+    assert_int_equal(tacit_helper_hub_close(world->hub, again, &range, &outcome, &agents, totals),
+                     TACIT_UNEXPECTED);
+    free(answer);
+    free(again);
+    free(request);
+}
+
+static void totals_carry_two_noises(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    for (world.number = 1; world.number <= 8; world.number++) {
+        uint64_t counted = 0;
+        for (uint32_t site = 0; site < SITES; site++) { /* granted and missed, now and then */
+            bool const reveals = (world.number + site) % 3 != 0;
+            release(&world, site, reveals);
+            counted |= (uint64_t)reveals << site;
+        }
+        fix(&world, 2);
+        play(&world, counted);
+    }
+    end(&world);
+}
+
+/* What is wrong with a request, and what it hears. */
+enum fault {
+    UNSIGNED,
+    WRONG_SALT,
+    ROTTEN_ENVELOPE,
+    WRONG_DIGEST,
+    STRANGERS_KEY,
+    BROKEN_CHAIN,
+    OTHER_ORDER,
+    TOO_MUCH,
+    SKIPPED_HEAD,
+    FAULTS
+};
+
+static void spoil(struct tacit_helper_request *request, enum fault fault)
+{
+    struct tacit_helper_entry *const entry =
+        (struct tacit_helper_entry *)(uintptr_t)&request->entries[0];
+    struct tacit_helper_link *const links = (struct tacit_helper_link *)(uintptr_t)entry->links;
+    switch (fault) {
+    case UNSIGNED:
+        request->quorum--;
+        return;
+    case WRONG_SALT:
+        entry->salt[0] ^= 1;
+        break;
+    case ROTTEN_ENVELOPE: /* as the site itself sealed it: its commitment opens */
+    case WRONG_DIGEST:
+        entry->release.digest[0] ^= 1;
+        break;
+    case STRANGERS_KEY:
+        links[0].proof =
+            (const uint8_t *)"not a signature of this site: it is of another one, one!";
+        break;
+    case BROKEN_CHAIN:
+    case SKIPPED_HEAD:
+        links[0].previous[0] ^= 1;
+        break;
+    case OTHER_ORDER:
+        request->round.order[0] ^= 1;
+        break;
+    case TOO_MUCH:
+        request->round.epsilon_nano++;
+        break;
+    case FAULTS:
+        break;
+    }
+}
+
+static void a_fault_is_named_and_costs_no_answer(void **state)
+{
+    (void)state;
+    for (enum fault fault = UNSIGNED; fault < FAULTS; fault++) {
+        struct world world;
+        struct tacit_helper_update update;
+        uint8_t digest[TACIT_SHA256_BYTES];
+        begin(&world);
+        world.number = 1;
+        for (uint32_t site = 0; site < SITES; site++)
+            release(&world, site, true);
+        fix(&world, 2);
+        play(&world, 31);
+        world.number = 2;
+        for (uint32_t site = 0; site < SITES; site++)
+            release(&world, site, true);
+        fix(&world, 2);
+        struct tacit_helper_request *const request = ask(&world);
+        spoil(request, fault);
+        tacit_helper_request_digest(&world.run, request, digest);
+        if (fault != UNSIGNED)
+            sign(HUB, digest, request->signature);
+        enum tacit_status const status =
+            tacit_helper_step(world.helper, request, &world.keys, &world.entropy, &update);
+        assert_int_equal(status, fault == UNSIGNED ? TACIT_STRANGER : TACIT_OK);
+        struct tacit_helper_view view;
+        tacit_helper_look(world.helper, &view);
+        if (fault == TOO_MUCH)
+            assert_int_equal(update.answer.verdict, TACIT_HELPER_TOO_WEAK);
+        else if (fault == OTHER_ORDER) /* nothing opens */
+            assert_int_equal(update.answer.verdict, TACIT_HELPER_TOO_FEW);
+        else if (fault != UNSIGNED) {
+            assert_int_equal(update.answer.verdict, TACIT_HELPER_ANSWERED);
+            assert_int_equal(update.faulty[0], 1);
+            assert_int_equal(update.answer.sites[0], 30);
+        }
+        assert_int_equal(view.number,
+                         fault == UNSIGNED || fault == TOO_MUCH || fault == OTHER_ORDER ? 1 : 2);
+        free(request);
+        end(&world);
+    }
+}
+
+/* Old states, on either side. */
+static void an_old_state_stops(void **state)
+{
+    (void)state;
+    struct world world;
+    bool persist;
+    begin(&world);
+    size_t const size = tacit_helper_size(&world.config);
+    size_t const hub_size = tacit_helper_hub_size(&world.run);
+    void *const old = malloc(size);
+    void *const newer = malloc(size);
+    void *const old_hub = malloc(hub_size);
+    world.number = 1;
+    for (uint32_t site = 0; site < SITES; site++)
+        release(&world, site, true);
+    fix(&world, 2);
+    memcpy(old, world.helper, size);
+    memcpy(old_hub, world.hub, hub_size);
+    play(&world, 31);
+    memcpy(newer, world.helper, size);
+    world.number = 2;
+    for (uint32_t site = 0; site < SITES; site++)
+        release(&world, site, true);
+    fix(&world, 2);
+    struct tacit_helper_request *const request = ask(&world);
+    memcpy(world.helper, old, size); /* restored: it is shown an answer of its own */
+    struct tacit_helper_answer *answer = step(&world, request, &persist);
+    assert_int_equal(answer->verdict, TACIT_HELPER_OLD);
+    assert_true(persist);
+    free(answer);
+    answer = step(&world, request, &persist);
+    assert_int_equal(answer->verdict, TACIT_HELPER_OLD);
+    assert_false(persist);
+    free(answer);
+    world.term = 1; /* a later term goes on, from the answer that was shown */
+    tacit_helper_hub_begin_term(world.hub, 1);
+    for (uint32_t site = 0; site < SITES; site++)
+        release(&world, site, true);
+    fix(&world, 2);
+    play(&world, 31);
+    memcpy(world.helper, newer, size); /* and an old hub is told so */
+    memcpy(world.hub, old_hub, hub_size);
+    struct tacit_helper_request *const late = ask(&world);
+    struct tacit_helper_request *const other = ask(&world);
+    answer = step(&world, late, &persist); /* the very request that was answered */
+    assert_int_equal(answer->verdict, TACIT_HELPER_ANSWERED);
+    assert_false(persist);
+    free(answer);
+    other->quorum = 3;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    tacit_helper_request_digest(&world.run, other, digest);
+    sign(HUB, digest, other->signature);
+    answer = step(&world, other, &persist);
+    assert_int_equal(answer->verdict, TACIT_HELPER_BEHIND);
+    assert_int_equal(answer->number, 1);
+    free(answer);
+    free(request);
+    free(late);
+    free(other);
+    free(old);
+    free(newer);
+    free(old_hub);
+    end(&world);
+}
+
+/* Two answers of one number: the hub stops. A total that cannot be: nothing is learnt of it. */
+static void lies_are_seen(void **state)
+{
+    (void)state;
+    struct world world;
+    bool persist;
+    enum tacit_helper_outcome outcome;
+    uint32_t agents;
+    int64_t totals[COUNT];
+    begin(&world);
+    size_t const size = tacit_helper_size(&world.config);
+    void *const clone = malloc(size);
+    world.number = 1;
+    for (uint32_t site = 0; site < SITES; site++)
+        release(&world, site, true);
+    fix(&world, 2);
+    memcpy(clone, world.helper, size);
+    struct tacit_helper_request *const request = ask(&world);
+    struct tacit_helper_answer *const one = step(&world, request, &persist);
+    memcpy(world.helper, clone, size);
+    struct tacit_helper_answer *const other = step(&world, request, &persist);
+    struct tacit_helper_range const narrow = {.low = 0, .high = 1};
+    assert_int_equal(tacit_helper_hub_close(world.hub, one, &narrow, &outcome, &agents, totals),
+                     TACIT_OK);
+    assert_int_equal(outcome, TACIT_HELPER_VOID);
+    assert_int_equal(tacit_helper_hub_close(world.hub, other, &range, &outcome, &agents, totals),
+                     TACIT_FORKED);
+    struct tacit_helper_hub_view view;
+    tacit_helper_hub_look(world.hub, &view);
+    assert_true(view.is_forked);
+    assert_int_equal(view.void_count, 1);
+    free(one);
+    free(other);
+    free(request);
+    free(clone);
+    end(&world);
+}
+
+/* HELPER 2.4: 35 at epsilon 1 and n 1; beyond it a total is in 1e12 runs once. */
+static void slack_is_as_specified(void **state)
+{
+    (void)state;
+    struct tacit_helper_run const run = {.site_count = 2, .count_max = 1, .steps = 1};
+    assert_true(fabs(tacit_helper_slack(&run, EPSILON, 0, 50, 1) - 34.8) < 0.2);
+    assert_true(tacit_helper_slack(&run, EPSILON, 8 * EPSILON, 50, 1) >
+                tacit_helper_slack(&run, EPSILON, 0, 50, 1));
+}
+
+/* A total of no sites at all: 4 R^2/epsilon^2 and little else (2 a e^-a/(1 - e^-a)^2 twice). */
+static void noise_has_its_variance(void **state)
+{
+    (void)state;
+    struct tacit_helper_run const run = {.site_count = 2, .count_max = 1, .steps = 1 << 20};
+    struct tacit_rng rng = tacit_rng_stream(11, 1, 1, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    double squares = 0;
+    uint32_t const draws = 40000;
+    for (uint32_t i = 0; i < draws; i++) {
+        uint64_t word = 0;
+        assert_int_equal(tacit_helper_noise(&run, EPSILON, &entropy, &word, 1), TACIT_OK);
+        assert_int_equal(tacit_helper_noise(&run, EPSILON, &entropy, &word, 1), TACIT_OK);
+        double const noise = (double)(int64_t)word / (double)run.steps;
+        squares += noise * noise;
+    }
+    /* The fourth moment of two is 3 4^2 + 2 12: its standard error is sqrt(56/draws). */
+    assert_true(fabs(squares / draws - 4) < 5 * sqrt(56.0 / draws));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sealing_is_the_standards),
+        cmocka_unit_test(totals_carry_two_noises),
+        cmocka_unit_test(a_fault_is_named_and_costs_no_answer),
+        cmocka_unit_test(an_old_state_stops),
+        cmocka_unit_test(lies_are_seen),
+        cmocka_unit_test(slack_is_as_specified),
+        cmocka_unit_test(noise_has_its_variance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
