@@ -284,7 +284,7 @@ const struct command command_agent = {
     .summary = "run the agent of a site",
     .options = options,
     .words = NULL,
-    .help = "Runs the agent of a site (docs/operations.md).",
+    .help = "Runs the agent of a site (docs/live.md).",
     .take = take_file,
     .run = agent_command,
 };
@@ -399,7 +399,7 @@ const struct command command_coordinator = {
     .summary = "run the coordinator of a federation",
     .options = coordinator_options,
     .words = NULL,
-    .help = "Runs the coordinator of a federation (docs/operations.md).",
+    .help = "Runs the coordinator of a federation (docs/live.md).",
     .take = take_coordinator_word,
     .run = coordinator_command,
 };

@@ -265,7 +265,7 @@ static const char *installed_guard(void)
             return path;
     }
     fputs("tacit broker-config: " GUARD " is not installed: nothing will limit what a site "
-          "subscribes to; see docs/operations.md\n",
+          "subscribes to; see docs/live.md\n",
           stderr);
     return NULL;
 }

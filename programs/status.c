@@ -305,7 +305,7 @@ const struct command command_status = {
     .words = NULL,
     .help = "Asks the daemon that runs with this file how it is, and what to do. Ends with 0: all "
             "is well, 1: it waits for somebody, 2: it needs attention (also: the file is wrong), "
-            "3: it does not answer (docs/operations.md).",
+            "3: it does not answer (docs/daemons.md).",
     .take = take_status,
     .run = status_command,
 };

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Every code block of the README is run by a test, as it stands; every one of docs/*.md is, or is named here with the reason why
-not; and whatever `tacit` command stands in one, its name and options are those that the program has.
+"""Every code block of the README and of the tutorial is run by a test, as it stands; every one of docs/*.md is, or is named here with the
+reason why not; whatever `tacit` command stands in one, its name and options are those that the program has; and every link leads somewhere.
 
 usage: blocks.py       $TACIT_PROGRAM, $TACIT_SOURCE
 """
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+
+import page
 
 TACIT = os.environ["TACIT_PROGRAM"]
 SOURCE = pathlib.Path(os.environ["TACIT_SOURCE"])
@@ -30,35 +31,28 @@ REASONS = {
     ("docs/device.md", "cc device.c"): "needs the installed library: built by tests/cli/device.c",
     ("docs/device.md", "device on a Cortex"): OUTPUT,
     ("docs/experiment-file.md", "agents: 100"): "a slice of an experiment",
-    ("docs/experiment-file.md", '{"answer"'): OUTPUT,
-    ("docs/experiment-file.md", '"profiles"'): OUTPUT,
-    ("docs/experiment-file.md", '"network"'): OUTPUT,
     ("docs/flower.md", "make python"): "it installs a framework; the package is built and tested by tools/build_python.sh",
     ("docs/flower.md", "from tacit.flower"): "needs that framework",
-    ("docs/gossip.md", "protocol: gossip-ucb"): SLICE,
-    ("docs/operations.md", "make && sudo make install"): OWN_MACHINE,
-    ("docs/operations.md", "tacit pki revoke"): "run by tests/live/certificates.py",
+    ("docs/live.md", "make && sudo make install"): OWN_MACHINE,
+    ("docs/live.md", "tacit pki revoke"): "run by tests/live/certificates.py",
+    ("docs/live.md", "sudo useradd"): OWN_MACHINE,
+    ("docs/live.md", "state: /var/lib"): OWN_MACHINE,
+    ("docs/live.md", "sudo install"): OWN_MACHINE,
+    ("docs/live.md", "sudo -u tacit"): OWN_MACHINE,
     ("docs/operations.md", "tacit pki --directory pki east"): "run by tests/live/runs.py",
     ("docs/operations.md", "sed -i -e"): "run by tests/live/runs.py",
     ("docs/operations.md", "mv state state-lost"): "run by tests/live/lost.py",
-    ("docs/operations.md", "sudo useradd"): OWN_MACHINE,
-    ("docs/operations.md", "state: /var/lib"): OWN_MACHINE,
-    ("docs/operations.md", "sudo install"): OWN_MACHINE,
-    ("docs/operations.md", "sudo -u tacit"): OWN_MACHINE,
     ("docs/peers.md", "run: {horizon"): SLICE,
-    ("docs/phased.md", "protocol: phased-index"): SLICE,
     ("docs/shards.md", "parallel"): "tests/cli/shards.py starts shares by parallel, with files of its own",
     ("docs/training.md", "make live"): "the demo is run by tests/live/training.py",
     ("docs/training.md", "federation: wards\nprotocol: select\nstate"): SLICE,
     ("docs/training.md", "federation: wards\nprotocol: select\nsite"): SLICE,
-    ("docs/votes.md", "protocol: votes"): SLICE,
 }
 
 # Blocks of the README that others run as they stand, and how those find them.
-RUN_BY = {
-    ("README.md", "make run "): ("tools/bare_root.sh", "sed -n '/^```sh$/"),
-    ("README.md", "decision=$("): ("tests/live/guide.py", 'guide.block("sh", "decision=$(curl")'),
-}
+RUN_BY = {("README.md", "make run "): ("tools/bare_root.sh", "sed -n '/^```sh$/")}
+TUTORIAL = "docs/tutorial.md"
+PARTS = ("bench", "docs", "examples", "experiments", "python", "src", "tests")  # where pages with links lie
 
 
 def pages():
@@ -73,20 +67,22 @@ def guided():
     """(page, beginning) of the blocks that the guide follows, read from the guide itself."""
     guide = (SOURCE / "tests/live/guide.py").read_text(encoding="utf-8")
     begins = re.findall(r'guide\.block\("(\w+)", "([^"]+)"\)', guide)
-    assert len(begins) >= 9, begins
+    assert len(begins) >= 8, begins
     return [start.encode().decode("unicode_escape") for _, start in begins]
 
 
-def how_held(page, kind, text, followed):
+def how_held(name, kind, text, followed):
     if kind == "console":
-        return "page.py" if pathlib.Path(page).name in (SOURCE / "tests/meson.build").read_text(encoding="utf-8") else None
-    if page in ("docs/operations.md", "docs/peers.md") and any(text.startswith(start) for start in followed):
+        return "page.py" if pathlib.Path(name).name in (SOURCE / "tests/meson.build").read_text(encoding="utf-8") else None
+    if name == TUTORIAL:
+        return "tutorial"
+    if name in ("docs/live.md", "docs/peers.md") and any(text.startswith(start) for start in followed):
         return "guide.py"
-    if page == "README.md":
+    if name == "README.md":
         by = next((by for (_, start), by in RUN_BY.items() if text.startswith(start)), None)
         is_found = by is not None and by[1] in (SOURCE / by[0]).read_text(encoding="utf-8")
-        return "check" if kind == "yaml" else by[0] if is_found else "run" if by is None else None
-    return next((reason for (one, start), reason in REASONS.items() if one == page and text.startswith(start)), None)
+        return by[0] if is_found else "run" if by is None and kind == "sh" else None
+    return next((reason for (one, start), reason in REASONS.items() if one == name and text.startswith(start)), None)
 
 
 def help_of(name):
@@ -107,44 +103,66 @@ def wrong_commands(text):
     return found
 
 
-def check_experiment(text):
-    """The file of the README, with means beside it, is one that runs."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-blocks-"))
-    (folder / "coupons.yaml").write_text(text, encoding="utf-8")
-    (folder / "means.csv").write_text("0.5,0.4,0.3\n", encoding="utf-8")
-    done = subprocess.run([TACIT, "check", "coupons.yaml"], cwd=folder, capture_output=True, text=True, check=False)
-    shutil.rmtree(folder)
-    assert done.returncode == 0, done.stderr
-
-
-def run_as_it_stands(text):
-    """In a folder like the project's after `make`."""
+def run_as_they_stand(shell_blocks):
+    """One after the other, in a folder like the project's after `make`. What each prints."""
     with tempfile.TemporaryDirectory(prefix="tacit-blocks-") as name:
         folder = pathlib.Path(name)
         (folder / "build").mkdir()
         (folder / "build/tacit").symlink_to(os.path.abspath(TACIT))
         for part in ("experiments", "examples"):
             (folder / part).symlink_to(SOURCE / part)
-        done = subprocess.run(["bash", "-ec", text], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+        for text in shell_blocks:
+            done = subprocess.run(["bash", "-ec", text], cwd=folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            yield done.stdout
+
+
+def follow_tutorial():
+    """Each text block is what the shell block before it prints."""
+    found = blocks((SOURCE / TUTORIAL).read_text(encoding="utf-8"))
+    assert [kind for kind, _ in found] == ["sh", "text"] * (len(found) // 2), "commands, then what they print"
+    for (_, shown), printed in zip(found[1::2], run_as_they_stand([text for _, text in found[::2]]), strict=True):
+        yield from [] if page.fits(shown.splitlines(), printed.splitlines()) else [f"{TUTORIAL}: it prints:\n{printed}"]
+
+
+def anchors(text):
+    """As GitHub names headings."""
+    return {re.sub(r"[^\w -]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+            for line in re.sub(BLOCK, "", text).splitlines() if line.startswith("#")}
+
+
+def broken_links(name, text):
+    """To files that are not there, and to headings that no page has."""
+    here = SOURCE / name
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", re.sub(BLOCK, "", text)):
+        if "://" in target:
+            continue
+        there = (here.parent / target).resolve() if target else here
+        if not there.exists():
+            yield f"{name}: {target}: there is no such file"
+        elif anchor and anchor not in anchors(there.read_text(encoding="utf-8")):
+            yield f"{name}: {target}#{anchor}: there is no such heading"
 
 
 def main():
     followed = guided()
     used, wrong = set(), []
-    for page in pages():
-        for kind, text in blocks((SOURCE / page).read_text(encoding="utf-8")):
-            held = how_held(page, kind, text, followed)
+    for name in pages():
+        for kind, text in blocks((SOURCE / name).read_text(encoding="utf-8")):
+            held = how_held(name, kind, text, followed)
             if held is None:
-                wrong.append(f"{page}: a block that nothing runs and no reason is given for: {text[:60]!r}")
-            if held == "check":
-                check_experiment(text)
+                wrong.append(f"{name}: a block that nothing runs and no reason is given for: {text[:60]!r}")
             if held == "run":
-                run_as_it_stands(text)
-            used.update(key for key in REASONS if key[0] == page and text.startswith(key[1]))
-            wrong += [f"{page}: {one}: there is no such thing" for one in wrong_commands(text)]
-    wrong += [f"{page}: no block begins with {start!r} any more" for page, start in REASONS.keys() - used]
+                list(run_as_they_stand([text]))
+            used.update(key for key in REASONS if key[0] == name and text.startswith(key[1]))
+            wrong += [f"{name}: {one}: there is no such thing" for one in wrong_commands(text)]
+    tops = [path for path in SOURCE.glob("*.md") if path.name != "CHANGELOG.md"]  # which tells of what was
+    for path in [*tops, *(one for part in PARTS for one in (SOURCE / part).rglob("*.md"))]:
+        wrong += broken_links(path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8"))
+    wrong += follow_tutorial()
+    wrong += [f"{name}: no block begins with {start!r} any more" for name, start in REASONS.keys() - used]
     assert wrong_commands("tacit ruin --json\ntacit run --jason FILE\n") == ["tacit ruin", "tacit run --jason"], "it finds nothing"
+    assert len(list(broken_links("README.md", "[a](no.md) [b](docs/live.md#no) [c](docs/live.md#agent-each-site)"))) == 2, "no link is broken"
     print("\n".join(wrong) or "every block is run, or says why not")
     return 1 if wrong else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/operations.md (the trial; sections 2 to 6), the README's first decision and docs/peers.md are followed by a shell, block by block as
-they stand, in a scratch directory. Only what is another machine's there is this one's here: its name, its address, ports that are free; and what a
+"""docs/live.md (the trial, then to its first decision) and docs/peers.md are followed by a shell, block by block as they stand, in a scratch
+directory. Only what is another machine's there is this one's here: its name, its address, ports that are free; and what a
 terminal of its own would show is started in the background. See support.py."""
 import os
 import pathlib
@@ -85,7 +85,7 @@ class Guide:
         shutil.rmtree(self.folder)
 
 
-def follow_operations(guide):
+def follow_live(guide):
     hub, north, south = (guide.folder / name for name in ("hub", "north", "south"))
     for folder in (hub, north, south):
         folder.mkdir()
@@ -106,9 +106,6 @@ def follow_operations(guide):
         wait_for("the site explores", lambda folder=folder: "OK: site" in guide.status(folder, "agent.yaml")[1], 60)
     wait_for("the hub is well", lambda: guide.status(hub, "coordinator.yaml")[0] == 0, 60)
     first_decision(guide, north)
-    guide.blocks = BLOCK.findall((DOCS.parent / "README.md").read_text(encoding="utf-8"))
-    said = guide.follow(guide.block("sh", "decision=$(curl"), north).splitlines()
-    require(len(said) == 2 and '"kind": "planned"' in said[0] and said[1] == '{"status": "accepted"}', f"{said}")
 
 
 def first_decision(guide, folder):
@@ -177,12 +174,12 @@ def peers_are_followed_to_a_first_reward(_):
 
 @test
 def trial_is_followed_to_a_first_decision(_):
-    followed("operations.md", follow_trial)
+    followed("live.md", follow_trial)
 
 
 @test
-def operations_are_followed_from_nothing_to_a_first_decision(_):
-    followed("operations.md", follow_operations)
+def the_first_day_is_followed_from_nothing_to_a_first_decision(_):
+    followed("live.md", follow_live)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def wrong_words_are_refused(federation, word, run):
 
 
 def recipe():
-    section = runs.GUIDE.read_text(encoding="utf-8").split("**A coordinator that lost its state")[1].split("\n**")[0]
+    section = runs.GUIDE.read_text(encoding="utf-8").split("\n## A coordinator that lost its state")[1].split("\n## ")[0]
     blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
     require(len(blocks) == 1, f"{len(blocks)} blocks in the recipe")
     return blocks[0]

@@ -308,7 +308,7 @@ SAID = {16: "hello", 18: "report", 22: "commit"}  # bodies of src/wire/elim.prot
 
 
 def leaves(federation, site):
-    """What the broker heard of a site, by the names that docs/operations.md, section 7, has for it."""
+    """What the broker heard of a site, by the names that docs/privacy.md has for it."""
     found = set()
     for topic, payload in federation.tap.letters:
         if topic == federation.topic(f"key/{site}"):
@@ -324,8 +324,8 @@ def leaves(federation, site):
 
 @test
 def what_leaves_a_site_is_what_the_page_says(federation_of):
-    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"^\| `(\w+)` \|", page.split("## 7. What leaves a site")[1].split("\n## ")[0], re.M))
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/privacy.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `(\w+)` \|", page.split("\n## What leaves a site")[1].split("\n## ")[0], re.M))
     federation = federation_of(MEANS, sites=2, rounds=2)
     federation.start_all()
     federation.apply()

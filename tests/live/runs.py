@@ -141,7 +141,7 @@ def follow(federation, commands):
 
 
 def recipe():
-    section = GUIDE.read_text(encoding="utf-8").split("\n## 12. ")[1].split("\n## ")[0]
+    section = GUIDE.read_text(encoding="utf-8").split("\n## The next run")[1].split("\n## ")[0]
     blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
     require(len(blocks) == 2, f"{len(blocks)} blocks in the recipe")
     return blocks
