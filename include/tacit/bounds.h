@@ -19,6 +19,23 @@ struct tacit_bounds_sum {
     int64_t steps;   /* Y */
 };
 
+/* What the noise of released sums is. With sites' own noise only: {.epsilon = e}. With two
+ * aggregators each release has their two terms, and the sites' own are a floor, or none (HELPER
+ * 2.6). */
+struct tacit_bounds_noise {
+    double epsilon;       /* of the m terms that a sum counts; INFINITY: none */
+    double shared;        /* of the aggregators' terms */
+    uint32_t per_release; /* how many of them; 0: none */
+    uint32_t releases;    /* added up in the sum that is looked at */
+};
+
+/* How a schedule says so, public to all: the floor in thousandths of its epsilon. */
+#define TACIT_ONE_AGGREGATOR 0u
+#define TACIT_NO_FLOOR UINT32_MAX /* two aggregators, and no noise of the sites' own */
+
+/* epsilon: of each aggregator; of each site, where there is one. INFINITY: no noise at all. */
+struct tacit_bounds_noise tacit_bounds_noise_of(double epsilon, uint32_t floor_milli);
+
 /* y = Y/(N R). Requires: N > 0. */
 double tacit_bounds_mean(const struct tacit_bounds_sum *sum);
 
@@ -34,6 +51,13 @@ double tacit_bounds_upper(const struct tacit_bounds_sum *sum, double epsilon, do
 /* LCB(y) = 1 - UCB(1 - y), the same with signs turned. */
 double tacit_bounds_lower(const struct tacit_bounds_sum *sum, double epsilon, double log_level);
 
+/* The same with two kinds of terms: m ln(1 - lambda^2/e^2) becomes a sum of both, 0 < lambda < both
+ * epsilons. m may be 0 where there are shared terms. */
+double tacit_bounds_upper_of(const struct tacit_bounds_sum *sum,
+                             const struct tacit_bounds_noise *noise, double log_level);
+double tacit_bounds_lower_of(const struct tacit_bounds_sum *sum,
+                             const struct tacit_bounds_noise *noise, double log_level);
+
 /* What is known of a mean in [0, 1]. */
 struct tacit_bounds_interval {
     double mean; /* y */
@@ -45,16 +69,26 @@ struct tacit_bounds_interval {
 struct tacit_bounds_interval tacit_bounds_interval(const struct tacit_bounds_sum *sum,
                                                    double epsilon, double log_level);
 
+struct tacit_bounds_interval tacit_bounds_interval_of(const struct tacit_bounds_sum *sum,
+                                                      const struct tacit_bounds_noise *noise,
+                                                      double log_level);
+
 /* c(N, m, L) = min over 0 < lambda < epsilon of (L + N lambda^2/8 - m ln(1 - lambda^2/epsilon^2)) /
  * (lambda N); without noise sqrt(L/(2N)). A function of counts alone: y - c <= LCB, UCB <= y + c
  * before clipping. Requires: as above. Cost: about 8 logarithms. Source: EXACT-BOUNDS 2.4. */
 double tacit_bounds_radius(uint64_t pulls, uint64_t noises, double epsilon, double log_level);
+double tacit_bounds_radius_of(uint64_t pulls, uint64_t noises,
+                              const struct tacit_bounds_noise *noise, double log_level);
 
 /* Which of an arm's releases 0, .., count-1 to use: the suffix from the result on has the smallest
  * radius; the longer one wins ties; all of them without noise. *sum: the suffix added up. Looks at
  * counts only. Requires: count > 0. Cost: O(count) radii at most. Source: EXACT-BOUNDS 2.5. */
 uint32_t tacit_bounds_suffix(const struct tacit_bounds_sum *releases, uint32_t count,
                              double epsilon, double log_level, struct tacit_bounds_sum *sum);
+/* Ensures: noise->releases is that of the suffix. Without noise of either kind, all. */
+uint32_t tacit_bounds_suffix_of(const struct tacit_bounds_sum *releases, uint32_t count,
+                                struct tacit_bounds_noise *noise, double log_level,
+                                struct tacit_bounds_sum *sum);
 
 /* ---- Levels and ladders ---------------------------------------------------------------------- */
 
@@ -66,6 +100,8 @@ double tacit_bounds_level(uint32_t arm_count, uint32_t look, double delta);
  * Source: EXACT-BOUNDS 4.1, 5.1. */
 uint64_t tacit_bounds_first_rung(uint32_t agent_count, double epsilon, double log_level,
                                  double width);
+uint64_t tacit_bounds_first_rung_of(uint32_t agent_count, const struct tacit_bounds_noise *noise,
+                                    double log_level, double width);
 
 /* S_(e+1) = ceil(growth S_e), forgiving 1e-9, and more than S_e. Saturates at TACIT_HORIZON_MAX.
  * Requires: 1 < growth <= 4. */

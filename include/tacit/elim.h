@@ -34,6 +34,7 @@ struct tacit_elim_schedule {
     uint64_t horizon;          /* T */
     double epsilon_per_reward; /* N times the paper's eps; INFINITY: no noise, second terms off */
     uint32_t round_limit;      /* R, or 0 for none */
+    uint32_t floor_milli;      /* exact bounds: TACIT_ONE_AGGREGATOR, .. (tacit/bounds.h) */
     double gap;                /* Delta; only used with a round limit, in (0, 1] there */
     /* Exact bounds (EXACT-BOUNDS 4) instead of C(r), and their ladder instead of the formula of
      * S(r): integers, no round limit, everybody reports. 0: the paper's. */

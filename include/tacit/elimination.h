@@ -19,10 +19,10 @@ struct tacit_elimination {
     uint32_t arm_count; /* K */
     uint32_t first;     /* releases first, .., last - 1 are looked at */
     uint32_t last;
-    uint64_t pulls;  /* N of an arm in these */
-    uint64_t noises; /* m */
-    double epsilon;  /* INFINITY: no noise */
-    double level;    /* L */
+    uint64_t pulls;                  /* N of an arm in these */
+    uint64_t noises;                 /* m */
+    struct tacit_bounds_noise noise; /* releases: of those that are looked at */
+    double level;                    /* L */
     /* An arm goes if UCB < the largest LCB; or, above 0, if UCB <= the largest LCB + accuracy. */
     double accuracy;
 };

@@ -28,6 +28,7 @@ struct tacit_phases {
                                 * all sites. INFINITY: no noise */
     double growth;             /* of the ladder, in (1, 4]; with it 64 rungs must reach T */
     uint32_t arms_per_round;   /* B >= 2; elimination ignores it */
+    uint32_t floor_milli;      /* two aggregators (tacit/bounds.h): TACIT_ONE_AGGREGATOR, .. */
     double confidence; /* 1 - delta, in [0.5, 1): decide. 0: play for regret, or delta = 1/T */
     /* A guard (of the index): with the confidence, or 95 %, the means of all that was played add up
      * to no less than those of as many pulls of guard_arm, less guard_loss a pull, at all times.

@@ -6,7 +6,8 @@
 #define SECTION_STEPS 80
 #define SECTION_WIDTH 0x1p-30 /* at a minimum the value is off by the square of that: rounding */
 #define GOLDEN 0.61803398874989484820 /* (sqrt(5) - 1)/2 */
-#define LAMBDA_MAX 64.0               /* without noise: e^-64 is nothing beside 1 */
+#define SHARE_WIDTH 0x1p-40
+#define LAMBDA_MAX 64.0 /* without noise: e^-64 is nothing beside 1 */
 #define NEWTON_STEPS_MAX 60u
 
 /* What the bound is computed from. */
@@ -16,7 +17,19 @@ struct problem {
     double y;
     double epsilon;
     double level;
+    double m_more;       /* terms of another kind; 0: none */
+    double epsilon_more; /* theirs */
 };
+
+struct tacit_bounds_noise tacit_bounds_noise_of(double epsilon, uint32_t floor_milli)
+{
+    TACIT_ASSERT(epsilon > 0);
+    if (floor_milli == TACIT_ONE_AGGREGATOR)
+        return (struct tacit_bounds_noise){.epsilon = epsilon};
+    double const floor = floor_milli == TACIT_NO_FLOOR ? (double)INFINITY : floor_milli / 1e3;
+    return (struct tacit_bounds_noise){
+        .epsilon = floor, .shared = epsilon, .per_release = isfinite(epsilon) ? 2 : 0};
+}
 
 double tacit_bounds_mean(const struct tacit_bounds_sum *sum)
 {
@@ -30,7 +43,11 @@ static double noise_term(const struct problem *problem, double lambda)
     if (isinf(problem->epsilon))
         return 0;
     double const share = lambda / problem->epsilon;
-    return problem->m * log1p(-share * share);
+    double const term = problem->m * log1p(-share * share);
+    if (problem->m_more <= 0)
+        return term;
+    double const more = lambda / problem->epsilon_more;
+    return term + problem->m_more * log1p(-more * more);
 }
 
 /* What one lambda says. */
@@ -47,10 +64,38 @@ static struct evidence evidence_at(const struct problem *problem, double lambda)
     return (struct evidence){lambda, noise, expm1(-x) / expm1(-lambda)};
 }
 
+/* d/d lambda of m ln(1 - lambda^2/epsilon^2), turned. */
+static double slope_of(double m, double epsilon, double lambda)
+{
+    return m * 2 * lambda / ((epsilon - lambda) * (epsilon + lambda));
+}
+
+/* Of two kinds: where the evidence against q = 1 rises no more. */
+static double largest_of_both(const struct problem *problem, double shortfall)
+{
+    double const end =
+        problem->epsilon < problem->epsilon_more ? problem->epsilon : problem->epsilon_more;
+    double low = 0;
+    double high = 1; /* shares of the end */
+    while (high - low > SHARE_WIDTH) {
+        double const middle = low + (high - low) / 2;
+        double const lambda = middle * end;
+        if (slope_of(problem->m, problem->epsilon, lambda) +
+                slope_of(problem->m_more, problem->epsilon_more, lambda) <
+            shortfall)
+            low = middle;
+        else
+            high = middle;
+    }
+    return end * (low > 0 ? low : SHARE_WIDTH);
+}
+
 /* The lambda with the most evidence against q = 1; the best one is at or below it. */
 static double largest_lambda(const struct problem *problem, double shortfall)
 {
     double const epsilon = problem->epsilon;
+    if (problem->m_more > 0)
+        return largest_of_both(problem, shortfall);
     if (isinf(epsilon))
         return LAMBDA_MAX;
     double const scaled = shortfall * epsilon;
@@ -95,43 +140,85 @@ static double upper(const struct problem *problem)
     return best > 0 ? (best < 1 ? best : 1) : 0;
 }
 
-static struct problem problem_of(const struct tacit_bounds_sum *sum, int64_t steps, double epsilon,
-                                 double log_level)
+/* Which terms there are: those of one kind are in m. */
+static void set_noise(struct problem *problem, uint64_t noises,
+                      const struct tacit_bounds_noise *noise)
 {
-    TACIT_ASSERT(sum->pulls > 0);
-    TACIT_ASSERT(epsilon > 0);
-    TACIT_ASSERT(log_level > 0);
-    TACIT_IMPLIES(isfinite(epsilon), sum->noises > 0);
-    double const n = (double)sum->pulls;
-    return (struct problem){.n = n,
-                            .m = (double)sum->noises,
-                            .y = (double)steps / (n * (double)TACIT_STEPS),
-                            .epsilon = epsilon,
-                            .level = log_level};
+    double const shared = (double)noise->per_release * noise->releases;
+    bool const has_own = isfinite(noise->epsilon) && noises > 0;
+    TACIT_ASSERT(noise->epsilon > 0);
+    problem->epsilon = noise->epsilon;
+    problem->m = (double)noises;
+    problem->m_more = 0;
+    problem->epsilon_more = INFINITY;
+    if (noise->per_release == 0 || isinf(noise->shared)) {
+        TACIT_IMPLIES(isfinite(noise->epsilon), noises > 0);
+        return;
+    }
+    TACIT_ASSERT(noise->shared > 0 && noise->releases > 0);
+    if (has_own) {
+        problem->m_more = shared;
+        problem->epsilon_more = noise->shared;
+    } else {
+        problem->m = shared;
+        problem->epsilon = noise->shared;
+    }
 }
 
-double tacit_bounds_upper(const struct tacit_bounds_sum *sum, double epsilon, double log_level)
+static struct problem problem_of(const struct tacit_bounds_sum *sum, int64_t steps,
+                                 const struct tacit_bounds_noise *noise, double log_level)
 {
-    struct problem const problem = problem_of(sum, sum->steps, epsilon, log_level);
+    TACIT_ASSERT(sum->pulls > 0);
+    TACIT_ASSERT(log_level > 0);
+    double const n = (double)sum->pulls;
+    struct problem problem = {
+        .n = n, .y = (double)steps / (n * (double)TACIT_STEPS), .level = log_level};
+    set_noise(&problem, sum->noises, noise);
+    return problem;
+}
+
+double tacit_bounds_upper_of(const struct tacit_bounds_sum *sum,
+                             const struct tacit_bounds_noise *noise, double log_level)
+{
+    struct problem const problem = problem_of(sum, sum->steps, noise, log_level);
     double const bound = upper(&problem);
     double const mean = problem.y < 1 ? problem.y : 1; /* 2.1: from the clipped mean up */
     return bound > mean ? bound : mean;
 }
 
+double tacit_bounds_upper(const struct tacit_bounds_sum *sum, double epsilon, double log_level)
+{
+    return tacit_bounds_upper_of(sum, &(struct tacit_bounds_noise){.epsilon = epsilon}, log_level);
+}
+
 /* Rewards 1 - x have the sum N R - Y, and the noise is symmetric. */
-double tacit_bounds_lower(const struct tacit_bounds_sum *sum, double epsilon, double log_level)
+double tacit_bounds_lower_of(const struct tacit_bounds_sum *sum,
+                             const struct tacit_bounds_noise *noise, double log_level)
 {
     struct tacit_bounds_sum turned = *sum;
     turned.steps = (int64_t)sum->pulls * TACIT_STEPS - sum->steps;
-    return 1 - tacit_bounds_upper(&turned, epsilon, log_level);
+    return 1 - tacit_bounds_upper_of(&turned, noise, log_level);
+}
+
+double tacit_bounds_lower(const struct tacit_bounds_sum *sum, double epsilon, double log_level)
+{
+    return tacit_bounds_lower_of(sum, &(struct tacit_bounds_noise){.epsilon = epsilon}, log_level);
+}
+
+struct tacit_bounds_interval tacit_bounds_interval_of(const struct tacit_bounds_sum *sum,
+                                                      const struct tacit_bounds_noise *noise,
+                                                      double log_level)
+{
+    return (struct tacit_bounds_interval){tacit_bounds_mean(sum),
+                                          tacit_bounds_lower_of(sum, noise, log_level),
+                                          tacit_bounds_upper_of(sum, noise, log_level)};
 }
 
 struct tacit_bounds_interval tacit_bounds_interval(const struct tacit_bounds_sum *sum,
                                                    double epsilon, double log_level)
 {
-    return (struct tacit_bounds_interval){tacit_bounds_mean(sum),
-                                          tacit_bounds_lower(sum, epsilon, log_level),
-                                          tacit_bounds_upper(sum, epsilon, log_level)};
+    return tacit_bounds_interval_of(sum, &(struct tacit_bounds_noise){.epsilon = epsilon},
+                                    log_level);
 }
 
 /* ---- Radius ---- */
@@ -156,19 +243,52 @@ static double best_share_squared(double n, double m, double epsilon, double leve
     return u;
 }
 
-double tacit_bounds_radius(uint64_t pulls, uint64_t noises, double epsilon, double log_level)
+/* What F is of two kinds of terms, as a function of lambda: it increases from -L. */
+static double best_lambda_of_both(const struct problem *problem)
+{
+    double const end =
+        problem->epsilon < problem->epsilon_more ? problem->epsilon : problem->epsilon_more;
+    double low = 0;
+    double high = 1;
+    while (high - low > SHARE_WIDTH) {
+        double const middle = low + (high - low) / 2;
+        double const lambda = middle * end;
+        double const value = problem->n * lambda * lambda / 8 +
+                             lambda * slope_of(problem->m, problem->epsilon, lambda) +
+                             lambda * slope_of(problem->m_more, problem->epsilon_more, lambda) +
+                             noise_term(problem, lambda);
+        if (value < problem->level)
+            low = middle;
+        else
+            high = middle;
+    }
+    return end * (low > 0 ? low : SHARE_WIDTH);
+}
+
+double tacit_bounds_radius_of(uint64_t pulls, uint64_t noises,
+                              const struct tacit_bounds_noise *noise, double log_level)
 {
     TACIT_ASSERT(pulls > 0);
-    TACIT_ASSERT(epsilon > 0);
     TACIT_ASSERT(log_level > 0);
-    double const n = (double)pulls;
-    double const m = (double)noises;
-    if (isinf(epsilon))
+    struct problem problem = {.n = (double)pulls, .level = log_level};
+    double const n = problem.n;
+    set_noise(&problem, noises, noise);
+    if (isinf(problem.epsilon))
         return sqrt(log_level / (2 * n));
-    TACIT_ASSERT(noises > 0);
-    double const u = best_share_squared(n, m, epsilon, log_level);
-    double const lambda = epsilon * sqrt(u);
+    if (problem.m_more > 0) {
+        double const lambda = best_lambda_of_both(&problem);
+        return (log_level + n * lambda * lambda / 8 - noise_term(&problem, lambda)) / (lambda * n);
+    }
+    double const m = problem.m;
+    double const u = best_share_squared(n, m, problem.epsilon, log_level);
+    double const lambda = problem.epsilon * sqrt(u);
     return (log_level + n * lambda * lambda / 8 - m * log1p(-u)) / (lambda * n);
+}
+
+double tacit_bounds_radius(uint64_t pulls, uint64_t noises, double epsilon, double log_level)
+{
+    return tacit_bounds_radius_of(pulls, noises, &(struct tacit_bounds_noise){.epsilon = epsilon},
+                                  log_level);
 }
 
 /* ---- Suffixes ---- */
@@ -180,33 +300,47 @@ static void add_release(struct tacit_bounds_sum *sum, const struct tacit_bounds_
     sum->steps += release->steps;
 }
 
-/* Scans from the shortest suffix. Longer ones have at most all pulls and at least one more noise
- * term: where even that gives a wider radius, no longer one can win. */
-uint32_t tacit_bounds_suffix(const struct tacit_bounds_sum *releases, uint32_t count,
-                             double epsilon, double log_level, struct tacit_bounds_sum *sum)
+/* Scans from the shortest suffix. Longer ones have at most all pulls, at least one more noise term
+ * of a site, and one more release: where even that gives a wider radius, no longer one can win. */
+uint32_t tacit_bounds_suffix_of(const struct tacit_bounds_sum *releases, uint32_t count,
+                                struct tacit_bounds_noise *noise, double log_level,
+                                struct tacit_bounds_sum *sum)
 {
     TACIT_ASSERT(count > 0);
     struct tacit_bounds_sum all = {0};
     for (uint32_t i = 0; i < count; i++)
         add_release(&all, &releases[i]);
+    bool const is_noisy = isfinite(noise->epsilon) || noise->per_release > 0;
     uint32_t best = 0;
     struct tacit_bounds_sum best_sum = all;
     struct tacit_bounds_sum suffix = {0};
+    struct tacit_bounds_noise scan = *noise;
     double smallest = INFINITY;
-    for (uint32_t i = count; i > 0 && isfinite(epsilon); i--) {
+    noise->releases = count;
+    for (uint32_t i = count; i > 0 && is_noisy; i--) {
         add_release(&suffix, &releases[i - 1]);
         if (suffix.pulls == 0)
             continue; /* a round without reports */
-        double const radius = tacit_bounds_radius(suffix.pulls, suffix.noises, epsilon, log_level);
+        scan.releases = count - i + 1;
+        double const radius = tacit_bounds_radius_of(suffix.pulls, suffix.noises, &scan, log_level);
         if (radius <= smallest) {
             best = i - 1;
             best_sum = suffix;
+            noise->releases = scan.releases;
             smallest = radius;
         }
-        if (i > 1 && tacit_bounds_radius(all.pulls, suffix.noises + 1, epsilon, log_level) >
+        scan.releases++;
+        if (i > 1 && tacit_bounds_radius_of(all.pulls, suffix.noises + 1, &scan, log_level) >
                          smallest * (1 + 1e-12))
             break;
     }
     *sum = best_sum;
     return best;
+}
+
+uint32_t tacit_bounds_suffix(const struct tacit_bounds_sum *releases, uint32_t count,
+                             double epsilon, double log_level, struct tacit_bounds_sum *sum)
+{
+    struct tacit_bounds_noise noise = {.epsilon = epsilon};
+    return tacit_bounds_suffix_of(releases, count, &noise, log_level, sum);
 }

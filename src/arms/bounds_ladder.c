@@ -16,32 +16,40 @@ double tacit_bounds_level(uint32_t arm_count, uint32_t look, double delta)
 }
 
 /* The radius falls with N at m = M. */
-static bool is_narrow(uint64_t rung, uint32_t agent_count, double epsilon, double log_level,
-                      double width)
+static bool is_narrow(uint64_t rung, uint32_t agent_count, const struct tacit_bounds_noise *noise,
+                      double log_level, double width)
 {
-    return tacit_bounds_radius(rung * agent_count, agent_count, epsilon, log_level) <= width;
+    return tacit_bounds_radius_of(rung * agent_count, agent_count, noise, log_level) <= width;
 }
 
-uint64_t tacit_bounds_first_rung(uint32_t agent_count, double epsilon, double log_level,
-                                 double width)
+uint64_t tacit_bounds_first_rung_of(uint32_t agent_count, const struct tacit_bounds_noise *noise,
+                                    double log_level, double width)
 {
     TACIT_ASSERT(agent_count > 0 && agent_count <= TACIT_AGENTS_MAX);
     TACIT_ASSERT(width > 0);
+    struct tacit_bounds_noise one = *noise;
     uint64_t wide = 0; /* too wide there, or nothing */
     uint64_t narrow = 1;
-    while (narrow < TACIT_HORIZON_MAX &&
-           !is_narrow(narrow, agent_count, epsilon, log_level, width)) {
+    one.releases = 1;
+    while (narrow < TACIT_HORIZON_MAX && !is_narrow(narrow, agent_count, &one, log_level, width)) {
         wide = narrow;
         narrow *= 2; /* 2^40 rungs of 2^20 agents: 2^60 pulls fit */
     }
     while (narrow - wide > 1) {
         uint64_t const middle = wide + (narrow - wide) / 2;
-        if (is_narrow(middle, agent_count, epsilon, log_level, width))
+        if (is_narrow(middle, agent_count, &one, log_level, width))
             narrow = middle;
         else
             wide = middle;
     }
     return narrow;
+}
+
+uint64_t tacit_bounds_first_rung(uint32_t agent_count, double epsilon, double log_level,
+                                 double width)
+{
+    return tacit_bounds_first_rung_of(agent_count, &(struct tacit_bounds_noise){.epsilon = epsilon},
+                                      log_level, width);
 }
 
 uint64_t tacit_bounds_next_rung(uint64_t rung, double growth)

@@ -41,7 +41,7 @@ uint32_t tacit_elimination_leader(const struct tacit_elimination *look, const ui
 static double lower_of(const struct tacit_elimination *look, uint32_t arm)
 {
     struct tacit_bounds_sum const sum = tacit_elimination_sum(look, arm);
-    return tacit_bounds_lower(&sum, look->epsilon, look->level);
+    return tacit_bounds_lower_of(&sum, &look->noise, look->level);
 }
 
 /* Bounds are clipped to [0, 1]: more than one arm may have the largest lower one. */
@@ -57,7 +57,7 @@ static uint32_t first_with(const struct tacit_elimination *look, const uint64_t 
 static bool is_beaten(const struct tacit_elimination *look, const struct tacit_bounds_sum *sum,
                       double lower)
 {
-    double const upper = tacit_bounds_upper(sum, look->epsilon, look->level);
+    double const upper = tacit_bounds_upper_of(sum, &look->noise, look->level);
     return look->accuracy > 0 ? upper <= lower + look->accuracy : upper < lower;
 }
 

@@ -19,6 +19,7 @@ void tacit_phases_copy(struct tacit_phases *copy, const struct tacit_phases *sch
     copy->confidence = schedule->confidence;
     copy->guard_arm = schedule->guard_loss > 0 ? schedule->guard_arm : 0;
     copy->guard_loss = schedule->guard_loss;
+    copy->floor_milli = schedule->floor_milli;
 }
 
 static bool eliminates(const struct tacit_phases *schedule)
@@ -45,8 +46,9 @@ uint64_t tacit_phases_first_rung(const struct tacit_phases *schedule)
     double const level =
         decides(schedule) ? log(4 * arms / tacit_phases_delta(schedule)) : log(10 * arms);
     double const width = eliminates(schedule) ? 0.25 : 0.5;
-    return tacit_bounds_first_rung(schedule->agent_count, schedule->epsilon_per_reward, level,
-                                   width);
+    struct tacit_bounds_noise const noise =
+        tacit_bounds_noise_of(schedule->epsilon_per_reward, schedule->floor_milli);
+    return tacit_bounds_first_rung_of(schedule->agent_count, &noise, level, width);
 }
 
 static bool is_guarded(const struct tacit_phases *schedule)
@@ -90,7 +92,8 @@ bool tacit_phases_is_valid(const struct tacit_phases *schedule)
     double const epsilon = schedule->epsilon_per_reward;
     double const confidence = schedule->confidence;
     bool const has_epsilon =
-        (epsilon >= 1e-6 && epsilon <= EPSILON_MAX) || (isinf(epsilon) && epsilon > 0);
+        ((epsilon >= 1e-6 && epsilon <= EPSILON_MAX) || (isinf(epsilon) && epsilon > 0)) &&
+        (schedule->floor_milli == TACIT_ONE_AGGREGATOR || schedule->agent_count >= 2);
     bool const has_confidence =
         (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
     bool const has_rule = eliminates(schedule) ||

@@ -28,6 +28,31 @@ static const struct {
     {{1, 0, 0}, INFINITY, 1, 0, 0.632120558829, 0.707106781187},
     {{3, 3, -786432}, 1, 12, 0, 1, 6.32028600076},
 };
+/* HELPER 2.6: two aggregators at one epsilon, sites at another one or none. */
+static const struct {
+    struct tacit_bounds_sum sum;
+    struct tacit_bounds_noise noise;
+    double level, lower, upper, radius;
+} of_two[] = {
+    {{2500, 50, 987234304}, {8, 1, 2, 2}, 20, 0.31636154559, 0.439479210592, 0.063740790166},
+    {{9000, 30, 4718592000}, {8, 0.1, 2, 3}, 20, 0.453805582688, 0.546194417312, 0.0462568929817},
+    {{640, 6, 252731982}, {1, 1, 2, 1}, 8, 0.298477702005, 0.458997725502, 0.0830961534082},
+    {{50000000, 50, 1048576000000},
+     {0.5, 0.01, 2, 5},
+     20,
+     0.0198605254125,
+     0.0201400235141,
+     0.000450841268037},
+    {{1200, 20, 1220542464}, {8, 1000, 2, 2}, 6, 0.9495500319, 0.984168289043, 0.0500520731328},
+    {{4000, 0, 2097152000},
+     {INFINITY, 1, 2, 2},
+     12,
+     0.461172257334,
+     0.538827742666,
+     0.0388863104119},
+};
+#define OF_TWO_COUNT (sizeof of_two / sizeof of_two[0])
+
 #define GOLDEN_COUNT (sizeof golden / sizeof golden[0])
 
 static void bounds_have_their_golden_values(void **state)
@@ -41,6 +66,19 @@ static void bounds_have_their_golden_values(void **state)
         check(tacit_bounds_radius(golden[i].sum.pulls, golden[i].sum.noises, golden[i].epsilon,
                                   golden[i].level),
               golden[i].radius);
+    }
+}
+
+static void two_kinds_of_noise_have_their_golden_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OF_TWO_COUNT; i++) {
+        struct tacit_bounds_sum const *const sum = &of_two[i].sum;
+        struct tacit_bounds_noise const *const noise = &of_two[i].noise;
+        check(tacit_bounds_lower_of(sum, noise, of_two[i].level), of_two[i].lower);
+        check(tacit_bounds_upper_of(sum, noise, of_two[i].level), of_two[i].upper);
+        check(tacit_bounds_radius_of(sum->pulls, sum->noises, noise, of_two[i].level),
+              of_two[i].radius);
     }
 }
 
@@ -109,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_have_their_golden_values),
+        cmocka_unit_test(two_kinds_of_noise_have_their_golden_values),
         cmocka_unit_test(floors_have_their_known_values),
         cmocka_unit_test(divergence_is_the_smaller_of_its_ways),
         cmocka_unit_test(rungs_are_the_smallest_that_fit),

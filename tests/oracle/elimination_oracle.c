@@ -48,7 +48,7 @@ static void draw_look(struct tacit_rng *rng, struct books *books)
         .last = last,
         .pulls = (last - first) * (uint64_t)books->pulls,
         .noises = last - first,
-        .epsilon = epsilons[below(rng, 4)],
+        .noise = {.epsilon = epsilons[below(rng, 4)]},
         .level = 1 + (double)below(rng, 20),
         .accuracy = below(rng, 2) == 0 ? 0 : 0.3 * tacit_rng_uniform(rng)};
     for (uint32_t arm = 0; arm < arms; arm++) {
@@ -103,7 +103,7 @@ static void check_look(struct books *books, uint32_t *gone, uint32_t *tied)
             continue;
         struct tacit_bounds_sum const sum = twin_sum(books, arm);
         tacit_bits_add(active, arm);
-        interval[arm] = tacit_bounds_interval(&sum, look->epsilon, look->level);
+        interval[arm] = tacit_bounds_interval_of(&sum, &look->noise, look->level);
         if (leader == TACIT_NO_ARM || interval[arm].mean > interval[leader].mean)
             leader = arm;
         if (stays == TACIT_NO_ARM || interval[arm].lower > interval[stays].lower)
@@ -153,7 +153,7 @@ static void test_an_accuracy_lets_near_arms_go(void **state)
                                      .arm_count = 3,
                                      .last = 1,
                                      .pulls = 1000,
-                                     .epsilon = INFINITY,
+                                     .noise = {.epsilon = INFINITY},
                                      .level = 2};
     uint64_t active = 7;
     assert_int_equal(tacit_elimination_drop(&look, &active, NULL), 1);

@@ -237,6 +237,7 @@ void elim_schedule_copy(struct tacit_elim_schedule *copy,
     copy->horizon = schedule->horizon;
     copy->epsilon_per_reward = schedule->epsilon_per_reward;
     copy->round_limit = schedule->round_limit;
+    copy->floor_milli = schedule->floor_milli;
     copy->gap = schedule->gap;
     copy->growth = schedule->growth;
     copy->confidence = schedule->confidence;

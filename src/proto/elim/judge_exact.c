@@ -25,13 +25,15 @@ struct tacit_phases elim_phases(const struct tacit_elim_schedule *schedule)
                                  .horizon = schedule->horizon,
                                  .epsilon_per_reward = schedule->epsilon_per_reward,
                                  .growth = schedule->growth,
-                                 .confidence = schedule->confidence};
+                                 .confidence = schedule->confidence,
+                                 .floor_milli = schedule->floor_milli};
 }
 
 bool elim_exact_is_valid(const struct tacit_elim_schedule *schedule)
 {
     if (!elim_is_exact(schedule))
-        return schedule->growth >= 0 && schedule->confidence >= 0 && schedule->confidence <= 0;
+        return schedule->growth >= 0 && schedule->confidence >= 0 && schedule->confidence <= 0 &&
+               schedule->floor_milli == TACIT_ONE_AGGREGATOR;
     struct tacit_phases const phases = elim_phases(schedule);
     return schedule->round_limit == 0 && tacit_phases_is_valid(&phases);
 }
@@ -93,25 +95,30 @@ void elim_exact_init(const struct elim_judge_parts *parts)
 
 /* Which releases are used at a look after so many rounds: 2.5, by counts alone. A round without
  * somebody has no difference to one with all of them: the whole history is used, of those who are
- * in it. Nor has a round of a later term to those before: a history that was begun anew has fewer
- * releases than are counted for it here. */
+ * in it. With two aggregators every round is one release of those who were counted. Nor has a round
+ * of a later term to those before: a history that was begun anew has fewer releases than are
+ * counted for it here. */
 static struct tacit_elimination look_after(const struct elim_judge_parts *parts, uint32_t round,
                                            double level)
 {
-    uint64_t const all = parts->schedule->report_count;
+    struct tacit_elim_schedule const *const schedule = parts->schedule;
+    uint64_t const all = schedule->report_count;
     uint64_t const *const agents = agents_of(parts);
     uint64_t const *const rungs = rungs_of(parts);
-    struct tacit_elimination look = {.steps = totals_of(parts, 1),
-                                     .arm_stride = 1,
-                                     .release_stride = parts->schedule->arm_count,
-                                     .are_histories = true,
-                                     .arm_count = parts->schedule->arm_count,
-                                     .last = round,
-                                     .pulls = agents[round - 1] * rungs[round - 1],
-                                     .noises = agents[round - 1] * round,
-                                     .epsilon = parts->schedule->epsilon_per_reward,
-                                     .level = level};
-    if (agents[round - 1] < all)
+    struct tacit_elimination look = {
+        .steps = totals_of(parts, 1),
+        .arm_stride = 1,
+        .release_stride = parts->schedule->arm_count,
+        .are_histories = true,
+        .arm_count = parts->schedule->arm_count,
+        .last = round,
+        .pulls = agents[round - 1] * rungs[round - 1],
+        .noises = agents[round - 1] * round,
+        .noise = tacit_bounds_noise_of(schedule->epsilon_per_reward, schedule->floor_milli),
+        .level = level};
+    bool const is_masked = schedule->floor_milli != TACIT_ONE_AGGREGATOR;
+    look.noise.releases = round;
+    if (agents[round - 1] < all && !is_masked)
         return look;
     struct tacit_bounds_sum parted[TACIT_BOUNDS_RELEASES_MAX];
     uint32_t first[TACIT_BOUNDS_RELEASES_MAX];
@@ -119,16 +126,17 @@ static struct tacit_elimination look_after(const struct elim_judge_parts *parts,
     uint32_t last = 0;
     uint32_t const anew_after = parts->judge->anew_after;
     for (uint32_t i = round > anew_after ? anew_after + 1 : 1; i <= round; i++) {
-        if (agents[i - 1] < all)
+        uint64_t const here = is_masked ? agents[i - 1] : all;
+        if (agents[i - 1] < here)
             continue;
         uint64_t const before = last == 0 ? 0 : rungs[last - 1];
-        parted[count] = (struct tacit_bounds_sum){.pulls = all * (rungs[i - 1] - before),
-                                                  .noises = all * (i - last)};
+        parted[count] = (struct tacit_bounds_sum){.pulls = here * (rungs[i - 1] - before),
+                                                  .noises = here * (i - last)};
         first[count++] = last;
         last = i;
     }
     struct tacit_bounds_sum sum;
-    look.first = first[tacit_bounds_suffix(parted, count, look.epsilon, level, &sum)];
+    look.first = first[tacit_bounds_suffix_of(parted, count, &look.noise, level, &sum)];
     look.pulls = sum.pulls;
     look.noises = sum.noises;
     return look;
@@ -144,7 +152,7 @@ void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents)
     double const level = tacit_bounds_level(arms, judge->epoch, tacit_phases_delta(&phases));
     agents_of(parts)[judge->epoch - 1] = agents;
     struct tacit_elimination const look = look_after(parts, judge->epoch, level);
-    judge->radius = tacit_bounds_radius(look.pulls, look.noises, look.epsilon, level);
+    judge->radius = tacit_bounds_radius_of(look.pulls, look.noises, &look.noise, level);
     judge->leader = 1 + tacit_elimination_leader(&look, parts->active);
     for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
          arm = tacit_bits_next(parts->active, arms, arm + 1)) {
@@ -192,7 +200,7 @@ struct tacit_bounds_interval elim_judge_interval(const struct elim_judge_parts *
     double const level = tacit_bounds_level(schedule->arm_count, round, 1 - confidence);
     struct tacit_elimination const look = look_after(parts, round, level);
     struct tacit_bounds_sum const sum = tacit_elimination_sum(&look, arm);
-    return tacit_bounds_interval(&sum, look.epsilon, level);
+    return tacit_bounds_interval_of(&sum, &look.noise, level);
 }
 
 /* ---- Checking a state from a disk ---- */

@@ -76,8 +76,11 @@ double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t ep
     TACIT_ASSERT(reports > 0);
     if (elim_is_exact(schedule)) {
         struct tacit_phases const phases = elim_phases(schedule);
-        return tacit_bounds_radius(
-            reports * pulls, (uint64_t)reports * epoch, schedule->epsilon_per_reward,
+        struct tacit_bounds_noise noise =
+            tacit_bounds_noise_of(schedule->epsilon_per_reward, schedule->floor_milli);
+        noise.releases = epoch;
+        return tacit_bounds_radius_of(
+            reports * pulls, (uint64_t)reports * epoch, &noise,
             tacit_bounds_level(schedule->arm_count, epoch, tacit_phases_delta(&phases)));
     }
     double const samples = (double)reports * (double)pulls;

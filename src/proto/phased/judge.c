@@ -198,14 +198,21 @@ static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
     return level_of_pulls(judge->pull_count);
 }
 
+static struct tacit_bounds_noise noise_of(const struct tacit_phased_judge *judge)
+{
+    return tacit_bounds_noise_of(judge->schedule.epsilon_per_reward, judge->schedule.floor_milli);
+}
+
+/* *noise: what the bounds of this sum are to be told. */
 static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint32_t arm,
-                                         double level)
+                                         double level, struct tacit_bounds_noise *noise)
 {
     TACIT_ASSERT(releases_of(judge)[arm] > 0);
     TACIT_ASSERT(releases_of(judge)[arm] <= judge->rung_count);
     struct tacit_bounds_sum sum;
-    (void)tacit_bounds_suffix(sums_of(judge, arm), (uint32_t)releases_of(judge)[arm],
-                              judge->schedule.epsilon_per_reward, level, &sum);
+    *noise = noise_of(judge);
+    (void)tacit_bounds_suffix_of(sums_of(judge, arm), (uint32_t)releases_of(judge)[arm], noise,
+                                 level, &sum);
     return sum;
 }
 
@@ -220,10 +227,10 @@ static struct tacit_bounds_interval interval_of(struct tacit_phased_judge *judge
     uint64_t const looks = releases_of(judge)[arm];
     if (looks == 0)
         return (struct tacit_bounds_interval){0, 0, 1};
-    double const epsilon = judge->schedule.epsilon_per_reward;
+    struct tacit_bounds_noise noise;
     double const level = tacit_bounds_level(judge->schedule.arm_count, (uint32_t)looks, delta);
-    struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
-    return tacit_bounds_interval(&sum, epsilon, level);
+    struct tacit_bounds_sum const sum = suffix_of(judge, arm, level, &noise);
+    return tacit_bounds_interval_of(&sum, &noise, level);
 }
 
 /* At most so much is lost by a pull of this arm instead of the guard's; no less than 0. */
@@ -306,7 +313,8 @@ static void mean_released(struct tacit_phased_judge *judge)
 {
     for (uint32_t i = 0; i < judge->plan_count; i++) {
         uint32_t const arm = plan_of(judge)[i].arm;
-        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level_of(judge, arm));
+        struct tacit_bounds_noise noise;
+        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level_of(judge, arm), &noise);
         means_of(judge)[arm] = tacit_bounds_mean(&sum);
     }
 }
@@ -338,14 +346,14 @@ enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
 /* Where intervals hold at all times, an arm's interval changes with its own releases only. */
 static void bound_released(struct tacit_phased_judge *judge)
 {
-    double const epsilon = judge->schedule.epsilon_per_reward;
     for (uint32_t i = 0; i < judge->plan_count; i++) {
+        struct tacit_bounds_noise noise;
         uint32_t const arm = plan_of(judge)[i].arm;
         double const level = level_of(judge, arm);
-        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
+        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level, &noise);
         means_of(judge)[arm] = tacit_bounds_mean(&sum);
-        uppers_of(judge)[arm] = tacit_bounds_upper(&sum, epsilon, level);
-        lowers_of(judge)[arm] = tacit_bounds_lower(&sum, epsilon, level);
+        uppers_of(judge)[arm] = tacit_bounds_upper_of(&sum, &noise, level);
+        lowers_of(judge)[arm] = tacit_bounds_lower_of(&sum, &noise, level);
     }
 }
 
@@ -427,15 +435,15 @@ static void know_group(struct tacit_phased_judge *judge, uint32_t arm, const str
                        struct group *group)
 {
     TACIT_ASSERT(releases_of(judge)[arm] > 0);
-    double const epsilon = judge->schedule.epsilon_per_reward;
+    struct tacit_bounds_noise noise = noise_of(judge);
     uint32_t const count = (uint32_t)releases_of(judge)[arm];
     struct tacit_bounds_sum sum;
-    uint32_t const before =
-        groups->are_new
-            ? TACIT_BOUNDS_RELEASES_MAX
-            : tacit_bounds_suffix(sums_of(judge, arm), count, epsilon, groups->level_before, &sum);
-    group->first = tacit_bounds_suffix(sums_of(judge, arm), count, epsilon, groups->level, &sum);
-    group->radius = tacit_bounds_radius(sum.pulls, sum.noises, epsilon, groups->level);
+    uint32_t const before = groups->are_new
+                                ? TACIT_BOUNDS_RELEASES_MAX
+                                : tacit_bounds_suffix_of(sums_of(judge, arm), count, &noise,
+                                                         groups->level_before, &sum);
+    group->first = tacit_bounds_suffix_of(sums_of(judge, arm), count, &noise, groups->level, &sum);
+    group->radius = tacit_bounds_radius_of(sum.pulls, sum.noises, &noise, groups->level);
     group->has_moved = group->first != before;
     group->is_known = true;
 }
@@ -490,10 +498,11 @@ static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, struct
 {
     TACIT_ASSERT(groups->level > 0);
     uint32_t const number = group_of(judge, groups, arm);
+    struct tacit_bounds_noise noise = noise_of(judge);
+    noise.releases = (uint32_t)releases_of(judge)[arm] - groups->of[number].first;
     struct tacit_bounds_sum const sum = number > 0 ? sum_from(judge, arm, groups->of[number].first)
-                                                   : suffix_of(judge, arm, groups->level);
-    uppers_of(judge)[arm] =
-        tacit_bounds_upper(&sum, judge->schedule.epsilon_per_reward, groups->level);
+                                                   : suffix_of(judge, arm, groups->level, &noise);
+    uppers_of(judge)[arm] = tacit_bounds_upper_of(&sum, &noise, groups->level);
 }
 
 /* ---- Who may challenge ---- */

@@ -158,7 +158,7 @@ static void look(struct tacit_vote_pool *pool)
         .last = 1, /* a sum of all of them */
         .pulls = pool->release_count * config->block,
         .noises = pool->release_count,
-        .epsilon = config->epsilon,
+        .noise = {.epsilon = config->epsilon},
         .level = tacit_bounds_level(config->arm_count, (uint32_t)pool->look_count, config->failure),
         .accuracy = config->accuracy};
     pool->active_count -= tacit_elimination_drop(&look, active_of(pool), NULL);

@@ -267,7 +267,7 @@ static uint32_t drop_beaten(struct tacit_vote_private *player)
                                            .last = (uint32_t)player->epoch,
                                            .pulls = sum.pulls,
                                            .noises = sum.noises,
-                                           .epsilon = epsilon_of(player),
+                                           .noise = {.epsilon = epsilon_of(player)},
                                            .level = level,
                                            .accuracy = player->config.accuracy};
     uint32_t const dropped = tacit_elimination_drop(&look, active_of(player), dropped_of(player));
