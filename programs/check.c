@@ -99,6 +99,25 @@ static void print_log(const struct tacit_experiment *experiment)
     (void)printf("\n");
 }
 
+/* With two aggregators: what each sees of a reward, and what is in a total. */
+static void print_views(const struct tacit_experiment *experiment)
+{
+    double const epsilon = experiment->epsilon_per_reward;
+    double const floor = (double)experiment->promise.trust.floor_nano / (double)TACIT_NANO;
+    (void)printf("  epsilon of what the coordinator sees: %.12g; the helper: %.12g; sites and "
+                 "outsiders: at most %.12g; coordinator and helper together: ",
+                 epsilon, epsilon, epsilon);
+    if (floor > 0)
+        (void)printf("%.12g (floor)\n", floor);
+    else
+        (void)printf("infinite (no floor)\n");
+    (void)printf("  noise terms of a total: 2 of the aggregators at epsilon %.12g", epsilon);
+    if (floor > 0)
+        (void)printf(", %u of the sites at epsilon %.12g", experiment->sim.agent_count, floor);
+    (void)printf("; with one aggregator %u at epsilon %.12g\n", experiment->sim.agent_count,
+                 epsilon);
+}
+
 static void print_privacy(const struct tacit_experiment *experiment)
 {
     struct tacit_promise const *const promise = &experiment->promise;
@@ -119,6 +138,8 @@ static void print_privacy(const struct tacit_experiment *experiment)
     if (rewards > 0 && tacit_promise_holds(promise))
         (void)printf("  epsilon per person, at an agent: %.12g (%u rewards)\n",
                      rewards * experiment->epsilon_per_reward, rewards);
+    if (promise->trust.has_helper)
+        print_views(experiment);
     (void)printf("  %s\n\n", experiment->statement);
 }
 

@@ -128,6 +128,7 @@ struct tacit_config_family {
     bool privacy_may_miss;               /* `privacy` may be left out: mode none */
     const char *const *privacy_keys;     /* further keys in `privacy` */
     bool reads_epsilon;                  /* privacy.epsilon is the family's to read */
+    bool takes_trust;                    /* a hub only adds up what leaves: privacy.trust */
     /* Reads the section `protocol`, but for its kind, and the keys above; says what is wrong by
      * config_reader_fail. Everything else is read and well. May put what it read into
      * config->keys, in memory of config_document_allocate. */
@@ -187,6 +188,7 @@ struct tacit_config {
     double hi;
     const char *unit_column; /* whose a logged reward is; NULL: people are not counted */
     uint32_t unit_rewards;   /* of each of them that may enter, at an agent; 0: any number */
+    uint32_t floor_milli;    /* privacy.trust: TACIT_ONE_AGGREGATOR, .. (tacit/bounds.h) */
     double server_link_cost;
     double peer_link_cost;
     struct config_document *document; /* owns the strings; knows the lines */

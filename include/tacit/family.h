@@ -119,6 +119,13 @@ enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
 enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experiment,
                                                 struct tacit_error *error);
 
+/* The noise of one site alone: experiment->mechanism, or with two aggregators (whose noise that is
+ * then) its floor, or none. With two, the promise's trust says so from here on. Requires: it is
+ * settled. Errors: TACIT_INVALID, with error->text. */
+enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *experiment,
+                                                  struct tacit_mechanism *mechanism,
+                                                  struct tacit_error *error);
+
 /* What may be told as a loss: epsilon_per_reward, or INFINITY where none is guaranteed. */
 double tacit_experiment_loss(const struct tacit_experiment *experiment);
 

@@ -257,10 +257,12 @@ enum tacit_audience {
 /* The trust model. A simulation leaves all but the audience as 0. */
 struct tacit_promise_trust {
     enum tacit_audience audience;
-    bool is_live;      /* a site's own daemon, with entropy of the operating system */
-    bool is_settled;   /* every reward is counted at a fixed time after its decision */
-    bool is_in_memory; /* exact sums die with the process: no grants */
-    bool has_peers;    /* other sites pass on what it says */
+    bool is_live;        /* a site's own daemon, with entropy of the operating system */
+    bool is_settled;     /* every reward is counted at a fixed time after its decision */
+    bool is_in_memory;   /* exact sums die with the process: no grants */
+    bool has_peers;      /* other sites pass on what it says */
+    bool has_helper;     /* two aggregators: the noise is theirs, each alone is the epsilon's; .. */
+    uint64_t floor_nano; /* .. and that of sites themselves, against both together; 0: none */
     /* By the rows of the site's ledger: */
     uint32_t unit_rewards_max;  /* of one unit, that enter anything; 0: there is no limit */
     uint32_t unit_rewards_most; /* that entered of one unit so far, at most */

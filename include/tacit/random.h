@@ -9,16 +9,17 @@
  * names its purposes itself. New randomness gets a new purpose, so that old streams, and with them
  * old results, do not move. */
 enum tacit_purpose {
-    TACIT_PURPOSE_REWARD = 1,    /* rewards of one agent */
-    TACIT_PURPOSE_NOISE = 2,     /* privacy noise of one agent, in simulation */
-    TACIT_PURPOSE_SELECTION = 3, /* the hub's choice of participants */
-    TACIT_PURPOSE_INSTANCE = 4,  /* generated arm means */
-    TACIT_PURPOSE_FAULT = 5,     /* what the simulated network and the crashes do */
-    TACIT_PURPOSE_SPLIT = 6,     /* random split of logged rows over agents */
-    TACIT_PURPOSE_GRAPH = 7,     /* random graphs */
-    TACIT_PURPOSE_SALT = 8,      /* salts of the commitments of one agent, in simulation */
-    TACIT_PURPOSE_REPLAY = 9,    /* order of logged rows, and which of them answer */
-    TACIT_PURPOSE_RESAMPLE = 10, /* logged rows with replacement */
+    TACIT_PURPOSE_REWARD = 1,      /* rewards of one agent */
+    TACIT_PURPOSE_NOISE = 2,       /* privacy noise of one agent, in simulation */
+    TACIT_PURPOSE_SELECTION = 3,   /* the hub's choice of participants */
+    TACIT_PURPOSE_INSTANCE = 4,    /* generated arm means */
+    TACIT_PURPOSE_FAULT = 5,       /* what the simulated network and the crashes do */
+    TACIT_PURPOSE_SPLIT = 6,       /* random split of logged rows over agents */
+    TACIT_PURPOSE_GRAPH = 7,       /* random graphs */
+    TACIT_PURPOSE_SALT = 8,        /* salts of the commitments of one agent, in simulation */
+    TACIT_PURPOSE_REPLAY = 9,      /* order of logged rows, and which of them answer */
+    TACIT_PURPOSE_RESAMPLE = 10,   /* logged rows with replacement */
+    TACIT_PURPOSE_AGGREGATOR = 11, /* noise of the aggregators: 0 of the hub, 1 of the helper */
 };
 
 /* Purpose `index` < 256 of the family with this number (> 0; families/list.c numbers them). */

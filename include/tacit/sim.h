@@ -11,6 +11,7 @@
 #include "tacit/base.h"
 #include "tacit/core.h"
 #include "tacit/env.h"
+#include "tacit/privacy.h"
 #include "tacit/random.h"
 #include "tacit/topo.h"
 
@@ -379,6 +380,30 @@ struct tacit_sim_nodes_config {
     uint32_t noise_purpose;
     uint32_t hub_purpose; /* of the stream (run, TACIT_STREAM_COMMON, purpose) */
 };
+
+/* ---- Two aggregators ---- */
+
+/* The noise of hub and helper, where totals are added up at once: the law of masks, envelopes and
+ * answers (tacit/helper.h; tests/sim/helper_runs.c) without them. */
+struct tacit_sim_aggregators {
+    bool are_two;
+    struct tacit_mechanism mechanism; /* of each */
+    struct tacit_rng streams[2];      /* of a run */
+};
+
+/* Begins a run. Requires: are_two and mechanism are set. */
+void tacit_sim_aggregators_begin(struct tacit_sim_aggregators *aggregators, uint64_t seed,
+                                 uint32_t run);
+
+/* Adds the noise of both to each of `count` totals of one round; of one aggregator nothing. */
+void tacit_sim_aggregators_add(struct tacit_sim_aggregators *aggregators, int64_t *totals,
+                               uint32_t count);
+
+/* Bytes of request and answer for the totals of one round, and of an envelope in a report: what the
+ * messages take, with a site's COMMIT of TACIT_SIM_COMMIT_BYTES. */
+#define TACIT_SIM_COMMIT_BYTES 350u
+#define TACIT_SIM_ENVELOPE_BYTES 82u /* with its tag and length */
+double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count);
 
 /* What was sent, and what was lost while waiting. */
 struct tacit_sim_totals {

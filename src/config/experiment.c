@@ -3,6 +3,7 @@
 #include "say.h"
 #include "network.h"
 #include "reader.h"
+#include "tacit/bounds.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -574,6 +575,39 @@ static void read_unit(struct config_reader *reader, const struct config_node *pr
                            "environment.kind: logged");
 }
 
+/* Who adds noise, and how much of its own a site keeps. A floor beside one aggregator waits for
+ * two: comparisons go over their number. */
+static void read_trust(struct config_reader *reader, const struct config_node *privacy,
+                       struct tacit_config *config)
+{
+    static const char *const keys[] = {"aggregators", "floor", NULL};
+    struct config_range const range = {.min = 1e-3, .max = EPSILON_MAX};
+    struct config_node const *const trust =
+        config_reader_map(reader, privacy, "privacy.trust", false);
+    uint32_t aggregators = 1;
+    double floor = 0;
+    if (trust == NULL)
+        return;
+    config_reader_keys(reader, trust, "privacy.trust", keys);
+    config_reader_u32(reader, trust, "privacy.trust.aggregators", true, 1, 2, &aggregators);
+    config_reader_number(reader, trust, "privacy.trust.floor", false, range, &floor);
+    double const milli = nearbyint(floor * 1e3);
+    if (fabs(milli - floor * 1e3) > 1e-6)
+        config_reader_fail(reader, trust, "privacy.trust.floor",
+                           "is counted in thousandths; allowed: 0.001, 0.002, ..");
+    if (aggregators < 2 || reader->status != TACIT_OK)
+        return;
+    if (!config->family->takes_trust)
+        config_reader_fail(reader, trust, "privacy.trust",
+                           "two aggregators are for releases of integers that a hub only adds up; "
+                           "allowed with protocol.kind elimination (bounds: exact) and "
+                           "phased-index");
+    else if (config->privacy != TACIT_PRIVACY_SOUND)
+        config_reader_fail(reader, trust, "privacy.trust", "belongs to mode: sound");
+    else
+        config->floor_milli = floor > 0 ? (uint32_t)milli : TACIT_NO_FLOOR;
+}
+
 /* One of the modes that the family has. */
 static void read_mode(struct config_reader *reader, const struct config_node *privacy,
                       struct tacit_config *config)
@@ -595,7 +629,7 @@ static void read_mode(struct config_reader *reader, const struct config_node *pr
 static void read_privacy(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config *config)
 {
-    static const char *const keys[] = {"mode", "epsilon", "range", "unit", NULL};
+    static const char *const keys[] = {"mode", "epsilon", "range", "unit", "trust", NULL};
     bool const may_miss =
         config->family->modes == 1u << TACIT_PRIVACY_NONE || config->family->privacy_may_miss;
     struct config_node const *const privacy = config_reader_map(reader, root, "privacy", !may_miss);
@@ -615,6 +649,7 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
         config->epsilon = INFINITY;
     read_reward_range(reader, privacy, config);
     read_unit(reader, privacy, config);
+    read_trust(reader, privacy, config);
     if (reader->status == TACIT_OK && config->environment == TACIT_ENV_GAUSSIAN &&
         mode == TACIT_PRIVACY_SOUND && !config->has_range)
         config_reader_fail(reader, privacy, "privacy",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "tacit/data.h"
+#include "tacit/bounds.h"
 #include "tacit/family.h"
 #include "tacit/host.h"
 
@@ -479,6 +480,31 @@ enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experim
         return TACIT_OK;
     return tacit_experiment_refuse(experiment, "privacy.epsilon",
                                    "epsilon per reward must be from 1e-6 to 1e6, or inf", error);
+}
+
+enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *experiment,
+                                                  struct tacit_mechanism *mechanism,
+                                                  struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    uint32_t const milli = config->floor_milli;
+    *mechanism = experiment->mechanism;
+    if (milli == TACIT_ONE_AGGREGATOR || !experiment->mechanism.noisy)
+        return TACIT_OK;
+    struct tacit_mechanism_config const own = {
+        .mode = TACIT_PRIVACY_SOUND,
+        .epsilon_per_reward = milli == TACIT_NO_FLOOR ? (double)INFINITY : milli / 1e3,
+        .lo = config->lo,
+        .hi = config->hi};
+    if (experiment->sim.agent_count < 2)
+        return tacit_experiment_refuse(experiment, "privacy.trust",
+                                       "two aggregators add up what several sites release; "
+                                       "allowed with agents: 2 or more",
+                                       error);
+    experiment->promise.trust.has_helper = true;
+    enum tacit_status const status = tacit_mechanism_init(mechanism, &own);
+    experiment->promise.trust.floor_nano = mechanism->epsilon_nano;
+    return status;
 }
 
 /* ---- Recording ---- */

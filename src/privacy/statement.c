@@ -218,9 +218,44 @@ static const char *neighbours_text(enum tacit_protected of)
                : " in all, over any number of rounds (pure, local: whatever it is replaced by)";
 }
 
+/* What two aggregators together see. The first sentence: nothing else holds if they collude. */
+static void add_collusion(const struct tacit_promise *promise, struct tacit_text *text)
+{
+    tacit_text_add(text, "There are two aggregators, the coordinator and a helper: if they, or who "
+                         "has the state of both, put together what they hold, ");
+    if (promise->trust.floor_nano > 0) {
+        tacit_text_add(text, "epsilon is ");
+        tacit_text_add_nano(text, promise->trust.floor_nano);
+        tacit_text_add(text, ", by the noise of the sites themselves. ");
+    } else {
+        tacit_text_add(text, "nothing is protected: they have the exact sums of each site. ");
+    }
+    tacit_text_add(text, "The same is so if one of the two draws no noise, unseen, or forgets that "
+                         "it has answered. Otherwise: ");
+}
+
+/* Whom the noise protects against. */
+static void add_against(const struct tacit_promise *promise, struct tacit_text *text)
+{
+    if (!promise->trust.has_helper) {
+        tacit_text_add(text, " against everybody who sees ");
+        tacit_text_add(text, audience_of(promise).against);
+        tacit_text_add(text, others_of(promise));
+        tacit_text_add(text, " together included. ");
+        return;
+    }
+    tacit_text_add(text, " against the coordinator, and against the helper, each with everybody "
+                         "who sees the network and");
+    tacit_text_add(text, others_of(promise));
+    tacit_text_add(text, ", by the noise of the other one; against the coordinator as long as "
+                         "X25519 and SHA-256 hold. ");
+}
+
 static void add_number(const struct tacit_promise *promise, struct tacit_text *text)
 {
     struct tacit_promise_mechanism const *const mechanism = &promise->mechanism;
+    if (promise->trust.has_helper)
+        add_collusion(promise, text);
     tacit_text_add(text, protected_text(mechanism->of));
     tacit_text_add(text, " is protected with epsilon = ");
     tacit_text_add_nano(text, mechanism->epsilon_nano);
@@ -229,10 +264,7 @@ static void add_number(const struct tacit_promise *promise, struct tacit_text *t
         tacit_text_add_nano(text, mechanism->delta_nano);
     }
     tacit_text_add(text, neighbours_text(mechanism->of));
-    tacit_text_add(text, " against everybody who sees ");
-    tacit_text_add(text, audience_of(promise).against);
-    tacit_text_add(text, others_of(promise));
-    tacit_text_add(text, " together included. ");
+    add_against(promise, text);
     if (mechanism->epsilon_nano <= (uint64_t)TACIT_EPSILON_FORMAL * TACIT_NANO)
         return;
     tacit_text_add(text, "An epsilon above 10 is formal only: it hardly limits what can be learnt "
@@ -362,7 +394,11 @@ static void add_noise(const struct tacit_promise *promise, struct tacit_text *te
         return;
     tacit_text_add(text, "Rewards are clipped to the public range and added as integers; ");
     add_releases(mechanism->releases, text);
-    tacit_text_add(text, "the noise is exact discrete Laplace. ");
+    tacit_text_add(text, promise->trust.has_helper
+                             ? "a site masks its sums before they leave it, and each aggregator "
+                               "adds noise to the total, exact discrete Laplace. A site that lies "
+                               "can add any number to a total. "
+                             : "the noise is exact discrete Laplace. ");
 }
 
 /* ---- Units ---- */

@@ -16,8 +16,9 @@ struct phased_direct {
     struct tacit_phased_judge *judge;
     struct tacit_sim_curve curve;
     struct site *sites;
-    int64_t *sums;                 /* K: of a site's plan */
-    int64_t *totals;               /* K: of all sites */
+    int64_t *sums;   /* K: of a site's plan */
+    int64_t *totals; /* K: of all sites */
+    struct tacit_sim_aggregators aggregators;
     uint64_t slot;                 /* of every site: so many are played */
     uint32_t change;               /* the next one */
     double *gaps;                  /* of the environment's arms, to the best one that is there */
@@ -42,6 +43,7 @@ struct phased_direct *phased_direct_new(const struct phased_sim *sim, void *owne
     if (direct == NULL || judge_size == 0)
         return NULL;
     direct->sim = sim;
+    direct->aggregators = sim->aggregators;
     direct->judge = tacit_sim_new(owner, 1, judge_size);
     direct->sites = tacit_sim_new(owner, sim->schedule.agent_count, sizeof *direct->sites);
     direct->sums = tacit_sim_new(owner, arms, sizeof *direct->sums);
@@ -76,6 +78,15 @@ static void count(struct tacit_sim_totals *totals, enum tacit_phased_message_kin
     totals->messages_per_receiver += messages * receivers;
     totals->scalars += messages * (double)cost.scalars;
     totals->bytes += messages * (double)cost.bytes;
+}
+
+/* An envelope in each report, a request and an answer. */
+static void count_helper(struct tacit_sim_totals *totals, uint32_t agents, uint32_t blocks)
+{
+    totals->messages += 2;
+    totals->messages_per_receiver += 2;
+    totals->bytes +=
+        (double)agents * TACIT_SIM_ENVELOPE_BYTES + tacit_sim_aggregators_bytes(agents, blocks);
 }
 
 /* ---- Rewards ---- */
@@ -223,11 +234,14 @@ static bool play_round(struct phased_direct *direct, const struct tacit_phased_j
     if (!play_plan(direct, view, pulls))
         return !atomic_load(direct->stop);
     count(&result->totals, TACIT_PHASED_REPORT, view->plan_count, agents, 1);
+    if (direct->aggregators.are_two)
+        count_helper(&result->totals, agents, view->plan_count);
     memset(direct->totals, 0, view->plan_count * sizeof *direct->totals);
     for (uint32_t agent = 0; agent < agents; agent++)
         if (!release_plan(direct, agent, view))
             return false;
     result->samples += (double)pulls * agents;
+    tacit_sim_aggregators_add(&direct->aggregators, direct->totals, view->plan_count);
     tacit_phased_judge_close(direct->judge, agents, direct->totals);
     (void)change_arms(direct);
     return !atomic_load(direct->stop);
@@ -262,6 +276,7 @@ static void set_up(struct phased_direct *direct, uint32_t index)
         direct->sites[agent].rewards = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_REWARD);
         direct->sites[agent].noise = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_NOISE);
     }
+    tacit_sim_aggregators_begin(&direct->aggregators, seed, index);
     tacit_sim_curve_clear(&direct->curve);
     enum tacit_status const status = tacit_phased_judge_init(direct->judge, &direct->sim->schedule);
     TACIT_ASSERT(status == TACIT_OK); /* its size was known */

@@ -21,7 +21,8 @@ struct phased_change {
 struct phased_sim {
     struct tacit_sim common;
     struct tacit_phases schedule;
-    struct tacit_mechanism mechanism;
+    struct tacit_mechanism mechanism;         /* of a site itself */
+    struct tacit_sim_aggregators aggregators; /* theirs, where there are two */
     double server_link_cost;
     const struct phased_change *changes; /* by slot; where nothing fails and nobody looks on */
     uint32_t change_count;

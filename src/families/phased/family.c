@@ -90,6 +90,7 @@ const struct tacit_family phased_family = {
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
+             .takes_trust = true,
              .read = phased_read_keys},
     .metrics = phased_metrics,
     .ranks = true,

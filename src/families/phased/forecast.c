@@ -22,23 +22,31 @@ double phased_forecast_variance(double level)
     return inside * (1 - inside);
 }
 
+/* Of so many terms in each of two sums. */
+static double variance_of(double terms, double epsilon)
+{
+    return isfinite(epsilon) ? 4 * terms / (epsilon * epsilon) : 0;
+}
+
 /* Chance that this arm's upper bound is below the best one's lower bound. */
-static double chance_gone(const struct tacit_phases *phases, const struct tacit_bounds_sum *sum,
-                          double log_level, double best, double mean)
+static double chance_gone(const struct tacit_bounds_noise *noise,
+                          const struct tacit_bounds_sum *sum, double log_level, double best,
+                          double mean)
 {
     double const steps = (double)TACIT_STEPS * (double)sum->pulls;
     double const pulls = (double)sum->pulls;
-    double const epsilon = phases->epsilon_per_reward;
     struct tacit_bounds_sum high = *sum;
     struct tacit_bounds_sum low = *sum;
     high.steps = llround(best * steps);
     low.steps = llround(mean * steps);
-    double const margin = tacit_bounds_lower(&high, epsilon, log_level) -
-                          tacit_bounds_upper(&low, epsilon, log_level);
-    double const noise =
-        isfinite(epsilon) ? 4 * (double)sum->noises / (epsilon * epsilon * pulls * pulls) : 0;
+    double const margin = tacit_bounds_lower_of(&high, noise, log_level) -
+                          tacit_bounds_upper_of(&low, noise, log_level);
+    double const shared = (double)noise->per_release * noise->releases;
+    double const terms = variance_of((double)sum->noises, noise->epsilon) +
+                         (shared > 0 ? variance_of(shared, noise->shared) : 0);
     double const variance =
-        (phased_forecast_variance(best) + phased_forecast_variance(mean)) / pulls + noise;
+        (phased_forecast_variance(best) + phased_forecast_variance(mean)) / pulls +
+        terms / (pulls * pulls);
     if (!(variance > 0))
         return margin > 0 ? 1 : 0;
     return tacit_linalg_normal_cdf(margin / sqrt(variance));
@@ -46,7 +54,8 @@ static double chance_gone(const struct tacit_phases *phases, const struct tacit_
 
 /* What is used after this rung: all agents' releases of an arm, by counts alone. */
 static struct tacit_bounds_sum sum_after(const struct tacit_phases *phases, const uint64_t *rungs,
-                                         uint32_t count, double log_level)
+                                         uint32_t count, double log_level,
+                                         struct tacit_bounds_noise *noise)
 {
     struct tacit_bounds_sum releases[TACIT_BOUNDS_RELEASES_MAX];
     struct tacit_bounds_sum sum;
@@ -55,7 +64,8 @@ static struct tacit_bounds_sum sum_after(const struct tacit_phases *phases, cons
         releases[i] = (struct tacit_bounds_sum){.pulls = phases->agent_count *
                                                          (rungs[i] - (i == 0 ? 0 : rungs[i - 1])),
                                                 .noises = phases->agent_count};
-    (void)tacit_bounds_suffix(releases, count, phases->epsilon_per_reward, log_level, &sum);
+    *noise = tacit_bounds_noise_of(phases->epsilon_per_reward, phases->floor_milli);
+    (void)tacit_bounds_suffix_of(releases, count, noise, log_level, &sum);
     return sum;
 }
 
@@ -71,14 +81,15 @@ static double slots_at(const struct tacit_phases *phases, const double *means, d
         best = means[arm] > means[best] ? arm : best;
     for (uint32_t e = 1; e <= count; e++) {
         double const level = tacit_bounds_level(phases->arm_count, e, tacit_phases_delta(phases));
-        struct tacit_bounds_sum const sum = sum_after(phases, rungs, e, level);
+        struct tacit_bounds_noise noise;
+        struct tacit_bounds_sum const sum = sum_after(phases, rungs, e, level, &noise);
         double decided = 1;
         slots += (double)(rungs[e - 1] - (e == 1 ? 0 : rungs[e - 2])) * left + delay;
         left = 1;
         for (uint32_t arm = 0; arm < phases->arm_count; arm++) {
             if (arm == best)
                 continue;
-            double const gone = chance_gone(phases, &sum, level, means[best], means[arm]);
+            double const gone = chance_gone(&noise, &sum, level, means[best], means[arm]);
             decided *= gone;
             left += gone < PHASED_FORECAST_SHARE ? 1 : 0;
         }
@@ -137,6 +148,7 @@ double phased_forecast(const struct tacit_experiment *experiment)
                                         .agent_count = experiment->sim.agent_count,
                                         .horizon = experiment->sim.horizon,
                                         .epsilon_per_reward = experiment->epsilon_per_reward,
+                                        .floor_milli = experiment->config->floor_milli,
                                         .growth = keys->growth,
                                         .confidence = keys->confidence};
     if (!(keys->confidence > 0) || keys->guard != NULL || keys->change_count > 0 ||

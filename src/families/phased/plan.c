@@ -11,12 +11,11 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
                                 const struct tacit_phases *schedule, struct phased_sim *sim,
                                 struct tacit_error *error)
 {
-    enum tacit_status const status = tacit_experiment_protect_sums(experiment, error);
+    enum tacit_status status = tacit_experiment_protect_sums(experiment, error);
     if (status != TACIT_OK)
         return status;
     *sim = (struct phased_sim){.common = experiment->sim,
                                .schedule = *schedule,
-                               .mechanism = experiment->mechanism,
                                .server_link_cost = experiment->config->server_link_cost};
     sim->schedule.agent_count = experiment->sim.agent_count;
     sim->schedule.horizon = experiment->sim.horizon;
@@ -26,6 +25,13 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
             : (double)INFINITY;
     experiment->server_links = experiment->sim.agent_count;
     experiment->promise.mechanism = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
+    status = tacit_experiment_site_mechanism(experiment, &sim->mechanism, error);
+    if (status != TACIT_OK)
+        return status;
+    sim->aggregators = (struct tacit_sim_aggregators){
+        .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
+    sim->schedule.floor_milli =
+        sim->aggregators.are_two ? experiment->config->floor_milli : TACIT_ONE_AGGREGATOR;
     char text[PHASED_REFUSAL_BYTES];
     char const *const key = phased_schedule_refusal(&sim->schedule, text);
     return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);

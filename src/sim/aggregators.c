@@ -1,0 +1,42 @@
+/* Two aggregators in a simulation that has the totals at once. */
+#include "tacit/sim.h"
+#include "tacit/wire_helper.h"
+
+void tacit_sim_aggregators_begin(struct tacit_sim_aggregators *aggregators, uint64_t seed,
+                                 uint32_t run)
+{
+    TACIT_IMPLIES(aggregators->are_two, aggregators->mechanism.noisy);
+    for (uint32_t i = 0; i < 2; i++)
+        aggregators->streams[i] = tacit_rng_stream(seed, run, i, TACIT_PURPOSE_AGGREGATOR);
+}
+
+void tacit_sim_aggregators_add(struct tacit_sim_aggregators *aggregators, int64_t *totals,
+                               uint32_t count)
+{
+    for (uint32_t i = 0; aggregators->are_two && i < 2; i++) {
+        struct tacit_entropy const entropy = tacit_rng_entropy(&aggregators->streams[i]);
+        for (uint32_t j = 0; j < count; j++) {
+            union tacit_sum sum = {.steps = totals[j]};
+            enum tacit_status const status =
+                tacit_mechanism_release(&aggregators->mechanism, sum, &entropy, &sum);
+            TACIT_ASSERT(status == TACIT_OK); /* a stream always gives */
+            totals[j] = sum.steps;
+        }
+    }
+}
+
+double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count)
+{
+    TACIT_ASSERT(agents > 0);
+    static const uint64_t nothing[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
+    struct tacit_helper_link const link = {.proof_size = TACIT_SIM_COMMIT_BYTES};
+    struct tacit_helper_entry const entries[2] = {{.link_count = 1, .links = &link},
+                                                  {.link_count = 1, .links = &link}};
+    struct tacit_helper_request request = {.entries = entries, .entry_count = 1};
+    struct tacit_helper_answer const answer = {
+        .count = count, .site_count = agents, .sites = nothing};
+    double const one = (double)tacit_wire_helper_request_bytes(&request);
+    request.entry_count = 2;
+    double const two = (double)tacit_wire_helper_request_bytes(&request);
+    return one + (agents - 1) * (two - one) + (double)tacit_wire_helper_answer_bytes(&answer);
+}
