@@ -38,6 +38,9 @@ echo "== 1,000 kills over live runs of six protocols, with lost coordinators and
 TACIT_PROGRAM=build-test/tacit TACIT_GLM_EVENTS_PROGRAM=build-test/tests/glm_events \
     TACIT_GOSSIP_STATE_PROGRAM=build-test/tests/gossip_state tests/long/kills.py
 
+echo "== upgrades under way, from the version before and to a next one"
+TACIT_PROGRAM=build-test/tacit python3 tests/long/upgrade.py
+
 echo "== an hour at 500 decisions a second (TACIT_SOAK_S: seconds)"
 TACIT_PROGRAM=build-test/tacit python3 tests/long/soak.py
 

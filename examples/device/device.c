@@ -104,6 +104,7 @@ static void hear_announcement(const struct tacit_wire_envelope *envelope)
         tacit_wire_elim_run_decode(announcement, &run, &arena.allocator) != TACIT_OK ||
         !configure(&announcement->agreement, &run))
         return;
+    mine.version = envelope->version;
     mine.term = envelope->term;
     memcpy(mine.run, envelope->run, sizeof mine.run);
     memcpy(mine.from, board_name(), strlen(board_name()) + 1);

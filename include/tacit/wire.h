@@ -7,7 +7,13 @@
 #define TACIT_WIRE_H
 #include "tacit/base.h"
 
+/* The newest version of messages that this program speaks, and the oldest: the one before, where it
+ * differs. A change of any message's form is a new version (docs/adr/0065). A test builds the next
+ * one. */
+#ifndef TACIT_WIRE_VERSION
 #define TACIT_WIRE_VERSION 3u
+#define TACIT_WIRE_VERSION_OLDEST 3u
+#endif
 #define TACIT_WIRE_BYTES_MAX (1u << 24)
 #define TACIT_WIRE_NAME_BYTES_MAX 64u
 #define TACIT_WIRE_RUN_BYTES 16u
@@ -63,6 +69,7 @@ uint64_t tacit_wire_run_id(const uint8_t run[TACIT_WIRE_RUN_BYTES]);
 #define TACIT_WIRE_KIND_ENTRY UINT32_MAX /* of the coordinator's chain, or shown by a site */
 
 struct tacit_wire_envelope {
+    uint32_t version; /* TACIT_WIRE_VERSION_OLDEST to TACIT_WIRE_VERSION */
     uint32_t family;
     uint32_t kind; /* TACIT_WIRE_KIND_ANNOUNCEMENT, _ENTRY, or the family's own */
     char federation[TACIT_WIRE_NAME_BYTES_MAX + 1];
@@ -86,14 +93,18 @@ struct tacit_wire_envelope {
 /* Bytes that …_encode writes. Cost: O(1). */
 size_t tacit_wire_envelope_bytes(const struct tacit_wire_envelope *envelope);
 
-/* Requires: names that are names, a term; …_bytes of room, at most TACIT_WIRE_BYTES_MAX. Ensures:
- * exactly that many bytes are written. Cost: O(body). */
+/* Requires: a version that is spoken, names that are names, a term; …_bytes of room, at most
+ * TACIT_WIRE_BYTES_MAX. Ensures: exactly that many bytes are written. Cost: O(body). */
 void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint8_t *bytes);
 
 /* Where the signature of an encoded envelope begins, which are its last bytes: what is signed is
  * all that comes before its field. 0: there is none of TACIT_WIRE_SIGNATURE_BYTES bytes. */
 size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size);
 #define TACIT_WIRE_SIGNATURE_FIELD_BYTES (2u + TACIT_WIRE_SIGNATURE_BYTES)
+
+/* The version that these bytes say they are of, whether it is spoken here or not; 0: they say none.
+ * Cost: O(1). */
+uint32_t tacit_wire_envelope_version(const uint8_t *bytes, size_t size);
 
 /* On TACIT_OK envelope->body points into `bytes`. Errors: TACIT_MALFORMED (another form or version,
  * names that are none, no term), TACIT_MEMORY; *envelope untouched. Cost: O(size). */

@@ -77,7 +77,7 @@ void agent_show_chain(struct agent *agent)
     struct live_letter const letter = {.topic = topic.text,
                                        .to = TACIT_WIRE_COORDINATOR,
                                        .kind = TACIT_WIRE_KIND_ENTRY,
-                                       .epoch = agent->chain.head.epoch,
+                                       .epoch = LIVE_VERSION_SAID | TACIT_WIRE_VERSION,
                                        .body = agent->chain.letter,
                                        .size = agent->chain.size};
     if (agent->chain.letter == NULL) /* what an earlier state showed is void */

@@ -286,6 +286,22 @@ void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t
     join(agent, term, bytes, size);
 }
 
+/* The status says so until the coordinator announces in a version that is spoken here. */
+static void refuse_foreign(struct agent *agent, const char *words)
+{
+    (void)snprintf(agent->difference, sizeof agent->difference, "%s", words);
+    agent->refusal = agent->difference;
+}
+
+/* What is announced in it is answered in it. */
+static void take_version(struct agent *agent, uint32_t version)
+{
+    if (version != agent->letters.version)
+        live_log(LIVE_LOG_INFO, "version", LIVE_VERSION_FORMAT, version, TACIT_WIRE_VERSION_OLDEST,
+                 TACIT_WIRE_VERSION);
+    agent->letters.version = version;
+}
+
 static void on_announcement(struct agent *agent, const char *topic, const uint8_t *bytes,
                             size_t size)
 {
@@ -294,8 +310,11 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
     struct sender const hub = hub_of(agent);
     struct tacit_wire_announcement *announcement = NULL;
     char const *objection = live_letter_open_announcement(&agent->letters, &arrival, &opened);
-    if (!open_word(agent, &hub, objection, &opened))
+    if (!open_word(agent, &hub, objection, &opened)) {
+        if (opened.foreign != 0)
+            refuse_foreign(agent, objection);
         return;
+    }
     struct tacit_wire_envelope const *const envelope = &opened.envelope;
     if (tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement,
                                        tacit_wire_heap()) != TACIT_OK)
@@ -304,9 +323,11 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
         objection = "an announcement whose envelope says something else";
     if (objection != NULL)
         refuse(agent, objection);
-    else
+    else {
+        take_version(agent, envelope->version);
         hear_announcement(agent, &announcement->agreement, envelope->term, envelope->body,
                           envelope->body_size);
+    }
     free(announcement);
 }
 

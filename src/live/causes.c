@@ -115,6 +115,9 @@ static const struct {
     [LIVE_CAUSE_TWO_STATES] = {"two-states", LIVE_STATE_ATTENTION,
                                "stop all processes of this site, and start the one with the newest "
                                "state alone: the highest release_epoch"},
+    [LIVE_CAUSE_VERSION] = {"version", LIVE_STATE_ATTENTION,
+                            "bring the older of both programs to the version of the other, one "
+                            "version after the other"},
     [LIVE_CAUSE_TERM] =
         {"term", LIVE_STATE_ATTENTION,
          "stop this coordinator and start it with --recover, which goes on in the "

@@ -38,6 +38,7 @@ enum live_cause {
     LIVE_CAUSE_ORDER,
     LIVE_CAUSE_NEIGHBOURS,
     LIVE_CAUSE_TWO_STATES,
+    LIVE_CAUSE_VERSION,         /* a site does not speak this run's messages */
     LIVE_CAUSE_TERM,            /* a site is in another one, and does not come out by itself */
     LIVE_CAUSE_OLD_STATE,       /* this site's */
     LIVE_CAUSE_OLD_COORDINATOR, /* this coordinator's state */

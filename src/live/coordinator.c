@@ -39,7 +39,9 @@ struct coordinator {
     struct live_hub_chain chain;
     bool hub_is_dirty;  /* changed in this round: put it once, at the end */
     uint64_t last_term; /* where one is to begin: the last before it */
-    uint64_t *terms;    /* by site: of its last word that was signed; 0: none yet */
+    bool has_spoken;
+    uint32_t *speaks; /* by site: the newest version of messages; 0: not known */
+    uint64_t *terms;  /* by site: of its last word that was signed; 0: none yet */
     uint64_t accepted_count;
     struct live_runs runs;
     struct live_letters letters;
@@ -207,6 +209,8 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .senders = coordinator->senders,
         .heard_us = coordinator->heard_us,
         .term = coordinator->letters.term,
+        .version = coordinator->letters.version,
+        .speaks = coordinator->speaks,
         .terms = coordinator->terms,
         .strangers = &coordinator->strangers,
         .entry = &coordinator->chain.head};
@@ -353,12 +357,41 @@ static void note_term(struct coordinator *coordinator, uint32_t site,
         coordinator->terms[site] = envelope->term;
 }
 
+static void speak(struct coordinator *coordinator);
+
+/* Which version of messages a site speaks. Once all speak a newer one, it is said to all. */
+static void note_version(struct coordinator *coordinator, uint32_t site,
+                         const struct live_opened *opened)
+{
+    struct tacit_wire_envelope const *const shown = &opened->envelope;
+    uint32_t const newest =
+        (shown->epoch & LIVE_VERSION_SAID) != 0 ? shown->epoch ^ LIVE_VERSION_SAID : shown->version;
+    uint32_t const speaks = opened->foreign != 0          ? opened->foreign
+                            : newest < TACIT_WIRE_VERSION ? newest
+                                                          : TACIT_WIRE_VERSION;
+    uint32_t *const version = &coordinator->letters.version;
+    uint32_t const before = *version;
+    if (speaks == coordinator->speaks[site])
+        return;
+    coordinator->speaks[site] = speaks;
+    *version = live_version_agree(TACIT_WIRE_VERSION, before, coordinator->speaks,
+                                  coordinator->run.site_count);
+    if (*version == before)
+        return;
+    live_log(LIVE_LOG_INFO, "version", LIVE_VERSION_FORMAT ", and so do all sites", *version,
+             TACIT_WIRE_VERSION_OLDEST, TACIT_WIRE_VERSION);
+    if (coordinator->has_spoken)
+        speak(coordinator);
+}
+
 /* False: it was refused. */
 static bool open_letter(struct coordinator *coordinator, uint32_t site,
                         const struct live_arrival *arrival, struct live_opened *opened)
 {
     char const *const objection = live_letter_open(&coordinator->letters, arrival, opened);
     note_term(coordinator, site, opened);
+    if (opened->foreign != 0)
+        note_version(coordinator, site, opened);
     if (objection == NULL)
         coordinator->heard_us[site] = live_now_us();
     return live_member_heeds(&coordinator->member, &coordinator->senders[site], arrival->from,
@@ -404,6 +437,8 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
         live_daemon_fail(&coordinator->daemon,
                          chain->stop == LIVE_CHAIN_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
                          chain->why.text);
+    else if (objection == NULL || opened.foreign != 0)
+        note_version(coordinator, site, &opened);
 }
 
 /* The sender is read from the topic, and proved by the signature. */
@@ -441,6 +476,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
 /* What stands; again, after each connection: retained state may be gone with the broker. */
 static void speak(struct coordinator *coordinator)
 {
+    coordinator->has_spoken = true;
     announce(coordinator);
     (void)live_hub_chain_sign(&coordinator->chain, &coordinator->letters);
     live_hub_chain_publish(&coordinator->chain, &coordinator->daemon, &coordinator->letters);
@@ -661,6 +697,7 @@ static enum tacit_status begin_letters(struct coordinator *coordinator)
     uint8_t *const body = live_hub_announce(coordinator->config->protocol, config, 0, &size);
     coordinator->letters = (struct live_letters){.federation = config->federation,
                                                  .self = TACIT_WIRE_COORDINATOR,
+                                                 .version = TACIT_WIRE_VERSION_OLDEST,
                                                  .family = coordinator->config->protocol->family};
     enum tacit_status status =
         body == NULL ? TACIT_MEMORY
@@ -726,8 +763,9 @@ static enum tacit_status open_member(struct coordinator *coordinator, struct tac
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
     coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
     coordinator->terms = calloc(count, sizeof *coordinator->terms);
-    bool const has_room =
-        coordinator->senders != NULL && coordinator->heard_us != NULL && coordinator->terms != NULL;
+    coordinator->speaks = calloc(count, sizeof *coordinator->speaks);
+    bool const has_room = coordinator->senders != NULL && coordinator->heard_us != NULL &&
+                          coordinator->terms != NULL && coordinator->speaks != NULL;
     return status == TACIT_OK && !has_room ? TACIT_MEMORY : status;
 }
 
@@ -899,6 +937,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     free(coordinator.senders);
     free(coordinator.heard_us);
     free(coordinator.terms);
+    free(coordinator.speaks);
     free(coordinator.by_name);
     live_runs_close(&coordinator.runs);
     return status;

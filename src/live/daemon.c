@@ -222,6 +222,11 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
         live_daemon_close(daemon);
         return status;
     }
+    if (live_store_is_upgraded(daemon->store))
+        live_log(LIVE_LOG_WARNING, "state",
+                 "%s has the format of the version before: from its next change on that version "
+                 "does not read it any more",
+                 state_directory);
     daemon->tick = live_timer_new(daemon->loop, on_tick, daemon);
     if (daemon->tick == NULL) {
         (void)snprintf(error->text, sizeof error->text, "the event loop cannot start");

@@ -184,6 +184,15 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
         (void)snprintf(what, sizeof what, "two states of site %s", name);
         live_causes_add(causes, LIVE_CAUSE_TWO_STATES, name_of(status, site), what);
     }
+    uint32_t const speaks = status->speaks[site];
+    if (speaks > TACIT_WIRE_VERSION || (speaks > 0 && speaks < status->version)) {
+        (void)snprintf(what, sizeof what,
+                       "site %s says messages of version %" PRIu32 ", and this run is of version "
+                       "%" PRIu32 "; this coordinator speaks versions %u to %u",
+                       name, speaks, status->version, TACIT_WIRE_VERSION_OLDEST,
+                       TACIT_WIRE_VERSION);
+        live_causes_add(causes, LIVE_CAUSE_VERSION, name_of(status, site), what);
+    }
     /* A site that is a little behind follows by itself. */
     uint64_t const term = status->terms[site];
     if (term > status->term || (term > 0 && live_term_is_out_of_reach(term, status->term))) {

@@ -21,6 +21,8 @@ struct live_status {
     const struct live_sender *senders; /* by site */
     const uint64_t *heard_us;          /* by site: its last word that was signed; 0: none yet */
     uint64_t term;
+    uint32_t version;                    /* of messages, in this run */
+    const uint32_t *speaks;              /* by site: the newest that it speaks; 0: not known */
     const uint64_t *terms;               /* by site: in which it is; 0: not heard yet */
     const struct live_sender *strangers; /* all other names together */
     const struct live_entry *entry;      /* the newest of the chain */

@@ -124,6 +124,8 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
         {"horizon", NULL, NULL, changed, (double)hub->horizon},
         {NULL, "tacit_hub_sites_in_two_states", "Sites that showed two states.", LIVE_WHOLE,
          flagged},
+        {"message_version", "tacit_hub_message_version", "Version of the messages of this run.",
+         LIVE_WHOLE, status->version},
         {"accepted", "tacit_hub_messages_accepted_total", "Messages that were accepted.",
          LIVE_WHOLE, (double)status->accepted_count},
         {"refused", "tacit_hub_messages_refused_total", "Messages that were refused.", LIVE_WHOLE,

@@ -6,6 +6,7 @@
 #include "tacit/wire.h"
 #include "walk.h"
 
+#define ANNOUNCEMENT_VERSION 3u
 #define WORD_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 /* ---- Texts ---- */
@@ -101,7 +102,7 @@ static bool check_announcement(void *message, const uint32_t *sizes)
 }
 
 static const struct wire_field fields[] = {
-    VERSION(1, TACIT_WIRE_VERSION),
+    VERSION(1, ANNOUNCEMENT_VERSION),
     PART(2, agreement, agreements),
     NUMBER(3, agent, ANY),
     BLOB(4, place, place_size),

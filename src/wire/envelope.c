@@ -23,7 +23,9 @@ uint64_t tacit_wire_run_id(const uint8_t run[TACIT_WIRE_RUN_BYTES])
 
 static bool is_possible(const struct tacit_wire_envelope *envelope)
 {
-    return wire_is_name(envelope->federation) && wire_is_name(envelope->from) &&
+    return envelope->version >= TACIT_WIRE_VERSION_OLDEST &&
+           envelope->version <= TACIT_WIRE_VERSION && wire_is_name(envelope->federation) &&
+           wire_is_name(envelope->from) &&
            (envelope->to[0] == '\0' || wire_is_name(envelope->to)) && envelope->term > 0;
 }
 
@@ -34,7 +36,7 @@ static bool check_names(void *message, const uint32_t *sizes)
 }
 
 static const struct wire_field fields[] = {
-    VERSION(1, TACIT_WIRE_VERSION),
+    NUMBER(1, version, FROM(TACIT_WIRE_VERSION_OLDEST), UP_TO(TACIT_WIRE_VERSION)),
     NUMBER(2, family, ANY),
     NUMBER(3, kind, ANY),
     FIELD(4, WIRE_NAME, federation, ALWAYS),
@@ -69,6 +71,14 @@ size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size)
         return 0;
     size_t const field = size - TACIT_WIRE_SIGNATURE_FIELD_BYTES;
     return memcmp(bytes + field, head, sizeof head) == 0 ? field + sizeof head : 0;
+}
+
+uint32_t tacit_wire_envelope_version(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t head = 1u << 3 | 5u;
+    if (size < 5 || bytes[0] != head)
+        return 0;
+    return (uint32_t)bytes[4] << 24 | (uint32_t)bytes[3] << 16 | (uint32_t)bytes[2] << 8 | bytes[1];
 }
 
 enum tacit_status tacit_wire_envelope_decode(const uint8_t *bytes, size_t size,

@@ -237,7 +237,8 @@ static void open_field(struct field *field, uint64_t loss_period, uint64_t epsil
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, 1, 0, 1};
     *field = (struct field){.loss_period = loss_period};
     temp_directory_make(field->folder);
-    field->mine = (struct tacit_wire_envelope){.federation = "pumps",
+    field->mine = (struct tacit_wire_envelope){.version = TACIT_WIRE_VERSION,
+                                               .federation = "pumps",
                                                .from = TACIT_WIRE_COORDINATOR,
                                                .family = TACIT_WIRE_ELIM_FAMILY,
                                                .term = 1};

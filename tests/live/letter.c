@@ -336,6 +336,47 @@ static void a_term_is_out_of_reach_beyond_65536_above_the_known_one(void **state
     assert_true(live_term_is_out_of_reach(UINT64_MAX - 65537, UINT64_MAX));
 }
 
+/* What all speak, and never again an older one; nothing new while one is not known. */
+static void a_run_speaks_the_newest_version_that_all_speak(void **state)
+{
+    static const struct {
+        uint32_t newest, now, speaks[3], agreed;
+    } table[] = {
+        {4, 3, {4, 4, 4}, 4}, {4, 3, {4, 3, 4}, 3}, {4, 3, {4, 4, 0}, 3}, {3, 3, {4, 4, 4}, 3},
+        {4, 4, {4, 4, 3}, 4}, {4, 4, {0, 0, 0}, 4}, {5, 4, {5, 6, 5}, 5}, {5, 4, {3, 5, 5}, 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        assert_int_equal(live_version_agree(table[i].newest, table[i].now, table[i].speaks, 3),
+                         table[i].agreed);
+}
+
+/* Signed, so that whoever brings the older program up is told by whom it is. */
+static void a_letter_of_another_version_is_refused_in_words(void **state)
+{
+    static const uint32_t versions[] = {TACIT_WIRE_VERSION_OLDEST - 1, TACIT_WIRE_VERSION + 1, 0};
+    struct live_opened opened;
+    size_t size;
+    uint8_t *const bytes = close_one(&size);
+    uint8_t *const signature = bytes + tacit_wire_envelope_signature(bytes, size);
+    (void)state;
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        char words[64];
+        for (unsigned byte = 0; byte < 4; byte++)
+            bytes[1 + byte] = (uint8_t)(versions[i] >> 8 * byte);
+        assert_int_equal(tacit_wire_envelope_version(bytes, size), versions[i]);
+        assert_true(live_signer_sign(signers[0], TOPIC, bytes,
+                                     size - TACIT_WIRE_SIGNATURE_FIELD_BYTES, signature));
+        (void)snprintf(words, sizeof words, "version %u; this program speaks versions %u to %u",
+                       versions[i], TACIT_WIRE_VERSION_OLDEST, TACIT_WIRE_VERSION);
+        char const *const said = opened_under(TOPIC, bytes, size, &opened);
+        assert_non_null(strstr(said, versions[i] == 0 ? "does not decode" : words));
+        assert_int_equal(opened.foreign, versions[i]);
+        assert_false(opened.is_unsigned);
+    }
+    free(bytes);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -348,6 +389,8 @@ int main(void)
         cmocka_unit_test(a_letter_without_a_signature_stays_closed),
         cmocka_unit_test(without_its_key_a_letter_waits),
         cmocka_unit_test(an_announcement_comes_before_the_run_is_known),
+        cmocka_unit_test(a_run_speaks_the_newest_version_that_all_speak),
+        cmocka_unit_test(a_letter_of_another_version_is_refused_in_words),
         cmocka_unit_test(a_term_is_out_of_reach_beyond_65536_above_the_known_one),
     };
     return cmocka_run_group_tests(tests, open_keys, close_keys);

@@ -20,7 +20,8 @@ static const uint8_t text[] = "body";
 /* An envelope around four bytes. */
 static struct tacit_wire_envelope sample(void)
 {
-    struct tacit_wire_envelope envelope = {.family = 3,
+    struct tacit_wire_envelope envelope = {.version = TACIT_WIRE_VERSION,
+                                           .family = 3,
                                            .kind = 2,
                                            .federation = "clinics",
                                            .from = "north",
@@ -39,6 +40,7 @@ static struct tacit_wire_envelope sample(void)
 
 static void expect_equal(const struct tacit_wire_envelope *a, const struct tacit_wire_envelope *b)
 {
+    assert_int_equal(a->version, b->version);
     assert_int_equal(a->family, b->family);
     assert_int_equal(a->kind, b->kind);
     assert_string_equal(a->federation, b->federation);

@@ -1,4 +1,5 @@
 #include "letter.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,15 @@ enum tacit_status live_letters_begin(struct live_letters *letters,
     if (letters->term == 0)
         letters->term = 1;
     return tacit_wire_agreement_digest(agreement, letters->agreement, tacit_wire_heap());
+}
+
+uint32_t live_version_agree(uint32_t newest, uint32_t now, const uint32_t *speaks, uint32_t count)
+{
+    uint32_t all = newest;
+    TACIT_ASSERT(now <= newest);
+    for (uint32_t site = 0; site < count; site++)
+        all = speaks[site] < all ? speaks[site] : all;
+    return all > now ? all : now;
 }
 
 bool live_term_is_out_of_reach(uint64_t known, uint64_t term)
@@ -26,7 +36,9 @@ static void put_name(char place[TACIT_WIRE_NAME_BYTES_MAX + 1], const char *name
 uint8_t *live_letter_close(struct live_letters *letters, const struct live_letter *letter,
                            size_t *size)
 {
-    struct tacit_wire_envelope envelope = {.family = letters->family,
+    uint32_t const version = letters->version == 0 ? TACIT_WIRE_VERSION_OLDEST : letters->version;
+    struct tacit_wire_envelope envelope = {.version = version,
+                                           .family = letters->family,
                                            .kind = letter->kind,
                                            .term = letters->term,
                                            .epoch = letter->epoch,
@@ -92,6 +104,24 @@ static const char *frame_objection(const struct live_letters *letters, const cha
     return NULL;
 }
 
+/* NULL, or why it does not decode. */
+static const char *form_objection(const struct live_arrival *arrival, const char *malformed,
+                                  struct live_opened *opened)
+{
+    if (tacit_wire_envelope_decode(arrival->bytes, arrival->size, &opened->envelope) == TACIT_OK)
+        return NULL;
+    uint32_t const version = tacit_wire_envelope_version(arrival->bytes, arrival->size);
+    if (version == 0 || (version >= TACIT_WIRE_VERSION_OLDEST && version <= TACIT_WIRE_VERSION))
+        return malformed;
+    opened->foreign = version;
+    (void)snprintf(
+        opened->words, sizeof opened->words,
+        "a message of version %u; this program speaks versions %u to %u: bring the older "
+        "of both programs to a later version of tacit",
+        version, TACIT_WIRE_VERSION_OLDEST, TACIT_WIRE_VERSION);
+    return opened->words;
+}
+
 const char *live_letter_open(const struct live_letters *letters, const struct live_arrival *arrival,
                              struct live_opened *opened)
 {
@@ -99,8 +129,9 @@ const char *live_letter_open(const struct live_letters *letters, const struct li
     char const *objection = signature_objection(letters, arrival, opened);
     if (objection != NULL)
         return objection;
-    if (tacit_wire_envelope_decode(arrival->bytes, arrival->size, envelope) != TACIT_OK)
-        return "a letter that does not decode";
+    objection = form_objection(arrival, "a letter that does not decode", opened);
+    if (objection != NULL)
+        return objection;
     objection = frame_objection(letters, arrival->from, envelope);
     if (objection != NULL)
         return objection;
@@ -124,11 +155,12 @@ const char *live_letter_open(const struct live_letters *letters, const struct li
 static const char *open_kind(const struct live_letters *letters, const struct live_arrival *arrival,
                              uint32_t kind, const char *malformed, struct live_opened *opened)
 {
-    char const *const objection = signature_objection(letters, arrival, opened);
+    char const *objection = signature_objection(letters, arrival, opened);
+    if (objection == NULL)
+        objection = form_objection(arrival, malformed, opened);
     if (objection != NULL)
         return objection;
-    if (tacit_wire_envelope_decode(arrival->bytes, arrival->size, &opened->envelope) != TACIT_OK ||
-        opened->envelope.kind != kind)
+    if (opened->envelope.kind != kind)
         return malformed;
     return frame_objection(letters, arrival->from, &opened->envelope);
 }

@@ -13,6 +13,7 @@ struct live_letters {
     const char *federation;
     const char *self; /* its own name */
     uint32_t family;
+    uint32_t version; /* that all who are in the run speak; 0: it is not known, and the oldest */
     uint8_t run[TACIT_WIRE_RUN_BYTES];
     uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
     uint64_t term;     /* from 1: of the hub whose grants these letters ask for, or give */
@@ -59,6 +60,19 @@ bool live_letters_seal(const struct live_letters *letters, const uint8_t digest[
 bool live_letters_check_seal(const struct live_letters *letters, const char *name,
                              const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES]);
 
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+/* What a site that shows an entry says in the place of its epoch: the newest version that it
+ * speaks, with this bit, which sites of before it never set. */
+#define LIVE_VERSION_SAID (UINT32_C(1) << 31)
+#define LIVE_VERSION_WORDS_BYTES 160u
+#define LIVE_VERSION_FORMAT "messages are of version %u; this program speaks versions %u to %u"
+
+/* What a run speaks: the newest version that `newest` and all sites speak, and never again an older
+ * one than now. speaks: by site, 0 where it is not known. Ensures: now where it is not known of
+ * all. Cost: O(count). */
+uint32_t live_version_agree(uint32_t newest, uint32_t now, const uint32_t *speaks, uint32_t count);
+
 /* What came from the broker. */
 struct live_arrival {
     const char *topic;
@@ -72,6 +86,8 @@ struct live_opened {
     struct tacit_wire_envelope envelope; /* its body points into the arrival's bytes */
     bool is_unsigned;                    /* refused because `from` did not sign it, .. */
     bool lacks_key;                      /* .. or because nobody knows its key yet */
+    uint32_t foreign;                    /* the version that it is of, if it is not spoken here */
+    char words[LIVE_VERSION_WORDS_BYTES];
 };
 
 /* Opens a letter. NULL: it is one of this run, signed by the sender under this topic, and to this

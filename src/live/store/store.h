@@ -45,6 +45,8 @@ enum live_store_found { LIVE_STORE_NONE, LIVE_STORE_READ, LIVE_STORE_IN_USE };
 enum tacit_status live_store_look(struct live_store **store, const char *directory,
                                   const struct live_store_identity *identity,
                                   enum live_store_found *found, struct tacit_error *error);
+/* Is it the state of a program of before, whose format the first batch makes ours? */
+bool live_store_is_upgraded(const struct live_store *store);
 /* Drops a batch that was not committed. NULL is allowed. */
 void live_store_close(struct live_store *store);
 

@@ -12,7 +12,12 @@
 #define STORE_JOURNAL STORE_FILE "-journal"
 #define STORE_NEW STORE_FILE ".new"
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 11              /* of the tables; another one is refused */
+/* Of the tables, and the oldest that is read: the one before, where it differs; the first batch
+ * makes it ours. Another one is refused. */
+#ifndef STORE_FORMAT
+#define STORE_FORMAT 11
+#define STORE_FORMAT_OLDEST 11
+#endif
 /* The header's user version: the format, and above it the number of the turn (store_erase.c). */
 #define STORE_USER_VERSION_AT 60 /* in the file's header */
 #define STORE_FORMAT_BITS 8u
@@ -113,6 +118,7 @@ struct live_store {
     int lock;      /* -1: not held */
     int directory; /* -1: not open */
     struct store_witness witness;
+    uint32_t format;           /* that was found; the next batch makes it ours */
     uint32_t turn;             /* of the file and its log (store_erase.c) */
     uint64_t put_release;      /* the newest in the state, with this batch */
     bool takes_config;         /* the run has ended, and the configuration is another one: .. */
@@ -188,6 +194,12 @@ static inline uint32_t store_turn_of(uint32_t user_version)
 static inline uint32_t store_format_of(uint32_t user_version)
 {
     return user_version & ((UINT32_C(1) << STORE_FORMAT_BITS) - 1);
+}
+
+static inline bool store_format_is_read(uint32_t user_version)
+{
+    uint32_t const format = store_format_of(user_version);
+    return format >= STORE_FORMAT_OLDEST && format <= STORE_FORMAT;
 }
 
 static inline uint64_t store_number_at(sqlite3_stmt *row, int column)

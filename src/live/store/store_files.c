@@ -29,12 +29,13 @@ static enum tacit_status check_header(const uint8_t header[HEADER_BYTES],
                            directory_name, STORE_FILE, (unsigned long)load_u32(header + 68),
                            (unsigned long)STORE_APPLICATION);
     uint32_t const version = load_u32(header + STORE_USER_VERSION_AT);
-    if (store_format_of(version) != STORE_FORMAT)
+    if (!store_format_is_read(version))
         return live_refuse(
             error, TACIT_INVALID,
-            "%s/%s has format %lu; this program reads format %d only: end the runs of this state "
+            "%s/%s has format %lu; this program reads formats %d to %d: end the runs of this state "
             "with the version of the program that made it, then begin with an empty directory",
-            directory_name, STORE_FILE, (unsigned long)store_format_of(version), STORE_FORMAT);
+            directory_name, STORE_FILE, (unsigned long)store_format_of(version),
+            STORE_FORMAT_OLDEST, STORE_FORMAT);
     /* Write and read version 2: there is a log. With 1, SQLite would ignore it and lose what is in
      * it. */
     uint32_t const page_bytes = (uint32_t)header[16] << 8 | header[17];

@@ -369,6 +369,11 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
     return TACIT_OK;
 }
 
+bool live_store_is_upgraded(const struct live_store *store)
+{
+    return store->format != STORE_FORMAT;
+}
+
 void live_store_close(struct live_store *store)
 {
     if (store == NULL)

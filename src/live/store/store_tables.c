@@ -260,11 +260,12 @@ static enum tacit_status check_format(struct live_store *store)
     if (status != TACIT_OK)
         return status;
     store->turn = store_turn_of((uint32_t)found);
-    if (store_format_of((uint32_t)found) == STORE_FORMAT)
+    store->format = store_format_of((uint32_t)found);
+    if (store_format_is_read((uint32_t)found))
         return TACIT_OK;
-    return store_break(store, TACIT_INVALID,
-                       "its log has format %lu; this program reads format %d only",
-                       (unsigned long)store_format_of((uint32_t)found), STORE_FORMAT);
+    return store_break(
+        store, TACIT_INVALID, "its log has format %lu; this program reads formats %d to %d",
+        (unsigned long)store_format_of((uint32_t)found), STORE_FORMAT_OLDEST, STORE_FORMAT);
 }
 
 enum tacit_status store_tables_check(struct live_store *store)
