@@ -52,5 +52,6 @@ struct tacit_pull_block {
 #define TACIT_WAS_ORDERED 2u /* the first order of a state that had none stands */
 #define TACIT_BEGAN_TERM 4u
 #define TACIT_ENDED 8u         /* nothing is learnt any more, for good or until a term begins */
+#define TACIT_WANTS_TOTALS 32u /* a hub with two aggregators: the round has its reports */
 #define TACIT_CLOSED_ROUND 16u /* a hub: what it knows of the arms is new */
 #endif

@@ -336,6 +336,9 @@ enum tacit_status tacit_helper_hub_close(struct tacit_helper_hub *hub,
                                          enum tacit_helper_outcome *outcome, uint32_t *agents,
                                          int64_t *totals);
 
+/* The round ends without totals: what is here is spent unused. */
+void tacit_helper_hub_void(struct tacit_helper_hub *hub);
+
 struct tacit_helper_hub_view {
     bool is_fixed;                     /* a request stands */
     bool is_void;                      /* the last round was */

@@ -15,6 +15,7 @@
 #include "tacit/base.h"
 #include "tacit/bounds.h"
 #include "tacit/core.h"
+#include "tacit/helper.h"
 #include "tacit/phases.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
@@ -125,7 +126,9 @@ struct tacit_phased_message {
     uint32_t block_count; /* ORDER: blocks of the plan; REPORT: sums */
     const struct tacit_pull_block
         *blocks;         /* ORDER that is not the last: arms ascending, new pulls */
-    const int64_t *sums; /* REPORT */
+    const int64_t *sums; /* REPORT; with two aggregators masked */
+    const struct tacit_helper_release
+        *masked; /* REPORT, two aggregators: its envelope; else NULL */
 };
 
 /* Bytes that a deep copy of the message needs. */
@@ -134,6 +137,23 @@ size_t tacit_phased_message_size(const struct tacit_phased_message *message);
 /* Deep copy into `memory` (8-byte aligned, …_size bytes), which then holds all of it. */
 const struct tacit_phased_message *
 tacit_phased_message_copy(const struct tacit_phased_message *message, void *memory);
+
+/* ---- Two aggregators (tacit/helper.h) --------------------------------------------------------
+ *
+ * An agent masks its sums when it draws (mechanism: its floor, or no noise), and charges what the
+ * aggregators' noise is worth; nothing of its own draws is of use to it, so that before the first
+ * leader it plays the arms of its plan in turn. A hub takes masked sums for what they are: whoever
+ * drives it hands grants and releases on to a struct tacit_helper_hub, asks the helper when the
+ * hub says TACIT_WANTS_TOTALS, and closes the round by tacit_phased_hub_close. */
+struct tacit_phased_aggregators {
+    const struct tacit_helper_run *run;
+    const struct tacit_helper_keys *keys; /* seal */
+    uint64_t epsilon_nano;                /* of each one's noise */
+};
+
+/* Digest of a plan, as scopes have it. */
+void tacit_phased_plan_digest(const struct tacit_pull_block *blocks, uint32_t block_count,
+                              uint8_t digest[TACIT_SHA256_BYTES]);
 
 /* ---- Terms -----------------------------------------------------------------------------------
  *
@@ -152,6 +172,7 @@ struct tacit_phased_event {
     uint64_t now_us; /* the driver's clock; never decreases */
     enum tacit_event_kind kind;
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
+    const struct tacit_phased_aggregators *aggregators; /* agents: where there are two */
     union {
         struct tacit_reward reward;
         uint64_t exploited_count;
@@ -186,6 +207,7 @@ struct tacit_phased_agent_config {
     uint64_t pulls_min;       /* policy: so are plans with fewer new pulls of an arm; 0: none */
     bool has_grants;          /* a release is used and leaves only when the hub granted it */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
+    bool has_helper; /* with grants: two aggregators; each event that may draw says which */
 };
 
 struct tacit_phased_agent; /* opaque, relocatable */
@@ -266,6 +288,7 @@ struct tacit_phased_hub_config {
     bool answers_all; /* answer every report and HELLO with the standing order (a live hub) */
     bool has_grants;  /* it holds the releases: grants commitments, takes what opens them */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants, as the agents have it */
+    bool has_helper;                    /* with grants: two aggregators */
 };
 
 struct tacit_phased_hub; /* opaque, relocatable */
@@ -305,6 +328,11 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *hub, siz
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update);
+
+/* With two aggregators: closes the round that stands by the totals of so many sites; none: it is
+ * void, and the same plan is played with new rewards. Requires: it stands. */
+void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,
+                            uint64_t now_us, struct tacit_phased_update *update);
 
 /* The operator's words: tacit_phased_judge_add, …_retire. If another order stands then, it goes to
  * everyone: draws for the one before are granted, and their reports are not asked for any more.

@@ -38,6 +38,7 @@ static const struct wire_field report[] = {
     ROW(1, sums, COUNT(block_count)),
     COMMITTED(2, previous),
     COMMITTED(3, salt),
+    EACH(4, WIRE_BYTES, masked, struct tacit_helper_release, envelope, IF(masked)),
 };
 static const struct wire_field commit[] = {GRANTED(1, commitment), GRANTED(2, previous)};
 static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed)};

@@ -307,7 +307,6 @@ static bool is_void(const struct tacit_helper_hub *hub, const struct tacit_helpe
 /* Grants of U' are of no use any more; those of others go on. */
 static void end_round(struct tacit_helper_hub *hub, const uint64_t *counted)
 {
-    TACIT_ASSERT(hub->is_fixed != 0);
     for (uint32_t site = 0; site < hub->run.site_count; site++) {
         struct slot *const slot = slot_of(hub, site);
         erase_release(hub, site);
@@ -319,6 +318,15 @@ static void end_round(struct tacit_helper_hub *hub, const uint64_t *counted)
     }
     erase_noise(hub);
     hub->is_fixed = 0;
+}
+
+void tacit_helper_hub_void(struct tacit_helper_hub *hub)
+{
+    TACIT_ASSERT(hub->is_fixed == 0);
+    memset(counted_of(hub), 0, TACIT_BITS_WORDS(hub->run.site_count) * sizeof(uint64_t));
+    hub->is_void = 1;
+    hub->void_count++;
+    end_round(hub, counted_of(hub));
 }
 
 /* Those that were in order are kept; another U may be asked. */

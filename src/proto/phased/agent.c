@@ -16,7 +16,8 @@ struct tacit_phased_agent {
     uint32_t leader;
     uint32_t block_count; /* of the order's plan, or of the last plan */
     /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
-     * pulls K: of the arms; open plan 2 K */
+     * pulls K: of the arms; open plan 2 K | with two aggregators: digest and envelope of what is
+     * masked */
     uint64_t words[];
 };
 
@@ -65,6 +66,13 @@ static struct tacit_pull_block *open_plan_of(struct tacit_phased_agent *agent)
     return (struct tacit_pull_block *)column_of(agent, 7);
 }
 
+/* With two aggregators. */
+static struct tacit_helper_release *masked_of(struct tacit_phased_agent *agent)
+{
+    TACIT_ASSERT(agent->config.has_helper);
+    return (struct tacit_helper_release *)(agent->words + 9 * (size_t)agent->config.arm_count);
+}
+
 static struct round_agent round_of(const struct tacit_phased_agent *state)
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
@@ -85,14 +93,16 @@ static bool config_is_valid(const struct tacit_phased_agent_config *config)
            config->horizon <= TACIT_HORIZON_MAX && config->resend_after_us > 0 &&
            config->resend_after_us <= TACIT_PHASED_PAUSE_US_MAX &&
            config->mechanism.mode == TACIT_PRIVACY_SOUND &&
-           config->mechanism.scale.kind == TACIT_SCALE_STEPS;
+           config->mechanism.scale.kind == TACIT_SCALE_STEPS &&
+           (!config->has_helper || config->has_grants);
 }
 
 size_t tacit_phased_agent_size(const struct tacit_phased_agent_config *config)
 {
     if (!config_is_valid(config))
         return 0;
-    return sizeof(struct tacit_phased_agent) + 9 * (size_t)config->arm_count * sizeof(uint64_t);
+    return sizeof(struct tacit_phased_agent) + 9 * (size_t)config->arm_count * sizeof(uint64_t) +
+           (config->has_helper ? sizeof(struct tacit_helper_release) : 0);
 }
 
 /* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
@@ -112,6 +122,7 @@ static void copy_config(struct tacit_phased_agent_config *copy,
     copy->pulls_min = config->pulls_min;
     copy->has_grants = config->has_grants;
     memcpy(copy->domain, config->domain, sizeof copy->domain);
+    copy->has_helper = config->has_helper;
 }
 
 enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
@@ -247,6 +258,7 @@ static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kin
     if (kind == TACIT_PHASED_REPORT) {
         update->message.block_count = agent->block_count;
         update->message.sums = noised_of(agent);
+        update->message.masked = agent->config.has_helper ? masked_of(agent) : NULL;
     }
 }
 
@@ -283,35 +295,66 @@ static enum tacit_status add_noise(struct tacit_phased_agent *agent,
     return TACIT_OK;
 }
 
+/* For the two: of the sums nothing is left that the hub could read. */
+static enum tacit_status mask(struct tacit_phased_agent *agent,
+                              const struct tacit_phased_aggregators *aggregators,
+                              const struct tacit_entropy *keys)
+{
+    TACIT_ASSERT(aggregators != NULL);
+    struct tacit_helper_round round = {.term = agent->term,
+                                       .round = agent->round,
+                                       .count = agent->block_count,
+                                       .epsilon_nano = aggregators->epsilon_nano};
+    tacit_phased_plan_digest(ordered_of(agent), agent->block_count, round.order);
+    enum tacit_status const status =
+        tacit_helper_mask(aggregators->run, &round, agent->config.agent_id, aggregators->keys, keys,
+                          (uint64_t *)noised_of(agent), masked_of(agent));
+    return status == TACIT_INVALID ? TACIT_ENTROPY : status; /* sealing failed: tried again */
+}
+
 /* Commits to the draw. Errors: TACIT_ENTROPY. */
-static enum tacit_status commit(struct tacit_phased_agent *agent, const struct tacit_entropy *keys)
+static enum tacit_status commit(struct tacit_phased_agent *agent,
+                                const struct tacit_phased_aggregators *aggregators,
+                                const struct tacit_entropy *keys)
 {
     struct round_agent const round = round_of(agent);
     uint8_t digest[TACIT_SHA256_BYTES];
-    phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
+    if (agent->config.has_helper) {
+        if (mask(agent, aggregators, keys) != TACIT_OK)
+            return TACIT_ENTROPY;
+        tacit_helper_release_digest(masked_of(agent), digest);
+    } else {
+        phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
+    }
     return round_agent_commit(&round, digest, keys);
 }
 
 /* 1: one sum a block, all or none, noised once; what it costs is spent with it. After this nothing
  * of the exact sums is left. */
-static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tacit_entropy *entropy,
-                              const struct tacit_entropy *keys)
+static enum tacit_status draw(struct tacit_phased_agent *agent,
+                              const struct tacit_phased_event *event,
+                              const struct tacit_entropy *entropy)
 {
+    const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     TACIT_ASSERT(agent->phase == PHASE_RELEASING);
     TACIT_ASSERT(agent->left_count == 0);
     struct tacit_ledger ledger = agent->ledger;
+    uint64_t const cost_nano = agent->config.has_helper
+                                   ? event->aggregators->epsilon_nano
+                                   : tacit_mechanism_cost_nano(&agent->config.mechanism);
     enum tacit_status status =
-        tacit_ledger_spend(&ledger, agent->number_base + agent->round,
-                           tacit_mechanism_cost_nano(&agent->config.mechanism));
+        tacit_ledger_spend(&ledger, agent->number_base + agent->round, cost_nano);
     if (status != TACIT_OK) {
         round_play_set_phase(&agent->play, PHASE_HALTED);
         return TACIT_BUDGET;
     }
     status = add_noise(agent, entropy);
     if (status == TACIT_OK && agent->config.has_grants)
-        status = commit(agent, keys);
+        status = commit(agent, event->aggregators, keys);
     if (status != TACIT_OK) {
         memset(noised_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+        if (agent->config.has_helper)
+            memset(masked_of(agent), 0, sizeof(struct tacit_helper_release));
         return status;
     }
     memset(exact_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
@@ -325,7 +368,7 @@ static void add_released(struct tacit_phased_agent *agent)
 {
     TACIT_ASSERT(agent->release_round == agent->round);
     TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
-    for (uint32_t i = 0; i < agent->block_count; i++) {
+    for (uint32_t i = 0; i < agent->block_count && !agent->config.has_helper; i++) {
         uint32_t const arm = ordered_of(agent)[i].arm;
         released_sums_of(agent)[arm] += noised_of(agent)[i];
         released_pulls_of(agent)[arm] += ordered_of(agent)[i].count;
@@ -338,8 +381,7 @@ static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
                                      const struct tacit_entropy *entropy,
                                      struct tacit_phased_update *update)
 {
-    enum tacit_status const status =
-        draw(agent, entropy, event->keys == NULL ? entropy : event->keys);
+    enum tacit_status const status = draw(agent, event, entropy);
     if (status != TACIT_OK)
         return status;
     if (agent->config.has_grants) {
@@ -746,7 +788,9 @@ static bool released_is_possible(struct tacit_phased_agent *agent)
     bool const is_drawn = agent->draw_round == agent->round && agent->round > 0;
     for (uint32_t i = 0; i < agent->block_count; i++) {
         union tacit_sum const sum = {.steps = noised_of(agent)[i]};
-        if (is_drawn ? !tacit_mechanism_plausible(mechanism, sum, ordered_of(agent)[i].count, 1)
+        bool const is_masked = agent->config.has_helper; /* it may be anything */
+        if (is_drawn ? !is_masked &&
+                           !tacit_mechanism_plausible(mechanism, sum, ordered_of(agent)[i].count, 1)
                      : sum.steps != 0)
             return false;
     }
@@ -790,6 +834,8 @@ static uint32_t exploit_arm(struct tacit_phased_agent *agent)
     bool is_known = false;
     if (agent->leader != TACIT_NO_ARM)
         return agent->leader;
+    if (agent->config.has_helper && agent->block_count > 0) /* in turn */
+        return (uint32_t)ordered_of(agent)[agent->pull_count % agent->block_count].arm;
     for (uint32_t i = 0; i < agent->block_count; i++) {
         uint32_t const arm = (uint32_t)ordered_of(agent)[i].arm;
         uint64_t const pulls = released_pulls_of(agent)[arm];

@@ -77,7 +77,8 @@ static struct round_hub round_of(struct tacit_phased_hub *hub)
                               .site_count = agents,
                               .round = hub->desk.phase == ROUND_NEW ? 0 : order_round(&judge),
                               .round_max = TACIT_PHASED_ROUNDS_MAX,
-                              .answers_all = config->answers_all};
+                              .answers_all = config->answers_all,
+                              .may_rest = config->has_helper};
     if (config->has_grants)
         round.holder = round_holder_at((uint64_t *)totals_of(hub) + config->schedule.arm_count,
                                        agents, hub->desk.term > 0);
@@ -90,7 +91,8 @@ static bool config_is_valid(const struct tacit_phased_hub_config *config)
            config->quorum <= config->schedule.agent_count &&
            config->round_timeout_us <= TACIT_PHASED_PAUSE_US_MAX &&
            config->mechanism.mode == TACIT_PRIVACY_SOUND &&
-           config->mechanism.scale.kind == TACIT_SCALE_STEPS;
+           config->mechanism.scale.kind == TACIT_SCALE_STEPS &&
+           (!config->has_helper || config->has_grants);
 }
 
 size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
@@ -118,6 +120,7 @@ static void copy_config(struct tacit_phased_hub_config *copy,
     copy->answers_all = config->answers_all;
     copy->has_grants = config->has_grants;
     memcpy(copy->domain, config->domain, sizeof copy->domain);
+    copy->has_helper = config->has_helper;
 }
 
 enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
@@ -165,6 +168,16 @@ static void await_reports(struct tacit_phased_hub *hub)
     round_hub_await(&round, judge_view(hub).finished);
 }
 
+static void close_by(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,
+                     struct tacit_phased_update *update)
+{
+    TACIT_ASSERT(hub->desk.phase == (hub->config.has_helper ? ROUND_CLOSED : ROUND_COLLECTING));
+    tacit_phased_judge_close(judge_of(hub), agents, totals);
+    await_reports(hub);
+    send_order(hub, TACIT_EVERYONE, update);
+    update->persist = true;
+}
+
 /* 1: per arm of the plan, one integer over those who reported. |sum| < 2^63: M T R < 2^62, and what
  * a site may say is checked. */
 static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
@@ -180,11 +193,22 @@ static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update
          agent = tacit_bits_next(received_of(hub), agents, agent + 1))
         for (uint32_t i = 0; i < blocks; i++)
             totals[i] += row_of(hub, agent)[i];
-    tacit_phased_judge_close(judge_of(hub), hub->desk.covered_count, totals);
+    close_by(hub, hub->desk.covered_count, totals, update);
     memset(totals, 0, blocks * sizeof *totals);
-    await_reports(hub);
-    send_order(hub, TACIT_EVERYONE, update);
-    update->persist = true;
+}
+
+/* The reports are here: with two aggregators their totals are not. */
+static void end_round(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
+{
+    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
+    struct round_hub const round = round_of(hub);
+    if (hub->config.has_helper) {
+        round_hub_close(&round);
+        update->happened |= TACIT_WANTS_TOTALS;
+        update->persist = true;
+    } else {
+        close_round(hub, update);
+    }
 }
 
 /* Reports that suffice once the deadline is over. */
@@ -201,8 +225,12 @@ static enum tacit_status on_start(struct tacit_phased_hub *hub, uint64_t term,
     struct round_hub const round = round_of(hub);
     if (term > hub->desk.term) {
         round_hub_begin_term(&round, term);
+        if (hub->desk.phase == ROUND_CLOSED) /* its reports are of the term before */
+            await_reports(hub);
         update->persist = true;
     }
+    if (hub->desk.phase == ROUND_CLOSED)
+        update->happened |= TACIT_WANTS_TOTALS;
     if (hub->desk.phase == ROUND_NEW) {
         await_reports(hub);
         update->persist = true;
@@ -216,9 +244,10 @@ static enum tacit_status on_start(struct tacit_phased_hub *hub, uint64_t term,
 static bool fits(const struct tacit_phased_hub *hub, const struct tacit_phased_judge_view *judge,
                  const struct tacit_phased_message *report)
 {
-    if (report->sums == NULL || report->block_count != judge->plan_count)
+    if (report->sums == NULL || report->block_count != judge->plan_count ||
+        (report->masked != NULL) != hub->config.has_helper)
         return false;
-    for (uint32_t i = 0; i < report->block_count; i++) {
+    for (uint32_t i = 0; i < report->block_count && !hub->config.has_helper; i++) {
         union tacit_sum const sum = {.steps = report->sums[i]};
         if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
             return false;
@@ -253,6 +282,14 @@ static enum tacit_status on_commit(struct tacit_phased_hub *hub, const struct ro
                               : status;
 }
 
+static void digest_masked(const struct tacit_phased_message *report,
+                          uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_helper_release release = *report->masked;
+    tacit_helper_words_digest((const uint64_t *)report->sums, report->block_count, release.digest);
+    tacit_helper_release_digest(&release, digest);
+}
+
 static enum tacit_status on_report(struct tacit_phased_hub *hub, const struct round_hub *round,
                                    const struct tacit_phased_message *report,
                                    struct tacit_phased_update *update)
@@ -265,7 +302,9 @@ static enum tacit_status on_report(struct tacit_phased_hub *hub, const struct ro
     if (!fits(hub, &judge, report))
         return TACIT_MALFORMED;
     size_t const bytes = report->block_count * sizeof *report->sums;
-    if (hub->config.has_grants)
+    if (hub->config.has_helper)
+        digest_masked(report, digest);
+    else if (hub->config.has_grants)
         phased_release_digest(judge.plan, report->sums, report->block_count, digest);
     verdict = round_hub_open(round, &report->head, digest);
     if (verdict.status != TACIT_OK)
@@ -279,7 +318,7 @@ static enum tacit_status on_report(struct tacit_phased_hub *hub, const struct ro
         return TACIT_MALFORMED; /* two answers to one question */
     }
     if (round_desk_is_complete(&hub->desk, 0, 0, quorum_of(hub)))
-        close_round(hub, update);
+        end_round(hub, update);
     else if (hub->config.answers_all)
         send_order(hub, report->from, update);
     return TACIT_OK;
@@ -316,7 +355,18 @@ static void on_timeout(struct tacit_phased_hub *hub, uint64_t now_us,
         return;
     update->persist = true;
     if (round_desk_expire(&hub->desk, quorum_of(hub)))
-        close_round(hub, update);
+        end_round(hub, update);
+}
+
+void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,
+                            uint64_t now_us, struct tacit_phased_update *update)
+{
+    TACIT_ASSERT(hub->config.has_helper);
+    TACIT_ASSERT(now_us >= hub->desk.now_us);
+    *update = (struct tacit_phased_update){.happened = agents > 0 ? TACIT_CLOSED_ROUND : 0};
+    close_by(hub, agents, totals, update);
+    round_desk_end_step(&hub->desk, now_us, hub->config.round_timeout_us, true, false);
+    update->deadline_us = hub->desk.deadline_us;
 }
 
 /* ---- Public ---- */
@@ -412,7 +462,7 @@ static bool reports_are_possible(struct tacit_phased_hub *hub,
     uint32_t const agents = hub->config.schedule.agent_count;
     for (uint32_t agent = 0; agent < agents; agent++) {
         bool const is_here = tacit_bits_has(received_of(hub), agent);
-        for (uint32_t i = 0; is_here && i < judge->plan_count; i++) {
+        for (uint32_t i = 0; is_here && !hub->config.has_helper && i < judge->plan_count; i++) {
             union tacit_sum const sum = {.steps = row_of(hub, agent)[i]};
             if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
                 return false;

@@ -15,7 +15,8 @@ static size_t sums_bytes(const struct tacit_phased_message *message)
 size_t tacit_phased_message_size(const struct tacit_phased_message *message)
 {
     size_t const commit = message->commit == NULL ? 0 : sizeof *message->commit;
-    return sizeof *message + blocks_bytes(message) + sums_bytes(message) + commit;
+    size_t const masked = message->masked == NULL ? 0 : sizeof *message->masked;
+    return sizeof *message + blocks_bytes(message) + sums_bytes(message) + commit + masked;
 }
 
 const struct tacit_phased_message *
@@ -39,8 +40,25 @@ tacit_phased_message_copy(const struct tacit_phased_message *message, void *memo
     if (message->commit != NULL) {
         memcpy(end, message->commit, sizeof *message->commit);
         copy->commit = (const struct tacit_commit *)(const void *)end;
+        end += sizeof *message->commit;
+    }
+    if (message->masked != NULL) {
+        memcpy(end, message->masked, sizeof *message->masked);
+        copy->masked = (const struct tacit_helper_release *)(const void *)end;
     }
     return copy;
+}
+
+void tacit_phased_plan_digest(const struct tacit_pull_block *blocks, uint32_t block_count,
+                              uint8_t digest[TACIT_SHA256_BYTES])
+{
+    TACIT_IMPLIES(block_count > 0, blocks != NULL);
+    struct tacit_sha256 sha = tacit_sha256_init();
+    for (uint32_t i = 0; i < block_count; i++) {
+        tacit_sha256_update_number(&sha, blocks[i].arm);
+        tacit_sha256_update_number(&sha, blocks[i].count);
+    }
+    tacit_sha256_final(&sha, digest);
 }
 
 void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,
