@@ -126,7 +126,8 @@ int command_main(int argument_count, char **arguments)
         return EXIT_WRONG_INPUT;
     }
     char const *const name = arguments[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+        (strcmp(name, "help") == 0 && argument_count == 2)) {
         print_help(stdout);
         return command_end(name, EXIT_DONE);
     }

@@ -52,6 +52,7 @@ extern const struct command command_pki;
 extern const struct command command_broker_config;
 extern const struct command command_trial;
 extern const struct command command_manual;
+extern const struct command command_help;
 
 /* ---- What an executable says of itself (tacit.c, tacitd.c) ---- */
 

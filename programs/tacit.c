@@ -11,17 +11,10 @@
 
 const char *const program_name = "tacit";
 
-const struct command *const commands_all[] = {&command_run,
-                                              &command_check,
-                                              &command_compare,
-                                              &command_plan,
-                                              &command_evaluate,
-                                              &command_reproduce,
-                                              &command_data,
-                                              &command_bound,
-                                              &command_train,
-                                              &command_manual,
-                                              NULL};
+const struct command *const commands_all[] = {
+    &command_run,      &command_check,     &command_compare, &command_plan,
+    &command_evaluate, &command_reproduce, &command_data,    &command_bound,
+    &command_train,    &command_manual,    &command_help,    NULL};
 
 const struct command_elsewhere commands_elsewhere[] = {
     {"agent", "run the agent of a site"},

@@ -108,9 +108,19 @@ struct tacit_config_topology {
 
 struct config_reader; /* src/config/reader.h */
 struct config_node;   /* src/config/document.h */
+struct config_key;    /* src/config/reader.h */
 struct tacit_config;
 struct tacit_config_coordinator;
 struct tacit_config_agent;
+
+/* The keys of a section; a NULL name ends them, a NULL path a list of sections. */
+struct config_section {
+    const char *path; /* "environment.logged"; "" is the file itself, N a place in a list */
+    const struct config_key *keys;
+};
+
+/* What all experiments have. */
+extern const struct config_section tacit_config_sections[];
 
 /* What the files of a family holds beside what all have. Lists end with NULL; a NULL list
  * has nothing. */
@@ -121,12 +131,12 @@ struct tacit_config_family {
     unsigned networks;           /* bits 1 << enum tacit_config_network: those it runs over */
     unsigned environments;       /* bits 1 << enum tacit_env_kind */
     unsigned modes;              /* bits 1 << enum tacit_privacy_mode */
-    const char *const *sections; /* further keys at the top */
+    /* The keys of `protocol`, of sections of its own, and further ones at the top (path ""), in
+     * `environment` and in `privacy`; src/config/reader.h. */
+    const struct config_section *keys;
     const char *const *own_environments; /* further words of environment.kind: the section is then
                                             the family's to read, all of its keys */
-    const char *const *environment_keys; /* further keys in `environment`, of every kind */
     bool privacy_may_miss;               /* `privacy` may be left out: mode none */
-    const char *const *privacy_keys;     /* further keys in `privacy` */
     bool reads_epsilon;                  /* privacy.epsilon is the family's to read */
     bool takes_trust;                    /* a hub only adds up what leaves: privacy.trust */
     /* Reads the section `protocol`, but for its kind, and the keys above; says what is wrong by

@@ -13,7 +13,6 @@
 #define CHECKPOINTS_MAX 10000u
 #define EPSILON_MAX 1e5
 #define VALUE_MAX 1e9
-#define KEYS_MAX 40u  /* of one section */
 #define KINDS_MAX 20u /* of environments */
 #define BASELINES_MAX 20u
 #define FAMILIES_MAX 30u
@@ -21,19 +20,208 @@
 
 /* ---- Keys ---- */
 
-/* Checks the keys of a section of which the family has some. */
-static void check_keys(struct config_reader *reader, const struct config_node *map,
-                       const char *prefix, const char *const *keys, const char *const *more)
-{
-    const char *all[KEYS_MAX + 1] = {NULL};
-    size_t count = 0;
-    for (size_t i = 0; keys[i] != NULL; i++)
-        all[count++] = keys[i];
-    for (size_t i = 0; more != NULL && more[i] != NULL; i++) {
-        TACIT_ASSERT(count < KEYS_MAX);
-        all[count++] = more[i];
+static const struct config_choice separators[] = {
+    {",", ','}, {";", ';'}, {"tab", '\t'}, {"|", '|'}, {NULL, 0}};
+static const struct config_choice decimals[] = {{".", '.'}, {",", ','}, {NULL, 0}};
+static const struct config_choice encodings[] = {{"utf-8", TACIT_CONFIG_UTF8},
+                                                 {"cp1252", TACIT_CONFIG_CP1252},
+                                                 {"latin1", TACIT_CONFIG_LATIN1},
+                                                 {NULL, 0}};
+static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
+                                              {"random", TACIT_CONFIG_SPLIT_RANDOM},
+                                              {NULL, 0}};
+static const struct config_choice models[] = {
+    {"ridge", TACIT_CONFIG_RIDGE}, {"logistic", TACIT_CONFIG_LOGISTIC}, {NULL, 0}};
+static const struct config_choice intervals[] = {{"student", 0}, {"bootstrap", 1}, {NULL, 0}};
+enum { DRAW_UNIFORM, DRAW_PER_AGENT, DRAW_APART };
+static const struct config_choice draws[] = {{"uniform", DRAW_UNIFORM},
+                                             {"uniform_per_agent", DRAW_PER_AGENT},
+                                             {"apart", DRAW_APART},
+                                             {NULL, 0}};
+static const struct config_choice modes[] = {{"paper", TACIT_PRIVACY_PAPER},
+                                             {"sound", TACIT_PRIVACY_SOUND},
+                                             {"none", TACIT_PRIVACY_NONE},
+                                             {NULL, 0}};
+#define INSIDE                                                                                     \
+    {                                                                                              \
+        0, 1, true, false, false                                                                   \
     }
-    config_reader_keys(reader, map, prefix, all);
+
+static const struct config_key root_keys[] = {
+    {"name", NULL, "of the experiment", CONFIG_TO_TEXT(tacit_config, name)},
+    {"seed", "1", "of all that is drawn", CONFIG_TO_U64(tacit_config, seed, 0, UINT64_MAX)},
+    {"runs", "1", "", CONFIG_TO_U32(tacit_config, run_count, 1, RUNS_MAX)},
+    {"horizon", NULL, "slots; in each an agent pulls one arm",
+     CONFIG_TO_U64(tacit_config, horizon, 1, TACIT_HORIZON_MAX)},
+    {"checkpoints", "50", "points of the regret curve, on a log scale; or their slots",
+     .form = "1 to 10,000, or a list of slots that grow"},
+    {"environment", NULL, "where rewards come from", .form = "a map"},
+    {"agents", NULL, "", CONFIG_TO_U32(tacit_config, agent_count, 1, TACIT_AGENTS_MAX)},
+    {"network", "(star)", "who hears whom", .form = "a map"},
+    {"protocol", NULL, "how they learn together", .form = "a map"},
+    {"privacy", "(must be given where the protocol protects)", "what may leave an agent",
+     .form = "a map"},
+    {"baselines", "", "other ways of playing beside this one, on the same instances",
+     .form = "a list, like [pooled-kl-ucb, alone-ucb1]"},
+    {"cost", "", "what a link costs", .form = "a map"},
+    {NULL}};
+
+static const struct config_key environment_keys[] = {
+    {"kind", NULL, "a constant reward is its mean",
+     .form = "bernoulli, constant, gaussian, logged"},
+    {"means", "", "a column an arm; 1 row (agents alike) or one an agent",
+     .form = "a CSV file without a header"},
+    {"generated", "", "in the place of means", .form = "a map"},
+    {"gaussian", "", "with kind: gaussian", .form = "a map"},
+    {"logged", "", "with kind: logged", .form = "a map"},
+    {NULL}};
+
+static const struct config_key generated_keys[] = {
+    {"arms", NULL, "", CONFIG_TO_U32(tacit_config, generated_arms, 2, TACIT_ARMS_MAX)},
+    {"draw", "uniform",
+     "uniform_per_agent: every agent has means of its own. apart: the last arm has the mean best, "
+     "all others gap less",
+     .choices = draws},
+    {"instance_seed", "(each run has its own means)", "the same means in all runs",
+     CONFIG_TO_U64(tacit_config, instance_seed, 0, UINT64_MAX)},
+    {"best", "", "draw: apart", CONFIG_TO_REAL(tacit_config, generated_best, INSIDE)},
+    {"gap", "", "draw: apart", CONFIG_TO_REAL(tacit_config, generated_gap, INSIDE)},
+    {NULL}};
+
+static const struct config_key gaussian_keys[] = {
+    {"sd", NULL, "standard deviation of a reward",
+     CONFIG_TO_REAL(tacit_config, sd, {0, VALUE_MAX, true, false, false})},
+    {"own", "", "rewards are those of a tacit.Environment in Python, whose means these are",
+     CONFIG_TO_TEXT(tacit_config, source)},
+    {NULL}};
+
+static const struct config_key logged_keys[] = {
+    {"csv", NULL, "the log; relative to this file, or in a data directory",
+     CONFIG_TO_TEXT(tacit_config_log, csv)},
+    {"fallback", "", "means in the place of a log that is nowhere",
+     CONFIG_TO_TEXT(tacit_config_log, fallback)},
+    {"agent", "", "column that says whose row it is; or split",
+     CONFIG_TO_TEXT(tacit_config_log, agent_column)},
+    {"arm", NULL, "which arm a row pulled", .form = "a column, or a list of maps"},
+    {"reward", NULL, "what it brought", .form = "a column of numbers, or a map"},
+    {"split", "", "equal parts as agents", .choices = splits},
+    {"separator", "(recognised)", "a comma, or what the first row has in its place",
+     .choices = separators},
+    {"decimal", "(recognised)", "a comma where semicolons separate and no number has a point",
+     .choices = decimals},
+    {"encoding", "utf-8", "bytes that are none of it are refused", .choices = encodings},
+    {"missing", "drop", "what an empty cell means", .form = "drop, refuse or a map"},
+    {"propensity", "", "probability of each row's choice; with arm: COLUMN",
+     .form = "uniform, a column, or {column: NAME}"},
+    {"contexts", "", "by which rewards are guessed", .form = "a list of columns"},
+    {"policies", "", "that tacit evaluate values", .form = "a list of maps"},
+    {"time", "", "column of a date, also with a time behind it, or of seconds since 1970",
+     CONFIG_TO_TEXT(tacit_config_log, time_column)},
+    {"model", "ridge", "of direct and doubly robust estimates",
+     CONFIG_TO_WORD(tacit_config_log, model, models)},
+    {"switch", "10", "weights above are guessed, in switched estimates",
+     CONFIG_TO_REAL(tacit_config_log, switch_at, {0, INFINITY, true, true, false})},
+    {"interval", "student", "of policies",
+     CONFIG_TO_FLAG(tacit_config_log, is_bootstrapped, intervals)},
+    {NULL}};
+
+static const struct config_key log_arm_keys[] = {
+    {"name", NULL, "of the arm", CONFIG_TO_TEXT(tacit_config_log_arm, name)},
+    {"any", "", "columns of which at least one holds the value", .form = "a list of columns"},
+    {"all", "", "columns that all hold it", .form = "a list of columns"},
+    {"equals", NULL, "the value", CONFIG_TO_TEXT(tacit_config_log_arm, value)},
+    {NULL}};
+
+static const struct config_key log_reward_keys[] = {
+    {"column", NULL, "", CONFIG_TO_TEXT(tacit_config_log, reward_column)},
+    {"equals", "", "the reward is 1 where the column holds it, else 0", .form = "a text"},
+    {"differs", "", "the reward is 0 where the column holds it, else 1", .form = "a text"},
+    {NULL}};
+
+static const struct config_key missing_keys[] = {
+    {"agent", "", "stands in for an empty agent", CONFIG_TO_TEXT(tacit_config_missing, agent)},
+    {"arm", "", "for an empty arm", CONFIG_TO_TEXT(tacit_config_missing, arm)},
+    {"reward", "", "for an empty reward", CONFIG_TO_TEXT(tacit_config_missing, reward)},
+    {NULL}};
+
+static const struct config_key propensity_keys[] = {
+    {"column", NULL, "one that may be called uniform",
+     CONFIG_TO_TEXT(tacit_config_log, propensity_column)},
+    {NULL}};
+
+static const struct config_key policy_keys[] = {
+    {"name", NULL, "", CONFIG_TO_TEXT(tacit_config_policy, name)},
+    {"chosen", "", "column of the arms that it chooses",
+     CONFIG_TO_TEXT(tacit_config_policy, chosen)},
+    {"probabilities", "", "a column an arm", .form = "a list of columns"},
+    {"trained", "", "the arm that the model guesses best",
+     CONFIG_TO_WORD(tacit_config_policy, model, models)},
+    {NULL}};
+
+static const struct config_key privacy_keys[] = {
+    {"mode", NULL, "paper: the paper's letter; sound: epsilon is per reward and holds",
+     .choices = modes},
+    {"epsilon", "(must be given, but for none)",
+     "sound: what one reward loses. paper: a reward loses N times that, N being the agents that "
+     "are averaged",
+     .form = "a number above 0 (sound: from 1e-6) to 100,000, or inf"},
+    {"range", "(0 to 1)", "sound: public bounds of a reward", .form = "two numbers, like [0, 1]"},
+    {"unit", "", "a person whose rewards are counted, in logged rows", .form = "a map"},
+    {"trust", "(one aggregator)", "who adds up what leaves", .form = "a map"},
+    {NULL}};
+
+static const struct config_key unit_keys[] = {
+    {"column", NULL, "says whose row it is", CONFIG_TO_TEXT(tacit_config, unit_column)},
+    {"rewards", NULL, "of one person that enter an agent's part of a run at most",
+     CONFIG_TO_U32(tacit_config, unit_rewards, 1, UINT32_MAX - 1)},
+    {NULL}};
+
+struct trust {
+    uint32_t aggregators;
+    double floor;
+};
+static const struct config_key trust_keys[] = {
+    {"aggregators", NULL, "who add their noise to sums, and do not collude",
+     CONFIG_TO_U32(trust, aggregators, 1, 2)},
+    {"floor", "(none)", "epsilon of the noise that each site keeps adding, in thousandths",
+     CONFIG_TO_REAL(trust, floor, {1e-3, EPSILON_MAX, false, false, false})},
+    {NULL}};
+
+#define COST                                                                                       \
+    {                                                                                              \
+        0, VALUE_MAX, false, false, false                                                          \
+    }
+static const struct config_key cost_keys[] = {
+    {"server_link", "1", "c1 of the paper", CONFIG_TO_REAL(tacit_config, server_link_cost, COST)},
+    {"peer_link", "1", "c2", CONFIG_TO_REAL(tacit_config, peer_link_cost, COST)},
+    {NULL}};
+
+const struct config_section tacit_config_sections[] = {
+    {"", root_keys},
+    {"environment", environment_keys},
+    {"environment.generated", generated_keys},
+    {"environment.gaussian", gaussian_keys},
+    {"environment.logged", logged_keys},
+    {"environment.logged.arm.N", log_arm_keys},
+    {"environment.logged.reward", log_reward_keys},
+    {"environment.logged.missing", missing_keys},
+    {"environment.logged.propensity", propensity_keys},
+    {"environment.logged.policies.N", policy_keys},
+    {"network", config_network_keys},
+    {"network.components.N", config_component_keys},
+    {"privacy", privacy_keys},
+    {"privacy.unit", unit_keys},
+    {"privacy.trust", trust_keys},
+    {"cost", cost_keys},
+    {NULL, NULL}};
+
+/* Refuses keys of a section that neither all experiments nor those of the family have. */
+static void check_keys(struct config_reader *reader, const struct config_node *map,
+                       const char *path, const struct config_key *keys,
+                       const struct tacit_config_family *family)
+{
+    config_reader_known(reader, map, path, keys,
+                        family == NULL ? NULL : config_section_at(family->keys, path));
 }
 
 /* ---- Environment ---- */
@@ -66,16 +254,13 @@ static const char **take_texts(struct config_reader *reader, const struct config
 static void read_log_arm(struct config_reader *reader, const struct config_node *node,
                          struct tacit_config_log_arm *arm)
 {
-    static const char *const keys[] = {"name", "any", "all", "equals", NULL};
     char const *const key = "environment.logged.arm";
     if (node->kind != CONFIG_MAP) {
         config_reader_fail(reader, node, key,
                            "an arm is a map, like {name: insulin, any: [insulin], equals: Steady}");
         return;
     }
-    config_reader_keys(reader, node, key, keys);
-    config_reader_text(reader, node, "environment.logged.arm.name", true, &arm->name);
-    config_reader_text(reader, node, "environment.logged.arm.equals", true, &arm->value);
+    config_reader_table(reader, node, key, log_arm_keys, arm);
     struct config_node const *const any = config_node_member(node, "any");
     struct config_node const *const all = config_node_member(node, "all");
     if ((any == NULL) == (all == NULL)) {
@@ -121,7 +306,6 @@ static void read_log_arms(struct config_reader *reader, const struct config_node
 static void read_log_reward(struct config_reader *reader, const struct config_node *logged,
                             struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"column", "equals", "differs", NULL};
     struct config_node const *const reward = config_node_member(logged, "reward");
     if (reward == NULL || reward->kind == CONFIG_SCALAR) {
         config_reader_text(reader, logged, "environment.logged.reward", true, &log->reward_column);
@@ -129,9 +313,7 @@ static void read_log_reward(struct config_reader *reader, const struct config_no
     }
     if (config_reader_map(reader, logged, "environment.logged.reward", true) == NULL)
         return;
-    config_reader_keys(reader, reward, "environment.logged.reward", keys);
-    config_reader_text(reader, reward, "environment.logged.reward.column", true,
-                       &log->reward_column);
+    config_reader_table(reader, reward, "environment.logged.reward", log_reward_keys, log);
     struct config_node const *const differs = config_node_member(reward, "differs");
     log->reward_differs = differs != NULL;
     if (differs != NULL && config_node_member(reward, "equals") != NULL)
@@ -147,13 +329,6 @@ static void read_log_reward(struct config_reader *reader, const struct config_no
 static void read_dialect(struct config_reader *reader, const struct config_node *logged,
                          struct tacit_config_log *log)
 {
-    static const struct config_choice separators[] = {
-        {",", ','}, {";", ';'}, {"tab", '\t'}, {"|", '|'}, {NULL, 0}};
-    static const struct config_choice decimals[] = {{".", '.'}, {",", ','}, {NULL, 0}};
-    static const struct config_choice encodings[] = {{"utf-8", TACIT_CONFIG_UTF8},
-                                                     {"cp1252", TACIT_CONFIG_CP1252},
-                                                     {"latin1", TACIT_CONFIG_LATIN1},
-                                                     {NULL, 0}};
     int separator = 0;
     int decimal = 0;
     int encoding = TACIT_CONFIG_UTF8;
@@ -174,10 +349,6 @@ static void read_dialect(struct config_reader *reader, const struct config_node 
 static void read_missing(struct config_reader *reader, const struct config_node *logged,
                          struct tacit_config_missing *missing)
 {
-    static const struct config_key table[] = {
-        CONFIG_TEXT_KEY(tacit_config_missing, "agent", false, agent),
-        CONFIG_TEXT_KEY(tacit_config_missing, "arm", false, arm),
-        CONFIG_TEXT_KEY(tacit_config_missing, "reward", false, reward), CONFIG_OTHER_KEY(NULL)};
     static const struct config_choice words[] = {{"drop", 0}, {"refuse", 1}, {NULL, 0}};
     struct config_node const *const node = config_node_member(logged, "missing");
     int is_refused = 0;
@@ -189,22 +360,19 @@ static void read_missing(struct config_reader *reader, const struct config_node 
     }
     if (config_reader_map(reader, logged, "environment.logged.missing", true) == NULL)
         return;
-    config_reader_table(reader, node, "environment.logged.missing", table, missing);
+    config_reader_table(reader, node, "environment.logged.missing", missing_keys, missing);
 }
 
 /* uniform, the name of a column, or {column: NAME}, for one that is called uniform. */
 static void read_propensity(struct config_reader *reader, const struct config_node *logged,
                             struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"column", NULL};
     char const *const key = "environment.logged.propensity";
     struct config_node const *const node = config_node_member(logged, "propensity");
     if (node == NULL)
         return;
     if (node->kind == CONFIG_MAP) {
-        config_reader_keys(reader, node, key, keys);
-        config_reader_text(reader, node, "environment.logged.propensity.column", true,
-                           &log->propensity_column);
+        config_reader_table(reader, node, key, propensity_keys, log);
     } else {
         config_reader_text(reader, logged, key, true, &log->propensity_column);
         log->is_uniform =
@@ -217,25 +385,16 @@ static void read_propensity(struct config_reader *reader, const struct config_no
                            "with 'arm: COLUMN'");
 }
 
-static const struct config_choice models[] = {
-    {"ridge", TACIT_CONFIG_RIDGE}, {"logistic", TACIT_CONFIG_LOGISTIC}, {NULL, 0}};
-
 static void read_policy(struct config_reader *reader, const struct config_node *node,
                         const struct tacit_config_log *log, struct tacit_config_policy *policy)
 {
-    static const struct config_key table[] = {
-        CONFIG_TEXT_KEY(tacit_config_policy, "name", true, name),
-        CONFIG_TEXT_KEY(tacit_config_policy, "chosen", false, chosen),
-        CONFIG_OTHER_KEY("probabilities"),
-        CONFIG_WORD_KEY(tacit_config_policy, "trained", false, model, models),
-        CONFIG_OTHER_KEY(NULL)};
     char const *const key = "environment.logged.policies";
     if (node->kind != CONFIG_MAP) {
         config_reader_fail(reader, node, key,
                            "a policy is a map, like {name: by rule, chosen: COLUMN}");
         return;
     }
-    config_reader_table(reader, node, key, table, policy);
+    config_reader_table(reader, node, key, policy_keys, policy);
     struct config_node const *const columns = config_node_member(node, "probabilities");
     if (columns != NULL && reader->status == TACIT_OK)
         policy->probabilities =
@@ -284,19 +443,10 @@ static void read_policies(struct config_reader *reader, const struct config_node
                           struct tacit_config_log *log)
 {
     struct config_node const *const contexts = config_node_member(logged, "contexts");
-    static const struct config_choice intervals[] = {{"student", 0}, {"bootstrap", 1}, {NULL, 0}};
     struct config_node const *const list = config_node_member(logged, "policies");
-    int interval = 0;
-    log->switch_at = 10;
     if (contexts != NULL && reader->status == TACIT_OK)
         log->contexts =
             take_texts(reader, contexts, "environment.logged.contexts", &log->context_count);
-    config_reader_choice(reader, logged, "environment.logged.model", false, models, &log->model);
-    config_reader_number(reader, logged, "environment.logged.switch", false,
-                         (struct config_range){0, INFINITY, true, true, false}, &log->switch_at);
-    config_reader_choice(reader, logged, "environment.logged.interval", false, intervals,
-                         &interval);
-    log->is_bootstrapped = interval == 1;
     if (list == NULL || reader->status != TACIT_OK)
         return;
     for (const struct config_node *node = list->first; node != NULL; node = node->next)
@@ -320,22 +470,12 @@ static void read_policies(struct config_reader *reader, const struct config_node
 static void read_log(struct config_reader *reader, const struct config_node *environment,
                      struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"csv",        "fallback",  "agent",    "arm",      "reward",
-                                       "split",      "separator", "decimal",  "encoding", "missing",
-                                       "propensity", "contexts",  "policies", "time",     "model",
-                                       "switch",     "interval",  NULL};
-    static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
-                                                  {"random", TACIT_CONFIG_SPLIT_RANDOM},
-                                                  {NULL, 0}};
     struct config_node const *const logged =
         config_reader_map(reader, environment, "environment.logged", true);
     if (logged == NULL)
         return;
     int split = TACIT_CONFIG_SPLIT_NONE;
-    config_reader_keys(reader, logged, "environment.logged", keys);
-    config_reader_text(reader, logged, "environment.logged.csv", true, &log->csv);
-    config_reader_text(reader, logged, "environment.logged.fallback", false, &log->fallback);
-    config_reader_text(reader, logged, "environment.logged.agent", false, &log->agent_column);
+    config_reader_table(reader, logged, "environment.logged", logged_keys, log);
     config_reader_choice(reader, logged, "environment.logged.split", false, splits, &split);
     log->split = (enum tacit_config_split)split;
     if (reader->status == TACIT_OK &&
@@ -352,7 +492,6 @@ static void read_log(struct config_reader *reader, const struct config_node *env
     read_dialect(reader, logged, log);
     read_missing(reader, logged, &log->missing);
     read_propensity(reader, logged, log);
-    config_reader_text(reader, logged, "environment.logged.time", false, &log->time_column);
     read_policies(reader, logged, log);
     if (reader->status == TACIT_OK && log->missing.arm != NULL && log->arms != NULL)
         config_reader_fail(reader, logged, "environment.logged.missing.arm",
@@ -362,13 +501,11 @@ static void read_log(struct config_reader *reader, const struct config_node *env
                            "the agents are parts of the file here; no column names them");
 }
 
-enum { DRAW_UNIFORM, DRAW_PER_AGENT, DRAW_APART };
-
 /* One arm is ahead of all others, which are alike: the hardest instance with this gap. */
 static void read_apart(struct config_reader *reader, const struct config_node *generated,
                        struct tacit_config *config)
 {
-    struct config_range const range = {.min = 0, .max = 1, .min_is_open = true};
+    struct config_range const range = INSIDE;
     config->generated_apart = true;
     config->has_instance_seed = true;
     config_reader_idle(reader, generated, "environment.generated.instance_seed", true,
@@ -386,19 +523,12 @@ static void read_apart(struct config_reader *reader, const struct config_node *g
 static void read_generated(struct config_reader *reader, const struct config_node *environment,
                            struct tacit_config *config)
 {
-    static const char *const keys[] = {"arms", "draw", "instance_seed", "best", "gap", NULL};
-    static const struct config_choice draws[] = {{"uniform", DRAW_UNIFORM},
-                                                 {"uniform_per_agent", DRAW_PER_AGENT},
-                                                 {"apart", DRAW_APART},
-                                                 {NULL, 0}};
     struct config_node const *const generated =
         config_reader_map(reader, environment, "environment.generated", false);
     int draw = DRAW_UNIFORM;
     if (generated == NULL)
         return;
-    config_reader_keys(reader, generated, "environment.generated", keys);
-    config_reader_u32(reader, generated, "environment.generated.arms", true, 2, TACIT_ARMS_MAX,
-                      &config->generated_arms);
+    config_reader_table(reader, generated, "environment.generated", generated_keys, config);
     config_reader_choice(reader, generated, "environment.generated.draw", false, draws, &draw);
     if (draw == DRAW_APART) {
         read_apart(reader, generated, config);
@@ -408,8 +538,6 @@ static void read_generated(struct config_reader *reader, const struct config_nod
                        "belongs to draw: apart");
     config_reader_idle(reader, generated, "environment.generated.gap", true,
                        "belongs to draw: apart");
-    config_reader_u64(reader, generated, "environment.generated.instance_seed", false, 0,
-                      UINT64_MAX, &config->instance_seed);
     config->has_instance_seed = config_node_member(generated, "instance_seed") != NULL;
     config->generated_per_agent = draw == DRAW_PER_AGENT;
 }
@@ -417,13 +545,10 @@ static void read_generated(struct config_reader *reader, const struct config_nod
 static void read_gaussian(struct config_reader *reader, const struct config_node *environment,
                           struct tacit_config *config)
 {
-    static const struct config_key table[] = {
-        CONFIG_REAL_KEY(tacit_config, "sd", true, sd, {0, VALUE_MAX, true, false, false}),
-        CONFIG_TEXT_KEY(tacit_config, "own", false, source), CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const gaussian =
         config_reader_map(reader, environment, "environment.gaussian", true);
     if (gaussian != NULL)
-        config_reader_table(reader, gaussian, "environment.gaussian", table, config);
+        config_reader_table(reader, gaussian, "environment.gaussian", gaussian_keys, config);
 }
 
 /* Kinds of all families, by enum tacit_env_kind. */
@@ -461,7 +586,6 @@ static bool read_environment_kind(struct config_reader *reader,
 static void read_environment(struct config_reader *reader, const struct config_node *root,
                              struct tacit_config *config)
 {
-    static const char *const keys[] = {"kind", "means", "generated", "gaussian", "logged", NULL};
     struct config_node const *const environment =
         config_reader_map(reader, root, "environment", true);
     if (environment == NULL)
@@ -470,7 +594,7 @@ static void read_environment(struct config_reader *reader, const struct config_n
     enum tacit_env_kind const kind = config->environment;
     if (!is_ours)
         return;
-    check_keys(reader, environment, "environment", keys, config->family->environment_keys);
+    check_keys(reader, environment, "environment", environment_keys, config->family);
     if (kind == TACIT_ENV_LOGGED) {
         config_reader_idle(reader, environment, "environment.means", true,
                            "belongs to kind: bernoulli, constant or gaussian");
@@ -557,15 +681,11 @@ static void read_reward_range(struct config_reader *reader, const struct config_
 static void read_unit(struct config_reader *reader, const struct config_node *privacy,
                       struct tacit_config *config)
 {
-    static const char *const keys[] = {"column", "rewards", NULL};
     struct config_node const *const unit =
         config_reader_map(reader, privacy, "privacy.unit", false);
     if (unit == NULL)
         return;
-    config_reader_keys(reader, unit, "privacy.unit", keys);
-    config_reader_text(reader, unit, "privacy.unit.column", true, &config->unit_column);
-    config_reader_u32(reader, unit, "privacy.unit.rewards", true, 1, UINT32_MAX - 1,
-                      &config->unit_rewards);
+    config_reader_table(reader, unit, "privacy.unit", unit_keys, config);
     if (config->privacy == TACIT_PRIVACY_NONE)
         config_reader_fail(reader, unit, "privacy.unit",
                            "belongs to modes that protect; nothing is noised here");
@@ -580,22 +700,17 @@ static void read_unit(struct config_reader *reader, const struct config_node *pr
 static void read_trust(struct config_reader *reader, const struct config_node *privacy,
                        struct tacit_config *config)
 {
-    static const char *const keys[] = {"aggregators", "floor", NULL};
-    struct config_range const range = {.min = 1e-3, .max = EPSILON_MAX};
     struct config_node const *const trust =
         config_reader_map(reader, privacy, "privacy.trust", false);
-    uint32_t aggregators = 1;
-    double floor = 0;
+    struct trust values = {.aggregators = 1};
     if (trust == NULL)
         return;
-    config_reader_keys(reader, trust, "privacy.trust", keys);
-    config_reader_u32(reader, trust, "privacy.trust.aggregators", true, 1, 2, &aggregators);
-    config_reader_number(reader, trust, "privacy.trust.floor", false, range, &floor);
-    double const milli = nearbyint(floor * 1e3);
-    if (fabs(milli - floor * 1e3) > 1e-6)
+    config_reader_table(reader, trust, "privacy.trust", trust_keys, &values);
+    double const milli = nearbyint(values.floor * 1e3);
+    if (fabs(milli - values.floor * 1e3) > 1e-6)
         config_reader_fail(reader, trust, "privacy.trust.floor",
                            "is counted in thousandths; allowed: 0.001, 0.002, ..");
-    if (aggregators < 2 || reader->status != TACIT_OK)
+    if (values.aggregators < 2 || reader->status != TACIT_OK)
         return;
     if (!config->family->takes_trust)
         config_reader_fail(reader, trust, "privacy.trust",
@@ -605,20 +720,17 @@ static void read_trust(struct config_reader *reader, const struct config_node *p
     else if (config->privacy != TACIT_PRIVACY_SOUND)
         config_reader_fail(reader, trust, "privacy.trust", "belongs to mode: sound");
     else
-        config->floor_milli = floor > 0 ? (uint32_t)milli : TACIT_NO_FLOOR;
+        config->floor_milli = values.floor > 0 ? (uint32_t)milli : TACIT_NO_FLOOR;
 }
 
 /* One of the modes that the family has. */
 static void read_mode(struct config_reader *reader, const struct config_node *privacy,
                       struct tacit_config *config)
 {
-    static const struct config_choice modes[] = {{"paper", TACIT_PRIVACY_PAPER},
-                                                 {"sound", TACIT_PRIVACY_SOUND},
-                                                 {"none", TACIT_PRIVACY_NONE}};
-    struct config_choice allowed[sizeof modes / sizeof modes[0] + 1] = {{NULL, 0}};
+    struct config_choice allowed[sizeof modes / sizeof modes[0]] = {{NULL, 0}};
     size_t count = 0;
     int mode = TACIT_PRIVACY_NONE;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+    for (size_t i = 0; modes[i].name != NULL; i++)
         if ((config->family->modes & (1u << (unsigned)modes[i].value)) != 0)
             allowed[count++] = modes[i];
     allowed[count] = (struct config_choice){NULL, 0};
@@ -629,14 +741,13 @@ static void read_mode(struct config_reader *reader, const struct config_node *pr
 static void read_privacy(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config *config)
 {
-    static const char *const keys[] = {"mode", "epsilon", "range", "unit", "trust", NULL};
     bool const may_miss =
         config->family->modes == 1u << TACIT_PRIVACY_NONE || config->family->privacy_may_miss;
     struct config_node const *const privacy = config_reader_map(reader, root, "privacy", !may_miss);
     config->epsilon = INFINITY;
     if (privacy == NULL)
         return;
-    check_keys(reader, privacy, "privacy", keys, config->family->privacy_keys);
+    check_keys(reader, privacy, "privacy", privacy_keys, config->family);
     read_mode(reader, privacy, config);
     int const mode = (int)config->privacy;
     if (!config->family->reads_epsilon)
@@ -660,15 +771,8 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
 static void read_cost(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
-    static const struct config_key table[] = {
-        CONFIG_REAL_KEY(tacit_config, "server_link", false, server_link_cost,
-                        {0, VALUE_MAX, false, false, false}),
-        CONFIG_REAL_KEY(tacit_config, "peer_link", false, peer_link_cost,
-                        {0, VALUE_MAX, false, false, false}),
-        CONFIG_OTHER_KEY(NULL)};
-    struct config_node const *const cost = config_reader_map(reader, root, "cost", false);
-    if (cost != NULL)
-        config_reader_table(reader, cost, "cost", table, config);
+    config_reader_table(reader, config_reader_map(reader, root, "cost", false), "cost", cost_keys,
+                        config);
 }
 
 static void read_checkpoint_list(struct config_reader *reader, const struct config_node *list,
@@ -786,17 +890,10 @@ static void read_experiment(struct config_reader *reader,
                             const struct tacit_config_family *const *families,
                             struct tacit_config *config)
 {
-    static const char *const keys[] = {
-        "name",    "seed",     "runs",    "horizon",   "checkpoints", "environment", "agents",
-        "network", "protocol", "privacy", "baselines", "cost",        NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config->family = find_family(root, families);
-    check_keys(reader, root, "", keys, config->family == NULL ? NULL : config->family->sections);
-    config_reader_text(reader, root, "name", true, &config->name);
-    config_reader_u64(reader, root, "seed", false, 0, UINT64_MAX, &config->seed);
-    config_reader_u32(reader, root, "runs", false, 1, RUNS_MAX, &config->run_count);
-    config_reader_u64(reader, root, "horizon", true, 1, TACIT_HORIZON_MAX, &config->horizon);
-    config_reader_u32(reader, root, "agents", true, 1, TACIT_AGENTS_MAX, &config->agent_count);
+    check_keys(reader, root, "", root_keys, config->family);
+    config_reader_values(reader, root, "", root_keys, config);
     read_checkpoints(reader, root, config);
     read_topology(reader, root, config);
     if (config->family == NULL) {
@@ -822,13 +919,7 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
     error->text[0] = '\0';
     if (made == NULL)
         return TACIT_MEMORY;
-    *made = (struct tacit_config){.seed = 1,
-                                  .run_count = 1,
-                                  .checkpoint_count = 50,
-                                  .lo = 0,
-                                  .hi = 1,
-                                  .server_link_cost = 1,
-                                  .peer_link_cost = 1};
+    *made = (struct tacit_config){.checkpoint_count = 50, .hi = 1};
     enum tacit_status status = config_document_read(&made->document, path, error);
     for (uint32_t i = 0; i < set_count && status == TACIT_OK; i++)
         status = config_document_set(made->document, settings[i], error);

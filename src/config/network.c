@@ -10,8 +10,62 @@
 /* Kinds of networks that are not one graph; graphs have the number of their kind. */
 enum { KIND_STAR = -4, KIND_HYBRID, KIND_ALONE, KIND_BROADCAST };
 
+#define CHANCE                                                                                     \
+    {                                                                                              \
+        0, 1, false, false, false                                                                  \
+    }
+
+static const struct config_choice kinds[] = {{"star", KIND_STAR},
+#define X(kind, text) {text, kind},
+                                             TACIT_GRAPH_KIND_LIST(X)
+#undef X
+                                                 {"hybrid", KIND_HYBRID},
+                                             {"alone", KIND_ALONE},
+                                             {"broadcast", KIND_BROADCAST},
+                                             {NULL, 0}};
+static const struct config_choice component_kinds[] = {
+#define X(kind, text) {text, kind},
+    TACIT_GRAPH_KIND_LIST(X)
+#undef X
+        {NULL, 0}};
+
 #define GRAPH_KEYS                                                                                 \
-    "rows", "edge_probability", "degree", "rewiring_probability", "graph_seed", "file"
+    {"rows", "(as square as it can be)", "grid: a divisor of the agents",                          \
+     .form = "a number from 1"},                                                                   \
+        {"edge_probability", "(2 ln n / n)", "random: G(n, p), given that it is connected",        \
+         .range = CHANCE},                                                                         \
+        {"degree", "(must be given)",                                                              \
+         "regular: neighbours of each; small-world: of the ring, on both sides together",          \
+         .form = "a number; n times it is even"},                                                  \
+        {"rewiring_probability", "(must be given)", "small-world", .range = CHANCE},               \
+        {"graph_seed", "(the experiment's seed)",                                                  \
+         "random, regular, small-world: a graph is drawn once for all runs",                       \
+         .form = "0 to 2^64 - 1"},                                                                 \
+    {                                                                                              \
+        "file", "(must be given)",                                                                 \
+            "edges: two agents a line, with a comma or blanks between them, # comments; an edge "  \
+            "that comes again, in either direction, counts once",                                  \
+            .form = "a file"                                                                       \
+    }
+
+const struct config_key config_network_keys[] = {
+    {"kind", NULL,
+     "star: agents around a server; star-graph to edges: peers over a graph; hybrid: components of "
+     "peers, each with a sink, and a server above; alone: nothing is sent; broadcast: everybody "
+     "hears everybody",
+     .choices = kinds},
+    {"components", "(must be given)", "hybrid: one after the other; their agents are all agents",
+     .form = "a list of maps"},
+    GRAPH_KEYS,
+    {NULL}};
+
+const struct config_key config_component_keys[] = {
+    {"agents", NULL, "", CONFIG_TO_U32(tacit_config_graph, spec.agent_count, 1, TACIT_AGENTS_MAX)},
+    {"count", "1", "so many such components, each a draw of its own if it is random",
+     CONFIG_TO_U32(tacit_config_graph, count, 1, TACIT_AGENTS_MAX)},
+    {"kind", "(must be given, but for one agent)", "as of a network", .choices = component_kinds},
+    GRAPH_KEYS,
+    {NULL}};
 
 /* The longer name of a key: that of its section before it. */
 struct key {
@@ -95,7 +149,7 @@ static void check_graph(struct config_reader *reader, const struct config_node *
 static void read_graph(struct config_reader *reader, const struct config_node *map,
                        const char *section, struct tacit_config_graph *graph)
 {
-    static const struct config_range chance = {0, 1, false, false, false};
+    static const struct config_range chance = CHANCE;
     struct tacit_graph_spec *const spec = &graph->spec;
     bool const has_degree =
         spec->kind == TACIT_GRAPH_REGULAR || spec->kind == TACIT_GRAPH_SMALL_WORLD;
@@ -137,25 +191,15 @@ static struct tacit_config_graph *allocate_graphs(struct config_reader *reader, 
 static void read_component(struct config_reader *reader, const struct config_node *map,
                            const char *section, struct tacit_config_graph *graph)
 {
-    static const char *const keys[] = {"agents", "count", "kind", GRAPH_KEYS, NULL};
-    static const struct config_choice kinds[] = {
-#define X(kind, text) {text, kind},
-        TACIT_GRAPH_KIND_LIST(X)
-#undef X
-            {NULL, 0}};
     int kind = TACIT_GRAPH_COMPLETE; /* of one agent */
     if (map->kind != CONFIG_MAP) {
         config_reader_fail(reader, map, section,
                            "a component is a map, like {agents: 20, kind: ring}");
         return;
     }
-    config_reader_keys(reader, map, section, keys);
-    config_reader_u32(reader, map, key_in(section, "agents").text, true, 1, TACIT_AGENTS_MAX,
-                      &graph->spec.agent_count);
-    config_reader_u32(reader, map, key_in(section, "count").text, false, 1, TACIT_AGENTS_MAX,
-                      &graph->count);
+    config_reader_table(reader, map, section, config_component_keys, graph);
     config_reader_choice(reader, map, key_in(section, "kind").text, graph->spec.agent_count > 1,
-                         kinds, &kind);
+                         component_kinds, &kind);
     graph->spec.kind = (enum tacit_graph_kind)kind;
     if (reader->status == TACIT_OK)
         read_graph(reader, map, section, graph);
@@ -217,26 +261,17 @@ static void read_components(struct config_reader *reader, const struct config_no
 
 static void read_kind(struct config_reader *reader, const struct config_node *network, int *kind)
 {
-    static const struct config_choice kinds[] = {{"star", KIND_STAR},
-#define X(kind, text) {text, kind},
-                                                 TACIT_GRAPH_KIND_LIST(X)
-#undef X
-                                                     {"hybrid", KIND_HYBRID},
-                                                 {"alone", KIND_ALONE},
-                                                 {"broadcast", KIND_BROADCAST},
-                                                 {NULL, 0}};
     config_reader_choice(reader, network, "network.kind", true, kinds, kind);
 }
 
 void config_read_network(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config_topology *config)
 {
-    static const char *const keys[] = {"kind", "components", GRAPH_KEYS, NULL};
     struct config_node const *const network = config_reader_map(reader, root, "network", false);
     int kind = KIND_STAR;
     if (network == NULL)
         return;
-    config_reader_keys(reader, network, "network", keys);
+    config_reader_known(reader, network, "network", config_network_keys, NULL);
     read_kind(reader, network, &kind);
     if (reader->status != TACIT_OK)
         return;

@@ -7,4 +7,7 @@
 /* Reads and checks it. Requires: agent_count is known. */
 void config_read_network(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config_topology *network);
+
+extern const struct config_key config_network_keys[];
+extern const struct config_key config_component_keys[];
 #endif

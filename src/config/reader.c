@@ -218,7 +218,7 @@ static bool parse_decimal(const char *text, double *value)
     return *end == '\0' && end != text && isfinite(*value);
 }
 
-static void describe_range(struct config_range range, char *text, size_t capacity)
+void config_range_text(struct config_range range, char *text, size_t capacity)
 {
     TACIT_ASSERT(capacity > 0);
     char const *const to = range.max_is_open   ? (range.min_is_open ? " and below " : " to below ")
@@ -237,7 +237,7 @@ bool config_reader_real(struct config_reader *reader, const struct config_node *
     TACIT_ASSERT(value != NULL);
     char allowed[120];
     double number;
-    describe_range(range, allowed, sizeof allowed);
+    config_range_text(range, allowed, sizeof allowed);
     if (reader->status != TACIT_OK || !is_scalar(reader, node, key, allowed))
         return false;
     if (range.infinity_is_allowed && is_infinity(node->text)) {
@@ -318,8 +318,7 @@ void config_reader_u32(struct config_reader *reader, const struct config_node *m
     *value = (uint32_t)wide;
 }
 
-/* Their names, with commas between them. */
-static void list_choices(const struct config_choice *choices, char *list, size_t size)
+void config_choices_text(const struct config_choice *choices, char *list, size_t size)
 {
     size_t used = 0;
     TACIT_ASSERT(size > 0);
@@ -339,7 +338,7 @@ void config_reader_choice(struct config_reader *reader, const struct config_node
     char list[300];
     char one_of[320];
     struct config_node const *const node = find(reader, map, key, is_required);
-    list_choices(choices, list, sizeof list);
+    config_choices_text(choices, list, sizeof list);
     (void)snprintf(one_of, sizeof one_of, "one word of %s", list);
     if (node == NULL || !is_scalar(reader, node, key, one_of))
         return;
@@ -360,54 +359,90 @@ void config_reader_choice(struct config_reader *reader, const struct config_node
 static void read_key(struct config_reader *reader, const struct config_node *map, const char *name,
                      const struct config_key *key, void *value)
 {
+    bool const is_needed = key->absent == NULL;
     int choice;
     switch (key->type) {
     case CONFIG_OTHER:
         break;
     case CONFIG_U32:
-        config_reader_u32(reader, map, name, key->is_required, (uint32_t)key->least,
-                          (uint32_t)key->most, value);
+        config_reader_u32(reader, map, name, is_needed, (uint32_t)key->least, (uint32_t)key->most,
+                          value);
         break;
     case CONFIG_U64:
-        config_reader_u64(reader, map, name, key->is_required, key->least, key->most, value);
+        config_reader_u64(reader, map, name, is_needed, key->least, key->most, value);
         break;
     case CONFIG_REAL:
-        config_reader_number(reader, map, name, key->is_required, key->range, value);
+        config_reader_number(reader, map, name, is_needed, key->range, value);
         break;
     case CONFIG_TEXT:
-        config_reader_text(reader, map, name, key->is_required, value);
+        config_reader_text(reader, map, name, is_needed, value);
         break;
     case CONFIG_WORD:
-        config_reader_choice(reader, map, name, key->is_required, key->choices, value);
+        config_reader_choice(reader, map, name, is_needed, key->choices, value);
         break;
     case CONFIG_FLAG:
         choice = *(bool *)value ? 1 : 0;
-        config_reader_choice(reader, map, name, key->is_required, key->choices, &choice);
+        config_reader_choice(reader, map, name, is_needed, key->choices, &choice);
         *(bool *)value = choice != 0;
         break;
     }
 }
 
 void config_reader_known(struct config_reader *reader, const struct config_node *map,
-                         const char *section, const struct config_key *keys)
+                         const char *section, const struct config_key *keys,
+                         const struct config_key *more)
 {
     const char *names[KEYS_MAX + 1] = {NULL};
-    for (size_t i = 0; keys[i].name != NULL; i++) {
-        TACIT_ASSERT(i < KEYS_MAX);
-        names[i] = keys[i].name;
+    size_t count = 0;
+    for (; keys->name != NULL; keys++) {
+        TACIT_ASSERT(count < KEYS_MAX);
+        names[count++] = keys->name;
+    }
+    for (; more != NULL && more->name != NULL; more++) {
+        TACIT_ASSERT(count < KEYS_MAX);
+        names[count++] = more->name;
     }
     config_reader_keys(reader, map, section, names);
+}
+
+/* Is its absence a value, not words about one? */
+static bool has_default(const struct config_key *key)
+{
+    return key->absent != NULL && *key->absent != '\0' && *key->absent != '(';
+}
+
+void config_reader_values(struct config_reader *reader, const struct config_node *map,
+                          const char *section, const struct config_key *keys, void *values)
+{
+    static const struct config_node nothing = {.kind = CONFIG_MAP};
+    map = map == NULL ? &nothing : map;
+    for (const struct config_key *key = keys; key->name != NULL; key++) {
+        char name[100];
+        struct config_node scalar = {.kind = CONFIG_SCALAR, .key = key->name, .text = key->absent};
+        struct config_node const by_default = {.kind = CONFIG_MAP, .first = &scalar};
+        bool const is_default = reader->status == TACIT_OK && has_default(key) &&
+                                config_node_member(map, key->name) == NULL;
+        (void)snprintf(name, sizeof name, "%.60s%s%.36s", section, *section == '\0' ? "" : ".",
+                       key->name);
+        read_key(reader, is_default ? &by_default : map, name, key, (char *)values + key->offset);
+        TACIT_ASSERT(!is_default || reader->status == TACIT_OK);
+    }
 }
 
 void config_reader_table(struct config_reader *reader, const struct config_node *map,
                          const char *section, const struct config_key *keys, void *values)
 {
-    config_reader_known(reader, map, section, keys);
-    for (const struct config_key *key = keys; key->name != NULL; key++) {
-        char name[100];
-        (void)snprintf(name, sizeof name, "%.60s.%.36s", section, key->name);
-        read_key(reader, map, name, key, (char *)values + key->offset);
-    }
+    if (map != NULL)
+        config_reader_known(reader, map, section, keys, NULL);
+    config_reader_values(reader, map, section, keys, values);
+}
+
+const struct config_key *config_section_at(const struct config_section *sections, const char *path)
+{
+    for (; sections != NULL && sections->path != NULL; sections++)
+        if (strcmp(sections->path, path) == 0)
+            return sections->keys;
+    return NULL;
 }
 
 void *config_reader_memory(struct config_reader *reader, size_t size)

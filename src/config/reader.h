@@ -3,6 +3,7 @@
 #define TACIT_CONFIG_READER_H
 #include <stddef.h>
 #include "document.h"
+#include "tacit/config.h"
 
 struct config_reader {
     struct config_document *document;
@@ -66,57 +67,54 @@ enum config_type {
     CONFIG_TEXT
 };
 
-/* A key of a section. Absent, it leaves what is there. */
+/* A key of a section: what reads it, refuses it and explains it (`tacit help keys`). */
 struct config_key {
     const char *name;
+    /* What holds where it is left out: a value, which is then read as if it stood in the file;
+     * words in parentheses, or "" where there is nothing to say. NULL: it must be given. */
+    const char *absent;
+    const char *help; /* a line; range, choices and `absent` are not said again in it */
     enum config_type type;
-    bool is_required;
     size_t offset; /* of the member that it fills */
     uint64_t least;
     uint64_t most;
     struct config_range range;
     const struct config_choice *choices;
+    const char *form; /* of others: what may stand there, in words */
 };
 
-#define CONFIG_KEY_OF(of, kind, key, needed, member)                                               \
-    .name = (key), .type = (kind), .is_required = (needed), .offset = offsetof(struct of, member)
-#define CONFIG_OTHER_KEY(key)                                                                      \
-    {                                                                                              \
-        .name = (key)                                                                              \
-    }
-#define CONFIG_U32_KEY(of, key, needed, member, low, high)                                         \
-    {                                                                                              \
-        CONFIG_KEY_OF(of, CONFIG_U32, key, needed, member), .least = (low), .most = (high)         \
-    }
-#define CONFIG_U64_KEY(of, key, needed, member, low, high)                                         \
-    {                                                                                              \
-        CONFIG_KEY_OF(of, CONFIG_U64, key, needed, member), .least = (low), .most = (high)         \
-    }
-#define CONFIG_REAL_KEY(of, key, needed, member, ...)                                              \
-    {                                                                                              \
-        CONFIG_KEY_OF(of, CONFIG_REAL, key, needed, member), .range = __VA_ARGS__                  \
-    }
-#define CONFIG_WORD_KEY(of, key, needed, member, words)                                            \
-    {                                                                                              \
-        CONFIG_KEY_OF(of, CONFIG_WORD, key, needed, member), .choices = (words)                    \
-    }
-#define CONFIG_FLAG_KEY(of, key, needed, member, words)                                            \
-    {                                                                                              \
-        CONFIG_KEY_OF(of, CONFIG_FLAG, key, needed, member), .choices = (words)                    \
-    }
-#define CONFIG_TEXT_KEY(of, key, needed, member)                                                   \
-    {                                                                                              \
-        CONFIG_KEY_OF(of, CONFIG_TEXT, key, needed, member)                                        \
-    }
+#define CONFIG_TO(of, kind, member) .type = (kind), .offset = offsetof(struct of, member)
+#define CONFIG_TO_U32(of, member, low, high)                                                       \
+    CONFIG_TO(of, CONFIG_U32, member), .least = (low), .most = (high)
+#define CONFIG_TO_U64(of, member, low, high)                                                       \
+    CONFIG_TO(of, CONFIG_U64, member), .least = (low), .most = (high)
+#define CONFIG_TO_REAL(of, member, ...) CONFIG_TO(of, CONFIG_REAL, member), .range = __VA_ARGS__
+#define CONFIG_TO_WORD(of, member, words) CONFIG_TO(of, CONFIG_WORD, member), .choices = (words)
+#define CONFIG_TO_FLAG(of, member, words) CONFIG_TO(of, CONFIG_FLAG, member), .choices = (words)
+#define CONFIG_TO_TEXT(of, member) CONFIG_TO(of, CONFIG_TEXT, member)
 
 /* Refuses every key of the map that the table does not have, and reads those that it has into
- * `values`. The table ends with a NULL name; `section` stands before its keys in errors. */
+ * `values`. `section` stands before its keys in errors. Without a map (NULL) all keys
+ * are absent. */
 void config_reader_table(struct config_reader *reader, const struct config_node *map,
                          const char *section, const struct config_key *keys, void *values);
 
-/* Only refuses keys that the table does not have: before defaults that hang on one of them. */
+/* Only reads. Without a map (NULL) all keys are absent. */
+void config_reader_values(struct config_reader *reader, const struct config_node *map,
+                          const char *section, const struct config_key *keys, void *values);
+
+/* Only refuses keys that neither table has; `more` may be NULL. */
 void config_reader_known(struct config_reader *reader, const struct config_node *map,
-                         const char *section, const struct config_key *keys);
+                         const char *section, const struct config_key *keys,
+                         const struct config_key *more);
+
+/* The keys at a path, or NULL; `sections` may be NULL. */
+const struct config_key *config_section_at(const struct config_section *sections, const char *path);
+
+/* What is allowed, in words. */
+void config_range_text(struct config_range range, char *text, size_t capacity);
+/* Their names, with commas between them. */
+void config_choices_text(const struct config_choice *choices, char *list, size_t size);
 
 /* Zero memory that the document keeps; NULL, and the reader has failed, where there is none. */
 void *config_reader_memory(struct config_reader *reader, size_t size);

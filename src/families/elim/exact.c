@@ -6,6 +6,8 @@
 
 /* ---- Keys ---- */
 
+const struct config_choice elim_bounds[] = {{"paper", 0}, {"exact", 1}, {NULL, 0}};
+
 static void refuse_with_paper(struct config_reader *reader, const struct config_node *map,
                               const char *section)
 {
@@ -22,11 +24,10 @@ static void refuse_with_paper(struct config_reader *reader, const struct config_
 void elim_read_bounds(struct config_reader *reader, const struct config_node *map,
                       const char *section, struct elim_keys *keys)
 {
-    static const struct config_choice choices[] = {{"paper", 0}, {"exact", 1}, {NULL, 0}};
     char key[40];
     int exact = 0;
     (void)snprintf(key, sizeof key, "%s.bounds", section);
-    config_reader_choice(reader, map, key, false, choices, &exact);
+    config_reader_choice(reader, map, key, false, elim_bounds, &exact);
     keys->is_exact = exact == 1;
     if (keys->is_exact)
         phased_read_growth(reader, map, section, &keys->growth, &keys->confidence);

@@ -18,6 +18,7 @@ const struct tacit_family elim_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
+             .keys = elim_sections,
              .read = elim_read_keys},
     .metrics = elim_metrics,
     .eliminates = true,

@@ -2,6 +2,7 @@
 #ifndef TACIT_FAMILIES_ELIM_PLAN_H
 #define TACIT_FAMILIES_ELIM_PLAN_H
 #include "run.h"
+#include "../../config/reader.h"
 #include "tacit/family.h"
 
 /* The keys of its section `protocol`. */
@@ -45,6 +46,9 @@ double elim_forecast(const struct tacit_experiment *experiment);
 enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, FILE *out);
 
 /* ---- exact.c ---- */
+
+extern const struct config_choice elim_bounds[];
+extern const struct config_section elim_sections[];
 
 /* Reads bounds, growth and confidence of a map that is called `section`; growth and confidence
  * belong to exact ones. */

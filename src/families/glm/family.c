@@ -2,7 +2,6 @@
 #include "plan.h"
 
 static const char *const environments[] = {"contextual", NULL};
-static const char *const privacy_keys[] = {"delta", NULL};
 
 extern const struct tacit_family glm_family;
 
@@ -12,7 +11,7 @@ const struct tacit_family glm_family = {
              .networks = 1u << TACIT_CONFIG_STAR,
              .environments = 0,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
-             .privacy_keys = privacy_keys,
+             .keys = glm_sections,
              .privacy_may_miss = true,
              .own_environments = environments,
              .read = glm_read_keys},

@@ -3,7 +3,6 @@
 #include "plan.h"
 
 #define VALUE_MAX 1e9
-#define POOL_COUNT 1000u
 
 static const struct config_choice variants[] = {
     {"fedglb", TACIT_GLM_FEDGLB},   {"v1", TACIT_GLM_V1},
@@ -25,43 +24,57 @@ const struct config_choice glm_links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
                                           {"poisson", TACIT_LINALG_POISSON},
                                           {"identity", TACIT_LINALG_IDENTITY},
                                           {NULL, 0}};
+#define DELTA                                                                                      \
+    {                                                                                              \
+        1e-9, 0.5, false, false, false                                                             \
+    }
 #define POSITIVE                                                                                   \
     {                                                                                              \
         0, VALUE_MAX, true, false, false                                                           \
     }
 
+static const struct config_key environment_keys[] = {
+    {"kind", NULL, "", .form = "contextual"},
+    {"contextual", NULL, "where vectors and rewards come from", .form = "a map"},
+    {NULL}};
+
+static const struct config_key contextual_keys[] = {
+    {"dimension", NULL, "d", CONFIG_TO_U32(glm_keys, dimension, 1, TACIT_LINALG_DIMENSION_MAX)},
+    {"arms", NULL, "K", CONFIG_TO_U32(glm_keys, arm_count, 2, TACIT_GLM_ARMS_MAX)},
+    {"link", "logistic",
+     "logistic, probit: rewards 0 and 1; poisson: counts; identity: normal around the mean, "
+     "standard deviation noise",
+     CONFIG_TO_WORD(glm_keys, link, glm_links)},
+    {"source", "sphere",
+     "sphere: K fresh unit vectors for each client and slot; pool: K of a fixed pool with a "
+     "constant coordinate; ratings, offers: logged decisions",
+     .choices = glm_sources},
+    {"pool", "1000", "vectors in the pool", CONFIG_TO_U32(glm_keys, pool_count, 2, TACIT_ARMS_MAX)},
+    {"ratings", "", "source ratings: who chose what", .form = "a map"},
+    {"words", "", "source ratings: texts about items", .form = "a list of maps"},
+    {"items", "", "source ratings: vectors of items", .form = "a map"},
+    {"offers", "", "source offers: all arms of each decision", .form = "a map"},
+    {"folder", "(none)", "sources ratings, offers: before each table's name", .form = "a folder"},
+    {"encoding", "utf-8", "sources ratings, offers", .choices = glm_encodings},
+    {"standardise", "no",
+     "sources ratings, offers: each coordinate to mean 0 and variance 1 over the items",
+     .choices = glm_switches},
+    {"constant", "no", "sources ratings, offers: the last of the coordinates is 1",
+     .choices = glm_switches},
+    {NULL}};
+
 static void read_environment(struct config_reader *reader, const struct config_node *root,
                              struct glm_keys *keys)
 {
-    static const char *const outer[] = {"kind", "contextual", NULL};
-    static const struct config_key table[] = {
-        CONFIG_U32_KEY(glm_keys, "dimension", true, dimension, 1, TACIT_LINALG_DIMENSION_MAX),
-        CONFIG_U32_KEY(glm_keys, "arms", true, arm_count, 2, TACIT_GLM_ARMS_MAX),
-        CONFIG_WORD_KEY(glm_keys, "link", false, link, glm_links),
-        CONFIG_OTHER_KEY("source"),
-        CONFIG_OTHER_KEY("pool"),
-        CONFIG_OTHER_KEY("ratings"),
-        CONFIG_OTHER_KEY("words"),
-        CONFIG_OTHER_KEY("items"),
-        CONFIG_OTHER_KEY("offers"),
-        CONFIG_OTHER_KEY("folder"),
-        CONFIG_OTHER_KEY("encoding"),
-        CONFIG_OTHER_KEY("standardise"),
-        CONFIG_OTHER_KEY("constant"),
-        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const environment = config_node_member(root, "environment");
-    config_reader_keys(reader, environment, "environment", outer);
+    config_reader_known(reader, environment, "environment", environment_keys, NULL);
     struct config_node const *const contextual =
         config_reader_map(reader, environment, "environment.contextual", true);
     if (contextual == NULL)
         return;
-    keys->link = TACIT_LINALG_LOGISTIC;
-    keys->pool_count = POOL_COUNT;
-    config_reader_table(reader, contextual, "environment.contextual", table, keys);
+    config_reader_table(reader, contextual, "environment.contextual", contextual_keys, keys);
     if (reader->status == TACIT_OK)
         glm_read_source(reader, contextual, keys);
-    config_reader_u32(reader, contextual, "environment.contextual.pool", false, 2, TACIT_ARMS_MAX,
-                      &keys->pool_count);
     if (reader->status != TACIT_OK || keys->source != GLM_SOURCE_POOL)
         return;
     if (keys->dimension < 2 || keys->pool_count < keys->arm_count)
@@ -107,25 +120,65 @@ static const struct config_choice descents[] = {
     {"printed", TACIT_GLM_PRINTED}, {"authors", TACIT_GLM_AUTHORS}, {NULL, 0}};
 
 static const struct config_key protocol_keys[] = {
-    CONFIG_OTHER_KEY("kind"),
-    CONFIG_WORD_KEY(glm_keys, "variant", false, variant, variants),
-    CONFIG_WORD_KEY(glm_keys, "exploration", false, exploration, explorations),
-    CONFIG_REAL_KEY(glm_keys, "threshold", false, threshold, POSITIVE),
-    CONFIG_U64_KEY(glm_keys, "updates", false, updates, 1, TACIT_HORIZON_MAX),
-    CONFIG_FLAG_KEY(glm_keys, "shared", false, every_pull, shared_words),
-    CONFIG_REAL_KEY(glm_keys, "lambda", false, lambda, POSITIVE),
-    CONFIG_REAL_KEY(glm_keys, "delta", false, delta, {0, 1 - 1e-9, true, false, false}),
-    CONFIG_REAL_KEY(glm_keys, "norm", false, norm_bound, {0, 10, true, false, false}),
-    CONFIG_REAL_KEY(glm_keys, "noise", false, noise_bound, POSITIVE),
-    CONFIG_REAL_KEY(glm_keys, "alpha", false, alpha, {0, VALUE_MAX, false, false, false}),
-    CONFIG_REAL_KEY(glm_keys, "suboptimality", false, suboptimality, POSITIVE),
-    CONFIG_REAL_KEY(glm_keys, "explore", false, explore, {0, 1, false, false, false}),
-    CONFIG_OTHER_KEY("batches"),
-    CONFIG_WORD_KEY(glm_keys, "clock", false, clock, clocks),
-    CONFIG_WORD_KEY(glm_keys, "descent", false, descent, descents),
-    CONFIG_WORD_KEY(glm_keys, "start", false, start, starts),
-    CONFIG_U32_KEY(glm_keys, "rounds", false, rounds, 1, TACIT_GLM_ROUNDS_MAX),
-    CONFIG_OTHER_KEY(NULL)};
+    {"kind", NULL, "", .form = "glm-ucb"},
+    {"variant", "fedglb", "refused in mode sound, which is a protocol of its own",
+     CONFIG_TO_WORD(glm_keys, variant, variants)},
+    {"exploration", "practical",
+     "theory: the radius as printed; proof (v3): with R^4 where Lemma 14 prints R^2 of the noise; "
+     "practical: .1 of it for fedglb, v2, v3 and n-ons; constant: alpha",
+     CONFIG_TO_WORD(glm_keys, exploration, explorations)},
+    {"threshold", "(must be given for fedglb, dislinucb)", "D of the event",
+     CONFIG_TO_REAL(glm_keys, threshold, POSITIVE)},
+    {"updates", "(must be given for v1, v2, v3)",
+     "B: the fixed schedule has period N floor(T/B) observations, or floor(NT/B) if B > T",
+     CONFIG_TO_U64(glm_keys, updates, 1, TACIT_HORIZON_MAX)},
+    {"shared", "round", "one-ucb: an update once a round, or at every interaction",
+     CONFIG_TO_FLAG(glm_keys, every_pull, shared_words)},
+    {"lambda", "2", "the regulariser", CONFIG_TO_REAL(glm_keys, lambda, POSITIVE)},
+    {"delta", "0.01", "the failure probability",
+     CONFIG_TO_REAL(glm_keys, delta, {0, 1 - 1e-9, true, false, false})},
+    {"norm", "1", "S", CONFIG_TO_REAL(glm_keys, norm_bound, {0, 10, true, false, false})},
+    {"noise", "(of the link)", "R_max", CONFIG_TO_REAL(glm_keys, noise_bound, POSITIVE)},
+    {"alpha", "(must be given for constant)", "the radius of exploration: constant",
+     CONFIG_TO_REAL(glm_keys, alpha, {0, VALUE_MAX, false, false, false})},
+    {"suboptimality", "(1/n^2)", "eps_t of an update",
+     CONFIG_TO_REAL(glm_keys, suboptimality, POSITIVE)},
+    {"explore", "0", "probability of a uniform arm instead of the best one",
+     CONFIG_TO_REAL(glm_keys, explore, {0, 1, false, false, false})},
+    {"batches", "(T/5)",
+     "sound mode: P; with few batches each is released by itself, with many in a binary tree",
+     .form = "1 to the horizon"},
+    {"clock", "slots",
+     "what the event multiplies with: slots since the last update, or the client's own rewards "
+     "since then, which the authors count",
+     CONFIG_TO_WORD(glm_keys, clock, clocks)},
+    {"descent", "printed",
+     "Alg. 3: printed, with the step 1/(k_mu max||x||^2 + lambda/n); authors: what they ran, a "
+     "tenth of 1/(k_mu + lambda/n), and momentum that grows half as fast",
+     CONFIG_TO_WORD(glm_keys, descent, descents)},
+    {"start", "last", "Alg. 3 begins at the last model, or at zero",
+     CONFIG_TO_WORD(glm_keys, start, starts)},
+    {"rounds", "(no limit)",
+     "an update ends after so many rounds; without it, one that needs more than 10,000 is an error",
+     CONFIG_TO_U32(glm_keys, rounds, 1, TACIT_GLM_ROUNDS_MAX)},
+    {NULL}};
+
+static const struct config_key privacy_keys[] = {
+    {"delta", "(must be given in mode sound)",
+     "with epsilon it protects one interaction, context and reward together", .range = DELTA},
+    {NULL}};
+
+const struct config_section glm_sections[] = {
+    {"protocol", protocol_keys},
+    {"environment", environment_keys},
+    {"environment.contextual", contextual_keys},
+    {"environment.contextual.ratings", glm_rating_keys},
+    {"environment.contextual.words.N", glm_word_keys},
+    {"environment.contextual.words.N.names", glm_name_keys},
+    {"environment.contextual.items", glm_item_keys},
+    {"environment.contextual.offers", glm_offer_keys},
+    {"privacy", privacy_keys},
+    {NULL, NULL}};
 
 /* A mode of its own, with none of the paper's variants. */
 static void read_sound(struct config_reader *reader, const struct config_node *root,
@@ -143,8 +196,7 @@ static void read_sound(struct config_reader *reader, const struct config_node *r
     config_reader_idle(reader, protocol, "protocol.variant", true,
                        "the variants are not private; privacy.mode: sound is a protocol of its "
                        "own, without this key");
-    config_reader_number(reader, privacy, "privacy.delta", true,
-                         (struct config_range){1e-9, 0.5, false, false, false},
+    config_reader_number(reader, privacy, "privacy.delta", true, (struct config_range)DELTA,
                          &keys->privacy_delta);
     config_reader_u64(reader, protocol, "protocol.batches", false, 1, config->horizon,
                       &keys->batches);
@@ -157,15 +209,7 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
     struct glm_keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
-    *keys = (struct glm_keys){.variant = TACIT_GLM_FEDGLB,
-                              .exploration = TACIT_GLM_PRACTICAL,
-                              .clock = TACIT_GLM_SLOTS,
-                              .descent = TACIT_GLM_PRINTED,
-                              .start = TACIT_GLM_START_LAST,
-                              .lambda = 2,
-                              .delta = 0.01,
-                              .norm_bound = 1,
-                              .alpha = 1};
+    keys->alpha = 1; /* of the variants that have no constant one */
     config->keys = keys;
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_idle(

@@ -1,10 +1,60 @@
 /* The keys of a log of decisions between vectors: sources `ratings` and `offers`. */
 #include <string.h>
+#include "../../config/reader.h"
 #include "plan.h"
 
 #define TEXTS_MAX 16u
 #define VALUE_MAX 1e15
 #define PREFIX "environment.contextual."
+
+const struct config_choice glm_sources[] = {{"sphere", GLM_SOURCE_SPHERE},
+                                            {"pool", GLM_SOURCE_POOL},
+                                            {"ratings", GLM_SOURCE_RATINGS},
+                                            {"offers", GLM_SOURCE_OFFERS},
+                                            {NULL, 0}};
+const struct config_choice glm_encodings[] = {{"utf-8", TACIT_ENCODING_UTF8},
+                                              {"cp1252", TACIT_ENCODING_CP1252},
+                                              {"latin1", TACIT_ENCODING_LATIN1},
+                                              {NULL, 0}};
+const struct config_choice glm_switches[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
+
+static char const features_form[] = "a list of columns, as many as the dimension";
+static char const features_help[] = "numbers; a row whose vector is longer than 1 is refused";
+
+const struct config_key glm_word_keys[] = {
+    {"table", NULL, "a row has an item and a text", CONFIG_TO_TEXT(tacit_context_text, table)},
+    {"item", NULL, "column of the item", CONFIG_TO_TEXT(tacit_context_text, item)},
+    {"text", NULL, "column of the text, or of its key", CONFIG_TO_TEXT(tacit_context_text, text)},
+    {"names", "", "where texts are keys of another table", .form = "a map"},
+    {NULL}};
+const struct config_key glm_name_keys[] = {
+    {"table", NULL, "a row a text", CONFIG_TO_TEXT(tacit_context_text, names)},
+    {"key", NULL, "column of the key", CONFIG_TO_TEXT(tacit_context_text, names_key)},
+    {"text", NULL, "column of the text", CONFIG_TO_TEXT(tacit_context_text, names_text)},
+    {NULL}};
+const struct config_key glm_item_keys[] = {
+    {"table", NULL, "a row an item", CONFIG_TO_TEXT(tacit_context_spec, item_table)},
+    {"item", NULL, "column of the item", CONFIG_TO_TEXT(tacit_context_spec, item_column)},
+    {"features", NULL, features_help, .form = features_form},
+    {NULL}};
+const struct config_key glm_rating_keys[] = {
+    {"table", NULL, "a row a decision", CONFIG_TO_TEXT(tacit_context_spec, table)},
+    {"agent", NULL, "column of who chose", CONFIG_TO_TEXT(tacit_context_spec, agent)},
+    {"item", NULL, "column of what was chosen", CONFIG_TO_TEXT(tacit_context_spec, item)},
+    {"value", NULL, "column of how it was liked", CONFIG_TO_TEXT(tacit_context_spec, value)},
+    {"above", "(the value is the reward)", "the reward is 1 where the value is above, else 0",
+     CONFIG_TO_REAL(tacit_context_spec, above, {-VALUE_MAX, VALUE_MAX, false, false, false})},
+    {"time", "(rows have no order)", "column of a number that orders the rows",
+     CONFIG_TO_TEXT(tacit_context_spec, time)},
+    {NULL}};
+const struct config_key glm_offer_keys[] = {
+    {"table", NULL, "a row an arm, the rows of a decision together",
+     CONFIG_TO_TEXT(tacit_context_spec, table)},
+    {"agent", NULL, "column of who decided", CONFIG_TO_TEXT(tacit_context_spec, agent)},
+    {"decision", NULL, "column of the decision", CONFIG_TO_TEXT(tacit_context_spec, decision)},
+    {"reward", NULL, "column of the reward", CONFIG_TO_TEXT(tacit_context_spec, value)},
+    {"features", NULL, features_help, .form = features_form},
+    {NULL}};
 
 static void *allocate(struct config_reader *reader, size_t size)
 {
@@ -46,25 +96,16 @@ static void read_features(struct config_reader *reader, const struct config_node
 static void read_text(struct config_reader *reader, const struct config_node *map,
                       struct tacit_context_text *text)
 {
-    static const char *const keys[] = {"table", "item", "text", "names", NULL};
-    static const char *const inner[] = {"table", "key", "text", NULL};
     if (map->kind != CONFIG_MAP) {
         config_reader_fail(reader, map, PREFIX "words",
                            "a map is expected, like {table: tags.csv, item: movieId, text: tag}");
         return;
     }
-    config_reader_keys(reader, map, PREFIX "words", keys);
-    config_reader_text(reader, map, PREFIX "words.table", true, &text->table);
-    config_reader_text(reader, map, PREFIX "words.item", true, &text->item);
-    config_reader_text(reader, map, PREFIX "words.text", true, &text->text);
+    config_reader_table(reader, map, PREFIX "words", glm_word_keys, text);
     struct config_node const *const names =
         config_reader_map(reader, map, PREFIX "words.names", false);
-    if (names == NULL)
-        return;
-    config_reader_keys(reader, names, PREFIX "words.names", inner);
-    config_reader_text(reader, names, PREFIX "words.names.table", true, &text->names);
-    config_reader_text(reader, names, PREFIX "words.names.key", true, &text->names_key);
-    config_reader_text(reader, names, PREFIX "words.names.text", true, &text->names_text);
+    if (names != NULL)
+        config_reader_table(reader, names, PREFIX "words.names", glm_name_keys, text);
 }
 
 static void read_words(struct config_reader *reader, const struct config_node *list,
@@ -94,34 +135,23 @@ static void read_words(struct config_reader *reader, const struct config_node *l
 static void read_items(struct config_reader *reader, const struct config_node *contextual,
                        struct tacit_context_spec *spec)
 {
-    static const char *const keys[] = {"table", "item", "features", NULL};
     struct config_node const *const items =
         config_reader_map(reader, contextual, PREFIX "items", true);
     if (items == NULL)
         return;
-    config_reader_keys(reader, items, PREFIX "items", keys);
-    config_reader_text(reader, items, PREFIX "items.table", true, &spec->item_table);
-    config_reader_text(reader, items, PREFIX "items.item", true, &spec->item_column);
+    config_reader_table(reader, items, PREFIX "items", glm_item_keys, spec);
     read_features(reader, items, PREFIX "items.features", spec);
 }
 
 static void read_ratings(struct config_reader *reader, const struct config_node *contextual,
                          struct tacit_context_spec *spec)
 {
-    static const char *const keys[] = {"table", "agent", "item", "value", "above", "time", NULL};
-    struct config_range const any = {-VALUE_MAX, VALUE_MAX, false, false, false};
     struct config_node const *const ratings =
         config_reader_map(reader, contextual, PREFIX "ratings", true);
     struct config_node const *const words = config_node_member(contextual, "words");
     if (ratings == NULL)
         return;
-    config_reader_keys(reader, ratings, PREFIX "ratings", keys);
-    config_reader_text(reader, ratings, PREFIX "ratings.table", true, &spec->table);
-    config_reader_text(reader, ratings, PREFIX "ratings.agent", true, &spec->agent);
-    config_reader_text(reader, ratings, PREFIX "ratings.item", true, &spec->item);
-    config_reader_text(reader, ratings, PREFIX "ratings.value", true, &spec->value);
-    config_reader_text(reader, ratings, PREFIX "ratings.time", false, &spec->time);
-    config_reader_number(reader, ratings, PREFIX "ratings.above", false, any, &spec->above);
+    config_reader_table(reader, ratings, PREFIX "ratings", glm_rating_keys, spec);
     spec->has_above = config_node_member(ratings, "above") != NULL;
     if ((words == NULL) == (config_node_member(contextual, "items") == NULL))
         config_reader_fail(reader, contextual, "environment.contextual",
@@ -136,25 +166,19 @@ static void read_ratings(struct config_reader *reader, const struct config_node 
 static void read_offers(struct config_reader *reader, const struct config_node *contextual,
                         struct tacit_context_spec *spec)
 {
-    static const char *const keys[] = {"table", "agent", "decision", "reward", "features", NULL};
     struct config_node const *const offers =
         config_reader_map(reader, contextual, PREFIX "offers", true);
     if (offers == NULL)
         return;
-    config_reader_keys(reader, offers, PREFIX "offers", keys);
-    config_reader_text(reader, offers, PREFIX "offers.table", true, &spec->table);
-    config_reader_text(reader, offers, PREFIX "offers.agent", true, &spec->agent);
-    config_reader_text(reader, offers, PREFIX "offers.decision", true, &spec->decision);
-    config_reader_text(reader, offers, PREFIX "offers.reward", true, &spec->value);
+    config_reader_table(reader, offers, PREFIX "offers", glm_offer_keys, spec);
     read_features(reader, offers, PREFIX "offers.features", spec);
 }
 
 static bool read_switch(struct config_reader *reader, const struct config_node *contextual,
                         const char *key)
 {
-    static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
     int is_on = 0;
-    config_reader_choice(reader, contextual, key, false, words, &is_on);
+    config_reader_choice(reader, contextual, key, false, glm_switches, &is_on);
     return is_on == 1;
 }
 
@@ -191,18 +215,9 @@ static void refuse_others(struct config_reader *reader, const struct config_node
 void glm_read_source(struct config_reader *reader, const struct config_node *contextual,
                      struct glm_keys *keys)
 {
-    static const struct config_choice sources[] = {{"sphere", GLM_SOURCE_SPHERE},
-                                                   {"pool", GLM_SOURCE_POOL},
-                                                   {"ratings", GLM_SOURCE_RATINGS},
-                                                   {"offers", GLM_SOURCE_OFFERS},
-                                                   {NULL, 0}};
-    static const struct config_choice encodings[] = {{"utf-8", TACIT_ENCODING_UTF8},
-                                                     {"cp1252", TACIT_ENCODING_CP1252},
-                                                     {"latin1", TACIT_ENCODING_LATIN1},
-                                                     {NULL, 0}};
     int source = GLM_SOURCE_SPHERE;
     int encoding = TACIT_ENCODING_UTF8;
-    config_reader_choice(reader, contextual, PREFIX "source", false, sources, &source);
+    config_reader_choice(reader, contextual, PREFIX "source", false, glm_sources, &source);
     keys->source = (enum glm_source)source;
     refuse_others(reader, contextual, keys->source);
     if (reader->status != TACIT_OK || keys->source < GLM_SOURCE_RATINGS)
@@ -217,7 +232,7 @@ void glm_read_source(struct config_reader *reader, const struct config_node *con
     if (spec->dimension == 0)
         config_reader_fail(reader, contextual, PREFIX "dimension",
                            "the constant coordinate is one of them; allowed: 2 or more");
-    config_reader_choice(reader, contextual, PREFIX "encoding", false, encodings, &encoding);
+    config_reader_choice(reader, contextual, PREFIX "encoding", false, glm_encodings, &encoding);
     spec->dialect.encoding = (enum tacit_encoding)encoding;
     config_reader_text(reader, contextual, PREFIX "folder", false, &spec->folder);
     if (keys->source == GLM_SOURCE_RATINGS)

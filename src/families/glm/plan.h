@@ -92,6 +92,7 @@ struct glm_plan {
 
 /* ---- keys.c ---- */
 
+extern const struct config_section glm_sections[];
 extern const struct config_choice glm_links[];
 extern const struct config_choice glm_explorations[];
 
@@ -107,6 +108,17 @@ void glm_read_source(struct config_reader *reader, const struct config_node *con
 /* Reads the log into the plan, and checks that it can be played. Errors: as tacit_experiment_load.
  */
 enum tacit_status glm_read_log(struct tacit_experiment *experiment, struct tacit_error *error);
+
+/* ---- log_keys.c ---- */
+
+extern const struct config_choice glm_sources[];
+extern const struct config_choice glm_encodings[];
+extern const struct config_choice glm_switches[];
+extern const struct config_key glm_rating_keys[];
+extern const struct config_key glm_word_keys[];
+extern const struct config_key glm_name_keys[];
+extern const struct config_key glm_item_keys[];
+extern const struct config_key glm_offer_keys[];
 
 /* ---- plan.c ---- */
 

@@ -82,6 +82,7 @@ const struct tacit_family gossip_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
+             .keys = gossip_sections,
              .read = gossip_read_keys},
     .metrics = gossip_metrics,
     .band = &gossip_band,

@@ -4,6 +4,29 @@
 
 enum release { RELEASE_TREE, RELEASE_DOUBLING, RELEASE_EACH };
 
+static const struct config_choice releases[] = {
+    {"tree", RELEASE_TREE}, {"doubling", RELEASE_DOUBLING}, {"each", RELEASE_EACH}, {NULL, 0}};
+static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
+
+static const struct config_key protocol_keys[] = {
+    {"kind", NULL, "", .form = "gossip-ucb"},
+    {"release", "tree",
+     "tree: the paper's, a noised running mean each slot. doubling: ours, simulated alone, one "
+     "noised sum whenever an arm's pulls have doubled. each: the paper's naive extension (Sec. "
+     "4.1), Laplace noise of scale T/epsilon on every reward, in mode paper",
+     .choices = releases},
+    {"log_base", "e", "tree: of the logarithms of the confidence radius with noise, (12)",
+     CONFIG_TO_FLAG(gossip_keys, log_base_10, bases)},
+    {"arms_per_round", "(4, or all)", "doubling: as of the phased index",
+     CONFIG_TO_U32(gossip_keys, arms_per_round, 2, TACIT_ARMS_MAX)},
+    {"quorum", "(all)",
+     "doubling: agents that must have released a block before it is used; with fewer than all, "
+     "means are weighted by who came",
+     CONFIG_TO_U32(gossip_keys, quorum, 1, TACIT_AGENTS_MAX)},
+    {NULL}};
+
+const struct config_section gossip_sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};
+
 /* Each way to release has keys of its own. */
 static void refuse_foreign_keys(struct config_reader *reader, const struct config_node *protocol,
                                 const struct gossip_keys *keys, const struct tacit_config *config)
@@ -30,23 +53,13 @@ static void refuse_foreign_keys(struct config_reader *reader, const struct confi
 void gossip_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
-    static const struct config_choice releases[] = {
-        {"tree", RELEASE_TREE}, {"doubling", RELEASE_DOUBLING}, {"each", RELEASE_EACH}, {NULL, 0}};
-    static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
-    static const struct config_key table[] = {
-        CONFIG_OTHER_KEY("kind"),
-        CONFIG_OTHER_KEY("release"),
-        CONFIG_FLAG_KEY(gossip_keys, "log_base", false, log_base_10, bases),
-        CONFIG_U32_KEY(gossip_keys, "arms_per_round", false, arms_per_round, 2, TACIT_ARMS_MAX),
-        CONFIG_U32_KEY(gossip_keys, "quorum", false, quorum, 1, TACIT_AGENTS_MAX),
-        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct gossip_keys *const keys = config_reader_memory(reader, sizeof *keys);
     int release = RELEASE_TREE;
     if (keys == NULL)
         return;
     config->keys = keys;
-    config_reader_table(reader, protocol, "protocol", table, keys);
+    config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     config_reader_choice(reader, protocol, "protocol.release", false, releases, &release);
     keys->doubles = release == RELEASE_DOUBLING;
     keys->each = release == RELEASE_EACH;

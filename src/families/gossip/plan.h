@@ -46,6 +46,7 @@ struct gossip_plan {
     const struct tacit_sim_faults *faults; /* NULL: nothing fails; tests */
 };
 
+extern const struct config_section gossip_sections[];
 void gossip_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config);
 enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);

@@ -14,6 +14,7 @@ const struct tacit_family index_family = {
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes = 1u << TACIT_PRIVACY_NONE,
+             .keys = index_sections,
              .read = index_read_keys},
     .metrics = index_metrics,
     .ranks = true,

@@ -44,6 +44,7 @@ extern const struct tacit_metric index_metrics[];
 
 /* ---- keys.c ---- */
 
+extern const struct config_section index_sections[];
 void index_read_keys(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config *config);
 

@@ -33,6 +33,13 @@ struct keys {
     const char *policy;
 };
 
+static const struct config_key protocol_keys[] = {
+    {"kind", NULL, "", .form = "own"},
+    {"policy", NULL, "the name of a policy in Python, each agent's alone; the package writes it",
+     CONFIG_TO_TEXT(keys, policy)},
+    {NULL}};
+static const struct config_section sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};
+
 struct plan {
     struct tacit_sim sim;
     const char *policy;
@@ -41,14 +48,12 @@ struct plan {
 static void read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
-    static const char *const names[] = {"kind", "policy", NULL};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
     config->keys = keys;
-    config_reader_keys(reader, protocol, "protocol", names);
-    config_reader_text(reader, protocol, "protocol.policy", true, &keys->policy);
+    config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
 }
 
 static enum tacit_status make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -223,6 +228,7 @@ const struct tacit_family own_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
+             .keys = sections,
              .read = read_keys},
     .metrics = metrics,
     .ranks = true,

@@ -91,6 +91,7 @@ const struct tacit_family phased_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
              .takes_trust = true,
+             .keys = phased_sections,
              .read = phased_read_keys},
     .metrics = phased_metrics,
     .ranks = true,

@@ -3,40 +3,69 @@
 #include "../../config/reader.h"
 #include "plan.h"
 
-static const char *const index_keys[] = {"kind",  "arms_per_round", "growth",  "confidence",
-                                         "guard", "arms_max",       "changes", NULL};
+#define INSIDE                                                                                     \
+    {                                                                                              \
+        0, 1, true, false, true                                                                    \
+    }
+
+static const struct config_key guard_keys[] = {
+    {"arm", NULL, "its name in the data, or its number from 0", CONFIG_TO_TEXT(phased_keys, guard)},
+    {"loss", NULL,
+     "so much of the range a pull: the whole play never falls behind that arm by more, at any slot",
+     CONFIG_TO_REAL(phased_keys, guard_loss, INSIDE)},
+    {NULL}};
+
+static const struct config_key change_keys[] = {
+    {"slot", NULL, "of every site", CONFIG_TO_U64(phased_key_change, slot, 0, TACIT_HORIZON_MAX)},
+    {"add", "", "an arm comes: one of the last of the environment, not there before",
+     .form = "an arm's name or number"},
+    {"retire", "", "an arm goes for good", .form = "an arm's name or number"},
+    {NULL}};
+
+static const struct config_key index_keys[] = {
+    {"kind", NULL, "", .form = "phased-index"},
+    {"arms_per_round", "(4, or all)",
+     "arms of a plan after the first: the leader and those that challenge it",
+     .form = "2 to all arms"},
+    {"growth", "2", "each release of an arm makes its pulls so many times as many",
+     .range = PHASED_GROWTH_RANGE},
+    {"confidence", "(never sure)",
+     "it decides, and the answer holds with this probability; without it it plays for the least "
+     "regret and never stops asking",
+     .range = PHASED_CONFIDENCE_RANGE},
+    {"guard", "", "an arm that the play never falls far behind", .form = "a map"},
+    {"arms_max", "(all arms)", "K of the bounds: all arms that may ever be announced",
+     CONFIG_TO_U32(phased_keys, arms_max, 1, TACIT_ARMS_MAX)},
+    {"changes", "", "arms that come and go", .form = "a list, like [{slot: 1000, retire: 2}]"},
+    {NULL}};
+
+const struct config_section phased_sections[] = {{"protocol", index_keys},
+                                                 {"protocol.guard", guard_keys},
+                                                 {"protocol.changes.N", change_keys},
+                                                 {NULL, NULL}};
 
 void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
                         const char *section, double *growth, double *confidence)
 {
-    struct config_range const range = {.min = 0.5, .max = 1, .max_is_open = true};
     char key[40];
     *growth = TACIT_PHASES_GROWTH;
     *confidence = 0;
     (void)snprintf(key, sizeof key, "%s.growth", section);
-    config_reader_number(reader, protocol, key, false,
-                         (struct config_range){1, 4, true, false, false}, growth);
+    config_reader_number(reader, protocol, key, false, (struct config_range)PHASED_GROWTH_RANGE,
+                         growth);
     (void)snprintf(key, sizeof key, "%s.confidence", section);
-    config_reader_number(reader, protocol, key, false, range, confidence);
+    config_reader_number(reader, protocol, key, false, (struct config_range)PHASED_CONFIDENCE_RANGE,
+                         confidence);
 }
 
 static void read_guard(struct config_reader *reader, const struct config_node *map,
                        const char *section, struct phased_keys *keys)
 {
-    static const char *const names[] = {"arm", "loss", NULL};
     char key[40];
     (void)snprintf(key, sizeof key, "%s.guard", section);
     struct config_node const *const guard = config_reader_map(reader, map, key, false);
-    if (guard == NULL)
-        return;
-    config_reader_keys(reader, guard, key, names);
-    (void)snprintf(key, sizeof key, "%s.guard.arm", section);
-    config_reader_text(reader, guard, key, true, &keys->guard);
-    (void)snprintf(key, sizeof key, "%s.guard.loss", section);
-    config_reader_number(
-        reader, guard, key, true,
-        (struct config_range){.min = 0, .max = 1, .min_is_open = true, .max_is_open = true},
-        &keys->guard_loss);
+    if (guard != NULL)
+        config_reader_table(reader, guard, key, guard_keys, keys);
 }
 
 void phased_read_index(struct config_reader *reader, const struct config_node *map,
@@ -52,15 +81,12 @@ void phased_read_index(struct config_reader *reader, const struct config_node *m
 static void read_change(struct config_reader *reader, const struct config_node *map,
                         const char *section, struct phased_key_change *change)
 {
-    static const char *const names[] = {"slot", "add", "retire", NULL};
     char key[48];
     if (map->kind != CONFIG_MAP) {
         config_reader_fail(reader, map, section, "a change is a map, like {slot: 1000, retire: 2}");
         return;
     }
-    config_reader_keys(reader, map, section, names);
-    (void)snprintf(key, sizeof key, "%s.slot", section);
-    config_reader_u64(reader, map, key, true, 0, TACIT_HORIZON_MAX, &change->slot);
+    config_reader_table(reader, map, section, change_keys, change);
     change->is_added = config_node_member(map, "add") != NULL;
     if (change->is_added == (config_node_member(map, "retire") != NULL)) {
         config_reader_fail(reader, map, section, "what happens? allowed: either add or retire");
@@ -74,8 +100,6 @@ static void read_changes(struct config_reader *reader, const struct config_node 
                          struct phased_keys *keys)
 {
     struct config_node const *const list = config_node_member(protocol, "changes");
-    config_reader_u32(reader, protocol, "protocol.arms_max", false, 1, TACIT_ARMS_MAX,
-                      &keys->arms_max);
     if (list == NULL || reader->status != TACIT_OK)
         return;
     if (list->kind != CONFIG_LIST) {
@@ -110,7 +134,7 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
         return;
     *keys = (struct phased_keys){.growth = TACIT_PHASES_GROWTH};
     config->keys = keys;
-    config_reader_keys(reader, protocol, "protocol", index_keys);
+    config_reader_table(reader, protocol, "protocol", index_keys, keys);
     phased_read_index(reader, protocol, "protocol", keys);
     read_changes(reader, protocol, keys);
 }

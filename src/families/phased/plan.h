@@ -45,6 +45,16 @@ extern const struct tacit_metric phased_metrics[];
 
 /* ---- keys.c ---- */
 
+extern const struct config_section phased_sections[];
+#define PHASED_GROWTH_RANGE                                                                        \
+    {                                                                                              \
+        1, 4, true, false, false                                                                   \
+    }
+#define PHASED_CONFIDENCE_RANGE                                                                    \
+    {                                                                                              \
+        0.5, 1, false, false, true                                                                 \
+    }
+
 /* Reads growth and confidence; absent ones are 2 and 0. `section`: what the map is called. */
 void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
                         const char *section, double *growth, double *confidence);

@@ -83,8 +83,6 @@ static const struct tacit_words words = {
     .profiles = "Round by round, and user by user"};
 
 static const char *const environments[] = {"latency", NULL};
-static const char *const sections[] = {"sizes", "labels", "training", NULL};
-static const char *const privacy_keys[] = {"eta", "budget", "participations", "budgets", NULL};
 
 extern const struct tacit_family select_family;
 
@@ -94,9 +92,8 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                                     .modes = 1u << TACIT_PRIVACY_NONE |
                                                              1u << TACIT_PRIVACY_PAPER |
                                                              1u << TACIT_PRIVACY_SOUND,
-                                                    .sections = sections,
+                                                    .keys = select_sections,
                                                     .own_environments = environments,
-                                                    .privacy_keys = privacy_keys,
                                                     .read = select_read_keys},
                                            .metrics = select_metrics,
                                            .profiles = select_series,

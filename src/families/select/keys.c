@@ -46,20 +46,32 @@ static const struct config_choice keeps[] = {
 /* Those of the annealing may stand in the file of any selector, so that one file serves a
  * comparison of selectors. */
 static const struct config_key protocol_keys[] = {
-    CONFIG_OTHER_KEY("kind"),
-    CONFIG_OTHER_KEY("selector"),
-    CONFIG_OTHER_KEY("users_per_round"),
-    CONFIG_REAL_KEY(select_keys, "alpha", false, alpha, NOT_NEGATIVE),
-    CONFIG_REAL_KEY(select_keys, "beta", false, beta, {1, 1000, false, false, false}),
-    CONFIG_REAL_KEY(select_keys, "gamma", false, gamma, NOT_NEGATIVE),
-    CONFIG_REAL_KEY(select_keys, "zeta", false, zeta, POSITIVE),
-    CONFIG_REAL_KEY(select_keys, "kappa", false, choice.annealing.kappa, POSITIVE),
-    CONFIG_U32_KEY(select_keys, "iterations", false, choice.annealing.iterations, 1,
-                   ITERATIONS_MAX),
-    CONFIG_FLAG_KEY(select_keys, "sign", false, choice.annealing.sign_as_printed, signs),
-    CONFIG_OTHER_KEY("keep"),
-    CONFIG_OTHER_KEY("quorum"),
-    CONFIG_OTHER_KEY(NULL)};
+    {"kind", NULL, "", .form = "select"},
+    {"selector", "exact",
+     "who trains next. exact: the best set of Eq. (14); brute: the same by trying all, up to 1e8 "
+     "sets; sa, vanilla-sa: the annealings; genie: Eq. (10), by the true means; clustered: by data "
+     "sizes, one draw an urn; fastest: in expectation",
+     .choices = selectors},
+    {"users_per_round", "(must be given, but for all)", "m", .form = "1 to agents"},
+    {"alpha", "100", "weight of generalisation", CONFIG_TO_REAL(select_keys, alpha, NOT_NEGATIVE)},
+    {"beta", "2", "its exponent",
+     CONFIG_TO_REAL(select_keys, beta, {1, 1000, false, false, false})},
+    {"gamma", "5", "weight of privacy", CONFIG_TO_REAL(select_keys, gamma, NOT_NEGATIVE)},
+    {"zeta", "1", "factor on the observed mean in Eq. (13); the paper's large network: 3",
+     CONFIG_TO_REAL(select_keys, zeta, POSITIVE)},
+    {"kappa", "1", "annealings: divisor of the temperature",
+     CONFIG_TO_REAL(select_keys, choice.annealing.kappa, POSITIVE)},
+    {"iterations", "500", "annealings: steps a round",
+     CONFIG_TO_U32(select_keys, choice.annealing.iterations, 1, ITERATIONS_MAX)},
+    {"sign", "right", "annealings: printed accepts every neighbour (Alg. 2 line 12)",
+     CONFIG_TO_FLAG(select_keys, choice.annealing.sign_as_printed, signs)},
+    {"keep", "best",
+     "annealings: last keeps the last improvement (line 7), walk what the walk ends at (V_j of "
+     "Theorem 4)",
+     .choices = keeps},
+    {"quorum", "1", "with fewer users that have budget the run ends, as exhausted",
+     .form = "1 to users_per_round"},
+    {NULL}};
 
 static void read_protocol(struct config_reader *reader, const struct config_node *root,
                           const struct tacit_config *config, struct select_keys *keys)
@@ -67,8 +79,6 @@ static void read_protocol(struct config_reader *reader, const struct config_node
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct tacit_select_annealing *const annealing = &keys->choice.annealing;
     int keep = KEEP_BEST;
-    annealing->kappa = 1;
-    annealing->iterations = 500;
     config_reader_table(reader, protocol, "protocol", protocol_keys, keys);
     read_selector(reader, protocol, keys);
     keys->users_per_round = config->agent_count;
@@ -84,42 +94,47 @@ static void read_protocol(struct config_reader *reader, const struct config_node
 
 /* ---- environment ---- */
 
+#define SPREAD                                                                                     \
+    {                                                                                              \
+        0, 10, false, false, false                                                                 \
+    }
+static const struct config_key log_normal_keys[] = {
+    {"median", "0.5", "of all latencies", CONFIG_TO_REAL(select_keys, median, POSITIVE)},
+    {"users", "0.5", "spread over users, of the logarithm",
+     CONFIG_TO_REAL(select_keys, median_spread, SPREAD)},
+    {"rounds", "0.25", "spread over rounds, of the logarithm",
+     CONFIG_TO_REAL(select_keys, spread, SPREAD)},
+    {NULL}};
+static const struct config_choice sources[] = {{"two-groups", TACIT_LATENCY_NORMAL},
+                                               {"log-normal", TACIT_LATENCY_LOG_NORMAL},
+                                               {"trace", TACIT_LATENCY_TRACE},
+                                               {NULL, 0}};
+static const struct config_key environment_keys[] = {
+    {"kind", NULL, "", .form = "latency"},
+    {"source", "two-groups",
+     "two-groups: a fast and a slow half, normal around each user's mean; trace: as measured",
+     CONFIG_TO_WORD(select_keys, latency, sources)},
+    {"latency_min", "0.05", "tau_min; shorter latencies count as this one",
+     CONFIG_TO_REAL(select_keys, latency_min, POSITIVE)}, /* READINGS P5.6 */
+    {"log-normal", "", "source: log-normal", .form = "a map"},
+    {"trace", "", "source: trace; a column a user, each round takes a row at random",
+     .form = "a CSV file without a header"},
+    {NULL}};
+
 static void read_log_normal(struct config_reader *reader, const struct config_node *environment,
                             struct select_keys *keys)
 {
-    static const struct config_key table[] = {
-        CONFIG_REAL_KEY(select_keys, "median", false, median, POSITIVE),
-        CONFIG_REAL_KEY(select_keys, "users", false, median_spread, {0, 10, false, false, false}),
-        CONFIG_REAL_KEY(select_keys, "rounds", false, spread, {0, 10, false, false, false}),
-        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const map =
         config_reader_map(reader, environment, "environment.log-normal", false);
-    keys->median = 0.5;
-    keys->median_spread = 0.5;
-    keys->spread = 0.25;
-    if (map != NULL)
-        config_reader_table(reader, map, "environment.log-normal", table, keys);
+    config_reader_table(reader, map, "environment.log-normal", log_normal_keys, keys);
 }
 
 static void read_environment(struct config_reader *reader, const struct config_node *root,
                              struct select_keys *keys)
 {
-    static const struct config_choice sources[] = {{"two-groups", TACIT_LATENCY_NORMAL},
-                                                   {"log-normal", TACIT_LATENCY_LOG_NORMAL},
-                                                   {"trace", TACIT_LATENCY_TRACE},
-                                                   {NULL, 0}};
-    static const struct config_key table[] = {
-        CONFIG_OTHER_KEY("kind"),
-        CONFIG_WORD_KEY(select_keys, "source", false, latency, sources),
-        CONFIG_REAL_KEY(select_keys, "latency_min", false, latency_min, POSITIVE),
-        CONFIG_OTHER_KEY("log-normal"),
-        CONFIG_OTHER_KEY("trace"),
-        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const environment = config_node_member(root, "environment");
-    keys->latency = TACIT_LATENCY_NORMAL;
-    keys->latency_min = 0.05; /* READINGS P5.6 */
-    keys->spread = 0.05;
-    config_reader_table(reader, environment, "environment", table, keys);
+    keys->spread = 0.05; /* READINGS P5.6 */
+    config_reader_table(reader, environment, "environment", environment_keys, keys);
     config_reader_idle(reader, environment, "environment.trace",
                        keys->latency != TACIT_LATENCY_TRACE, "belongs to source: trace");
     config_reader_idle(reader, environment, "environment.log-normal",
@@ -130,15 +145,16 @@ static void read_environment(struct config_reader *reader, const struct config_n
         read_log_normal(reader, environment, keys);
 }
 
+static const struct config_key size_keys[] = {
+    {"dirichlet", NULL, "the parameter; each user has at least 20 rows",
+     CONFIG_TO_REAL(select_keys, dirichlet, {1e-3, 1e6, false, false, false})},
+    {"rows", "60000", "of all users", CONFIG_TO_U64(select_keys, row_count, 1, UINT64_C(1) << 32)},
+    {NULL}};
+
 /* sizes: balanced, or {dirichlet: 3, rows: 60000}. */
 static void read_sizes(struct config_reader *reader, const struct config_node *root,
                        struct select_keys *keys)
 {
-    static const struct config_key table[] = {
-        CONFIG_REAL_KEY(select_keys, "dirichlet", true, dirichlet,
-                        {1e-3, 1e6, false, false, false}),
-        CONFIG_U64_KEY(select_keys, "rows", false, row_count, 1, UINT64_C(1) << 32),
-        CONFIG_OTHER_KEY(NULL)};
     static const struct config_choice words[] = {{"balanced", 0}, {NULL, 0}};
     struct config_node const *const sizes = config_node_member(root, "sizes");
     int word = 0;
@@ -151,10 +167,48 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
     }
     if (config_reader_map(reader, root, "sizes", true) == NULL)
         return;
-    config_reader_table(reader, sizes, "sizes", table, keys);
+    config_reader_table(reader, sizes, "sizes", size_keys, keys);
 }
 
 /* ---- privacy ---- */
+
+static const struct config_choice budgets[] = {{"geometric", TACIT_SELECT_GEOMETRIC},
+                                               {"uniform", TACIT_SELECT_UNIFORM},
+                                               {"given", TACIT_SELECT_GIVEN},
+                                               {NULL, 0}};
+#define ETA                                                                                        \
+    {                                                                                              \
+        1e-9, TACIT_SELECT_ETA_MAX, false, false, false                                            \
+    }
+static const struct config_key privacy_keys[] = {
+    {"eta", "0.04", "budget: geometric", .range = ETA},
+    {"budget", "geometric",
+     "what the i-th participation costs. geometric: epsilon (e^eta - 1) e^(-eta i)",
+     .choices = budgets},
+    {"participations", "(must be given for uniform)", "epsilon is spread over so many",
+     .form = "a number from 1"},
+    {"budgets", "(must be given for given)", "together at most epsilon",
+     .form = "a list of numbers"},
+    {NULL}};
+
+static const struct config_key root_keys[] = {
+    {"sizes", "balanced", "how many rows each user has", .form = "balanced or a map"},
+    {"labels", "iid",
+     "dominant: user k has label k mod classes for a quarter of its pictures, the others are "
+     "uniform over the other labels as long as there are pictures of them; no picture twice",
+     .choices = training_labels},
+    {"training", "", "trains a model along; the data must be in a data directory", .form = "a map"},
+    {NULL}};
+
+const struct config_section select_sections[] = {{"", root_keys},
+                                                 {"protocol", protocol_keys},
+                                                 {"environment", environment_keys},
+                                                 {"environment.log-normal", log_normal_keys},
+                                                 {"sizes", size_keys},
+                                                 {"training", training_key_table},
+                                                 {"training.frozen", training_frozen_keys},
+                                                 {"privacy", privacy_keys},
+                                                 {NULL, NULL}};
 
 static void read_budgets(struct config_reader *reader, const struct config_node *privacy,
                          struct select_keys *keys)
@@ -196,16 +250,12 @@ static void refuse_unless(struct config_reader *reader, const struct config_node
 static void read_privacy(struct config_reader *reader, const struct config_node *root,
                          const struct tacit_config *config, struct select_keys *keys)
 {
-    static const struct config_choice kinds[] = {{"geometric", TACIT_SELECT_GEOMETRIC},
-                                                 {"uniform", TACIT_SELECT_UNIFORM},
-                                                 {"given", TACIT_SELECT_GIVEN},
-                                                 {NULL, 0}};
     struct config_node const *const privacy = config_node_member(root, "privacy");
     bool const is_none = config->privacy == TACIT_PRIVACY_NONE;
     int kind = TACIT_SELECT_GEOMETRIC;
     keys->eta = 0.04; /* READINGS P5.6 */
     refuse_unless(reader, privacy, "budget", !is_none, "mode: paper or sound");
-    config_reader_choice(reader, privacy, "privacy.budget", false, kinds, &kind);
+    config_reader_choice(reader, privacy, "privacy.budget", false, budgets, &kind);
     keys->budget = (enum tacit_select_budget_kind)kind;
     refuse_unless(reader, privacy, "eta", !is_none && kind == TACIT_SELECT_GEOMETRIC,
                   "budget: geometric");
@@ -213,8 +263,7 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
                   "budget: uniform");
     refuse_unless(reader, privacy, "budgets", !is_none && kind == TACIT_SELECT_GIVEN,
                   "budget: given");
-    config_reader_number(reader, privacy, "privacy.eta", false,
-                         (struct config_range){1e-9, TACIT_SELECT_ETA_MAX, false, false, false},
+    config_reader_number(reader, privacy, "privacy.eta", false, (struct config_range)ETA,
                          &keys->eta);
     if (kind == TACIT_SELECT_UNIFORM)
         config_reader_u32(reader, privacy, "privacy.participations", true, 1, 1000000000u,
@@ -229,7 +278,7 @@ void select_read_keys(struct config_reader *reader, const struct config_node *ro
     struct select_keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
-    *keys = (struct select_keys){.alpha = 100, .beta = 2, .gamma = 5, .zeta = 1, .quorum = 1};
+    *keys = (struct select_keys){.quorum = 1};
     config->keys = keys;
     read_protocol(reader, root, config, keys);
     read_environment(reader, root, keys);

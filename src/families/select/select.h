@@ -75,6 +75,7 @@ struct select_keys {
     struct training_keys training;
 };
 
+extern const struct config_section select_sections[];
 void select_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config);
 

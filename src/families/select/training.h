@@ -2,6 +2,7 @@
  * are noised or not. */
 #ifndef FAMILIES_SELECT_TRAINING_H
 #define FAMILIES_SELECT_TRAINING_H
+#include "../../config/reader.h"
 #include "frozen.h"
 #include "tacit/config.h"
 #include "tacit/data.h"
@@ -40,6 +41,9 @@ struct training_keys {
     double target;           /* an accuracy, for the time that it takes */
 };
 
+extern const struct config_choice training_labels[];
+extern const struct config_key training_key_table[];
+extern const struct config_key training_frozen_keys[];
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
                         const struct tacit_config *config, struct training_keys *keys);
 

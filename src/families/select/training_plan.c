@@ -6,30 +6,6 @@
 #include "streams.h"
 #include "training.h"
 
-/* training.frozen: {pictures: 5000, labels: 5, epochs: 5}. */
-static void read_frozen(struct config_reader *reader, const struct config_node *training,
-                        struct training_keys *keys)
-{
-    static const char *const names[] = {"pictures", "labels", "epochs", NULL};
-    struct training_frozen *const frozen = &keys->pictures.frozen;
-    struct config_node const *const node = config_node_member(training, "frozen");
-    struct config_node const *const map =
-        config_reader_map(reader, training, "training.frozen", false);
-    if (map == NULL)
-        return;
-    frozen->labels = keys->pictures.classes;
-    frozen->epochs = 5;
-    config_reader_keys(reader, map, "training.frozen", names);
-    config_reader_u32(reader, map, "training.frozen.pictures", true, 20, 1000000u,
-                      &frozen->pictures);
-    config_reader_u32(reader, map, "training.frozen.labels", false, 1, keys->pictures.classes,
-                      &frozen->labels);
-    config_reader_u32(reader, map, "training.frozen.epochs", false, 0, 1000, &frozen->epochs);
-    if (keys->model != TACIT_MODEL_MLP || keys->batch_norm || keys->dropout > 0)
-        config_reader_fail(reader, node, "training.frozen",
-                           "belongs to model: mlp, batch_norm: off, dropout: 0");
-}
-
 static const struct config_choice sets[] = {
     {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
 static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
@@ -44,49 +20,92 @@ static const struct config_choice optimizers[] = {
         0, 1e6, true, false, false                                                                 \
     }
 
-static const struct config_key training_table[] = {
-    CONFIG_OTHER_KEY("data"),
-    CONFIG_WORD_KEY(training_keys, "model", false, model, models),
-    CONFIG_FLAG_KEY(training_keys, "batch_norm", false, batch_norm, switches), /* READINGS P5.13 */
-    CONFIG_WORD_KEY(training_keys, "optimizer", false, optimizer, optimizers),
-    CONFIG_REAL_KEY(training_keys, "rate", false, rate, POSITIVE),
-    CONFIG_U32_KEY(training_keys, "batch", false, batch, 1, 4096),
-    CONFIG_U32_KEY(training_keys, "epochs", false, epochs, 1, 1000),
-    CONFIG_U32_KEY(training_keys, "batches_max", false, batches_max, 1, 1000000),
-    CONFIG_REAL_KEY(training_keys, "sensitivity", false, sensitivity, POSITIVE),
-    CONFIG_REAL_KEY(training_keys, "clip", false, clip, POSITIVE),
-    CONFIG_U32_KEY(training_keys, "features", false, pictures.features, 1, 32),
-    CONFIG_U32_KEY(training_keys, "evaluate_every", false, evaluate_every, 1, 1000000000u),
-    CONFIG_U32_KEY(training_keys, "exam", false, pictures.exam, 1, 1000000000u),
-    CONFIG_REAL_KEY(training_keys, "target", false, target, {0, 1, true, false, false}),
-    CONFIG_U32_KEY(training_keys, "classes", false, pictures.classes, 2, TRAINING_LABELS_MAX),
-    CONFIG_OTHER_KEY("frozen"),
-    CONFIG_REAL_KEY(training_keys, "dropout", false, dropout, {0, 1, false, false, true}),
-    CONFIG_U32_KEY(training_keys, "hidden", false, hidden, 2, 3),
-    CONFIG_OTHER_KEY(NULL)};
+const struct config_choice training_labels[] = {{"iid", 0}, {"dominant", 1}, {NULL, 0}};
+
+const struct config_key training_key_table[] = {
+    {"data", NULL, "cifar10: batches 1 to 4, examined on batch 5", .choices = sets},
+    {"model", "(mlp, for cifar10 cnn)", "", CONFIG_TO_WORD(training_keys, model, models)},
+    {"batch_norm", "(off, for the CNN on)",
+     "after each hidden layer of the MLP, after each convolution of the CNN",
+     CONFIG_TO_FLAG(training_keys, batch_norm, switches)}, /* READINGS P5.13 */
+    {"optimizer", "adam", "", CONFIG_TO_WORD(training_keys, optimizer, optimizers)},
+    {"rate", "0.01", "of the optimizer",
+     CONFIG_TO_REAL(training_keys, rate, POSITIVE)}, /* READINGS P5.9 */
+    {"batch", "20", "pictures in a step", CONFIG_TO_U32(training_keys, batch, 1, 4096)},
+    {"epochs", "1", "of a user in one round", CONFIG_TO_U32(training_keys, epochs, 1, 1000)},
+    {"batches_max", "100", "of a user in one round",
+     CONFIG_TO_U32(training_keys, batches_max, 1, 1000000)},
+    {"sensitivity", "(0.003, for cifar10 0.012)",
+     "mode paper: the Delta f of the noise of each coordinate",
+     CONFIG_TO_REAL(training_keys, sensitivity, POSITIVE)},
+    {"clip", "1", "mode sound: the L1 norm that an update is clipped to",
+     CONFIG_TO_REAL(training_keys, clip, POSITIVE)},
+    {"features", "(the pixels)",
+     "S: a picture is the means of its S x S parts, in each channel; not for the CNN. Fixed "
+     "beforehand, so they tell nothing of anybody's data",
+     CONFIG_TO_U32(training_keys, pictures.features, 1, 32)},
+    {"evaluate_every", "(at the end)",
+     "so many rounds pass between two examinations; the curves are the series of the run",
+     CONFIG_TO_U32(training_keys, evaluate_every, 1, 1000000000u)},
+    {"exam", "(all)", "the model is examined on so many pictures, the first ones",
+     CONFIG_TO_U32(training_keys, pictures.exam, 1, 1000000000u)},
+    {"target", "(none)", "an accuracy; time_to_target is the time that it takes",
+     CONFIG_TO_REAL(training_keys, target, {0, 1, true, false, false})},
+    {"classes", "10", "only pictures with a label below it",
+     CONFIG_TO_U32(training_keys, pictures.classes, 2, TRAINING_LABELS_MAX)},
+    {"frozen", "",
+     "for the mlp without batch norm and dropout: public pictures, which no user gets, teach an "
+     "MLP, whose hidden layers then stay as they are; users train its head alone, from zero",
+     .form = "a map"},
+    {"dropout", "0",
+     "share of the outputs of each hidden dense layer that a batch does without; batch_norm: off, "
+     "dropout: 0.2 with the CNN is the authors' network",
+     CONFIG_TO_REAL(training_keys, dropout, {0, 1, false, false, true})},
+    {"hidden", "3",
+     "of the CNN, its hidden dense layers: 128-64-32, or 2: 128-64, as the paper's text has it",
+     CONFIG_TO_U32(training_keys, hidden, 2, 3)},
+    {NULL}};
+
+const struct config_key training_frozen_keys[] = {
+    {"pictures", NULL, "the first ones with a label below labels, which are public",
+     CONFIG_TO_U32(training_frozen, pictures, 20, 1000000u)},
+    {"labels", "(classes)", "", .form = "1 to classes"},
+    {"epochs", "5", "0: its layers stay as drawn", CONFIG_TO_U32(training_frozen, epochs, 0, 1000)},
+    {NULL}};
+
+/* training.frozen: {pictures: 5000, labels: 5, epochs: 5}. */
+static void read_frozen(struct config_reader *reader, const struct config_node *training,
+                        struct training_keys *keys)
+{
+    struct training_frozen *const frozen = &keys->pictures.frozen;
+    struct config_node const *const node = config_node_member(training, "frozen");
+    struct config_node const *const map =
+        config_reader_map(reader, training, "training.frozen", false);
+    if (map == NULL)
+        return;
+    frozen->labels = keys->pictures.classes;
+    config_reader_table(reader, map, "training.frozen", training_frozen_keys, frozen);
+    config_reader_u32(reader, map, "training.frozen.labels", false, 1, keys->pictures.classes,
+                      &frozen->labels);
+    if (keys->model != TACIT_MODEL_MLP || keys->batch_norm || keys->dropout > 0)
+        config_reader_fail(reader, node, "training.frozen",
+                           "belongs to model: mlp, batch_norm: off, dropout: 0");
+}
 
 /* What stands where the file says nothing depends on the data. */
 static struct training_keys defaults_of(enum training_data data, bool is_convolved)
 {
     bool const is_coloured = data == TRAINING_CIFAR10;
     return (struct training_keys){.is_on = true,
-                                  .pictures = {.data = data, .classes = TRAINING_LABELS_MAX},
+                                  .pictures = {.data = data},
                                   .model = is_coloured ? TACIT_MODEL_CNN : TACIT_MODEL_MLP,
                                   .batch_norm = is_convolved,
-                                  .hidden = 3,
-                                  .optimizer = TACIT_OPTIMIZER_ADAM,
-                                  .rate = 0.01, /* READINGS P5.9 */
-                                  .batch = 20,
-                                  .epochs = 1,
-                                  .batches_max = 100,
-                                  .sensitivity = is_coloured ? 0.012 : 0.003,
-                                  .clip = 1};
+                                  .sensitivity = is_coloured ? 0.012 : 0.003};
 }
 
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
                         const struct tacit_config *config, struct training_keys *keys)
 {
-    static const struct config_choice labels[] = {{"iid", 0}, {"dominant", 1}, {NULL, 0}};
     struct config_node const *const training = config_reader_map(reader, root, "training", false);
     int data = TRAINING_MNIST;
     int label = 0;
@@ -95,13 +114,13 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
                        "belongs to a run with 'training'");
     if (training == NULL)
         return;
-    config_reader_known(reader, training, "training", training_table);
+    config_reader_known(reader, training, "training", training_key_table, NULL);
     config_reader_choice(reader, training, "training.data", true, sets, &data);
     int model = data == TRAINING_CIFAR10 ? TACIT_MODEL_CNN : TACIT_MODEL_MLP;
     config_reader_choice(reader, training, "training.model", false, models, &model);
     *keys = defaults_of((enum training_data)data, model == TACIT_MODEL_CNN);
-    config_reader_table(reader, training, "training", training_table, keys);
-    config_reader_choice(reader, root, "labels", false, labels, &label);
+    config_reader_table(reader, training, "training", training_key_table, keys);
+    config_reader_choice(reader, root, "labels", false, training_labels, &label);
     keys->is_dominant = label == 1;
     read_frozen(reader, training, keys);
     config_reader_idle(reader, training, "training.dropout", keys->model == TACIT_MODEL_LOGISTIC,

@@ -11,8 +11,7 @@ const struct tacit_family vote_family = {
                  1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT | 1u << TACIT_ENV_LOGGED,
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
-             .sections = vote_sections,
-             .environment_keys = vote_environment_keys,
+             .keys = vote_sections,
              .reads_epsilon = true,
              .read = vote_read_keys},
     .metrics = vote_metrics,

@@ -6,9 +6,6 @@
 
 #define SUM_ROUNDING 1e-9 /* of shares that sum to 1 */
 
-const char *const vote_sections[] = {"activation", NULL};
-const char *const vote_environment_keys[] = {"drift", NULL};
-
 static const struct config_choice sharings[] = {{"votes", VOTE_SHARING_VOTES},
                                                 {"none", VOTE_SHARING_NONE},
                                                 {"all", VOTE_SHARING_ALL},
@@ -20,17 +17,63 @@ static const struct config_choice sharings[] = {{"votes", VOTE_SHARING_VOTES},
     }
 
 static const struct config_key protocol_keys[] = {
-    CONFIG_OTHER_KEY("kind"),
-    CONFIG_OTHER_KEY("subroutine"),
-    CONFIG_REAL_KEY(vote_keys, "epsilon", true, subroutine.accuracy, CHANCE),
-    CONFIG_REAL_KEY(vote_keys, "delta", false, delta, CHANCE),
-    CONFIG_REAL_KEY(vote_keys, "eta", false, eta, CHANCE),
-    CONFIG_WORD_KEY(vote_keys, "sharing", false, sharing, sharings),
-    CONFIG_OTHER_KEY("votes"),
-    CONFIG_U32_KEY(vote_keys, "liars", false, liars, 0, TACIT_AGENTS_MAX),
-    CONFIG_REAL_KEY(vote_keys, "reset", false, reset, CHANCE),
-    CONFIG_U32_KEY(vote_keys, "switches", false, switches, 0, 1000000),
-    CONFIG_OTHER_KEY(NULL)};
+    {"kind", NULL, "", .form = "votes"},
+    {"subroutine", "(ser3; sound: successive)", "sound: successive, or ser4 for resets",
+     .form = "naive, median, successive, ser3, ser4, kl-racing, lucb, kl-lucb, ugapec"},
+    {"epsilon", NULL, "the accuracy: an arm within it of the best is an answer",
+     CONFIG_TO_REAL(vote_keys, subroutine.accuracy, CHANCE)},
+    {"delta", "0.05", "failure of the whole", CONFIG_TO_REAL(vote_keys, delta, CHANCE)},
+    {"eta", "", "failure that a player allows itself; a confidence parameter, never privacy",
+     CONFIG_TO_REAL(vote_keys, eta, CHANCE)},
+    {"sharing", "votes",
+     "none: 1-PRIVACY, each alone at delta/N; all: 0-PRIVACY, every reward, sound by randomised "
+     "response; sums: noised sums of blocks, sound only",
+     CONFIG_TO_WORD(vote_keys, sharing, sharings)},
+    {"votes", "(floor; sound: committee)",
+     "votes that eliminate an arm: floor (the paper's), committee (players fixed in advance), "
+     "binomial (any m of N), cheapest (m and eta), or a number",
+     .form = "floor, committee, binomial, cheapest or a number"},
+    {"liars", "0", "so many votes more are needed",
+     CONFIG_TO_U32(vote_keys, liars, 0, TACIT_AGENTS_MAX)},
+    {"reset", "",
+     "with ser4: chance of a reset a sample; then epsilon is at least eta/K, and the run goes on "
+     "to the horizon",
+     CONFIG_TO_REAL(vote_keys, reset, CHANCE)},
+    {"switches", "0", "so many times within the horizon each arm takes the mean of the next one",
+     CONFIG_TO_U32(vote_keys, switches, 0, 1000000)},
+    {NULL}};
+
+static const struct config_choice activations[] = {{"uniform", 0}, {"groups", 1}, {NULL, 0}};
+static const struct config_key root_keys[] = {
+    {"activation", "(uniform)", "which player is active", .form = "a map"}, {NULL}};
+static const struct config_key activation_keys[] = {
+    {"kind", NULL, "", .choices = activations},
+    {"groups", "", "with kind: groups", .form = "a list, like [{share: 0.5, events: 0.8}, ...]"},
+    {NULL}};
+static const struct config_key group_keys[] = {
+    {"share", NULL, "of the players; together 1", CONFIG_TO_REAL(vote_group, share, CHANCE)},
+    {"events", NULL, "share of the samples; together 1",
+     CONFIG_TO_REAL(vote_group, events, CHANCE)},
+    {NULL}};
+static const struct config_choice drifting[] = {{"suboptimal", 0}, {"all", 1}, {NULL, 0}};
+static const struct config_key environment_keys[] = {
+    {"drift", "", "means that move with the samples of all", .form = "a map"}, {NULL}};
+static const struct config_key drift_keys[] = {
+    {"per_sample", NULL, "what a sample adds to a mean",
+     CONFIG_TO_REAL(vote_keys, drift, {-1, 1, false, false, false})},
+    {"arms", "suboptimal", "which arms' means move",
+     CONFIG_TO_FLAG(vote_keys, drifts_all, drifting)},
+    {"floor", "0", "no mean goes below",
+     CONFIG_TO_REAL(vote_keys, drift_floor, {0, 1, false, false, false})},
+    {NULL}};
+
+const struct config_section vote_sections[] = {{"", root_keys},
+                                               {"protocol", protocol_keys},
+                                               {"activation", activation_keys},
+                                               {"activation.groups.N", group_keys},
+                                               {"environment", environment_keys},
+                                               {"environment.drift", drift_keys},
+                                               {NULL, NULL}};
 
 static void read_protocol(struct config_reader *reader, const struct config_node *protocol,
                           struct vote_keys *keys)
@@ -87,9 +130,6 @@ static void read_votes(struct config_reader *reader, const struct config_node *p
 static void read_groups(struct config_reader *reader, const struct config_node *list,
                         struct vote_keys *keys)
 {
-    static const struct config_key table[] = {
-        CONFIG_REAL_KEY(vote_group, "share", true, share, CHANCE),
-        CONFIG_REAL_KEY(vote_group, "events", true, events, CHANCE), CONFIG_OTHER_KEY(NULL)};
     double shares = 0;
     double events = 0;
     for (const struct config_node *node = list->first; node != NULL; node = node->next) {
@@ -100,7 +140,7 @@ static void read_groups(struct config_reader *reader, const struct config_node *
             return;
         }
         struct vote_group *const group = &keys->groups[keys->group_count++];
-        config_reader_table(reader, node, "activation.groups", table, group);
+        config_reader_table(reader, node, "activation.groups", group_keys, group);
         shares += group->share;
         events += group->events;
     }
@@ -113,15 +153,13 @@ static void read_groups(struct config_reader *reader, const struct config_node *
 static void read_activation(struct config_reader *reader, const struct config_node *root,
                             struct vote_keys *keys)
 {
-    static const char *const names[] = {"kind", "groups", NULL};
-    static const struct config_choice kinds[] = {{"uniform", 0}, {"groups", 1}, {NULL, 0}};
     struct config_node const *const activation =
         config_reader_map(reader, root, "activation", false);
     int kind = 0;
     if (activation == NULL)
         return;
-    config_reader_keys(reader, activation, "activation", names);
-    config_reader_choice(reader, activation, "activation.kind", true, kinds, &kind);
+    config_reader_known(reader, activation, "activation", activation_keys, NULL);
+    config_reader_choice(reader, activation, "activation.kind", true, activations, &kind);
     struct config_node const *const groups = config_node_member(activation, "groups");
     if ((kind == 1) != (groups != NULL && groups->kind == CONFIG_LIST)) {
         config_reader_fail(reader, activation, "activation.groups",
@@ -137,12 +175,6 @@ static void read_activation(struct config_reader *reader, const struct config_no
 static void read_drift(struct config_reader *reader, const struct config_node *root,
                        const struct tacit_config *config, struct vote_keys *keys)
 {
-    static const struct config_choice which[] = {{"suboptimal", 0}, {"all", 1}, {NULL, 0}};
-    static const struct config_key table[] = {
-        CONFIG_REAL_KEY(vote_keys, "per_sample", true, drift, {-1, 1, false, false, false}),
-        CONFIG_FLAG_KEY(vote_keys, "arms", false, drifts_all, which),
-        CONFIG_REAL_KEY(vote_keys, "floor", false, drift_floor, {0, 1, false, false, false}),
-        CONFIG_OTHER_KEY(NULL)};
     struct config_node const *const environment = config_node_member(root, "environment");
     struct config_node const *const drift =
         environment == NULL ? NULL
@@ -152,7 +184,7 @@ static void read_drift(struct config_reader *reader, const struct config_node *r
     if (config->environment != TACIT_ENV_BERNOULLI && config->environment != TACIT_ENV_CONSTANT)
         config_reader_fail(reader, drift, "environment.drift",
                            "belongs to environment kind: bernoulli or constant");
-    config_reader_table(reader, drift, "environment.drift", table, keys);
+    config_reader_table(reader, drift, "environment.drift", drift_keys, keys);
 }
 
 /* ---- Private votes ---- */
@@ -237,7 +269,6 @@ void vote_read_keys(struct config_reader *reader, const struct config_node *root
     struct vote_keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
-    keys->delta = 0.05;
     config->keys = keys;
     read_protocol(reader, protocol, keys);
     if (reader->status == TACIT_OK)

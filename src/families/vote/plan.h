@@ -65,8 +65,7 @@ extern const struct tacit_profile vote_profiles[];
 /* keys.c */
 void vote_read_keys(struct config_reader *reader, const struct config_node *root,
                     struct tacit_config *config);
-extern const char *const vote_sections[];
-extern const char *const vote_environment_keys[];
+extern const struct config_section vote_sections[];
 
 /* plan.c */
 enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);

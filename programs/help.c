@@ -1,0 +1,59 @@
+/* tacit help: what a file may hold, from the tables that read it. */
+#include <stdio.h>
+#include <string.h>
+#include "../src/study/keys.h"
+#include "commands.h"
+#include "tacit/family.h"
+
+struct request {
+    const char *words[2]; /* "keys", a protocol */
+    int count;
+    enum keys_form form;
+};
+
+static void take(const struct command *command, void *into, int key, char *value)
+{
+    struct request *const request = into;
+    if (key == 'm')
+        request->form = KEYS_MARKDOWN;
+    else if (key == 's')
+        request->form = KEYS_SCHEMA;
+    else if (key == COMMAND_WORD && request->count == 2)
+        command_refuse_usage(command, "one protocol at a time");
+    else if (key == COMMAND_WORD)
+        request->words[request->count++] = value;
+}
+
+static const struct argp_option options[] = {
+    {"markdown", 'm', NULL, 0, "Tables of a page", 0},
+    {"schema", 's', NULL, 0, "A JSON schema, by which editors complete and check files", 0},
+    COMMAND_LAST_OPTIONS};
+
+static int help_command(const struct command *command, int word_count, char **words)
+{
+    struct request request = {.form = KEYS_TEXT};
+    command_parse(command, &request, word_count, words);
+    if (request.count == 0 || strcmp(request.words[0], "keys") != 0)
+        command_refuse_usage(command, "what about? allowed: keys");
+    char const *const protocol = request.words[1];
+    enum tacit_status const status = keys_write(protocol, request.form, stdout);
+    if (status != TACIT_INVALID)
+        return status == TACIT_OK ? EXIT_DONE : EXIT_FAILED;
+    (void)fprintf(stderr, "tacit help keys: '%s' is no protocol; allowed:", protocol);
+    for (const struct tacit_config_family *const *family = tacit_family_files(); *family != NULL;
+         family++)
+        (void)fprintf(stderr, " %s", (*family)->word);
+    (void)fprintf(stderr, "\n");
+    return EXIT_WRONG_INPUT;
+}
+
+const struct command command_help = {
+    .name = "help",
+    .summary = "explain the keys of an experiment file",
+    .options = options,
+    .words = "keys [PROTOCOL]",
+    .help = "Prints every key of an experiment file, those of all experiments and those of each "
+            "protocol or of one: what may stand there, what holds where it is left out, and what "
+            "it means.",
+    .take = take,
+    .run = help_command};
