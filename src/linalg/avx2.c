@@ -7,6 +7,8 @@
 /* In so many words: gcc 12 makes two halves of it where it may choose. */
 #define WIDEN(p) ((v4)_mm256_cvtps_pd(_mm_loadu_ps(p)))
 #define NARROW(v) ((f4)_mm256_cvtpd_ps((__m256d)(v)))
+#define HALVES(p, q)                                                                               \
+    ((v4)_mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_loadu_pd(q), 1))
 #include "kernels.h"
 #else
 typedef int linalg_no_avx2; /* a file may not be empty */

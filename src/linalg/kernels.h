@@ -10,6 +10,10 @@
 #pragma GCC diagnostic ignored                                                                     \
     "-Wpsabi" /* vectors pass between static functions of one file only */
 #endif
+#if defined __GNUC__ && !defined __clang__
+/* Else gcc writes out chains that stand side by side here one after the other. */
+#pragma GCC optimize("no-tree-ter")
+#endif
 
 typedef double v4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
@@ -30,8 +34,10 @@ typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 /* gcc unrolls nothing by itself at this level, and clang where it pays. */
 #if defined __clang__
 #define UNROLLED
+#define UNROLLED_EIGHT
 #else
 #define UNROLLED _Pragma("GCC unroll 4")
+#define UNROLLED_EIGHT _Pragma("GCC unroll 8")
 #endif
 #define LINE_BYTES 64u
 #define FETCH(p) __builtin_prefetch((const void *)((uintptr_t)(p) + FETCH_BYTES))
@@ -60,41 +66,79 @@ INLINE v4 exp_of(v4 x)
     return (v4)((u4)p + ((u4)shifted << 52));
 }
 
-/* As tacit_linalg_log. */
-INLINE v4 log_of(v4 x)
+/* Sixteen numbers or less, in `groups` vectors side by side: the steps of one chain run while
+ * another's wait. */
+#define GROUPS 4u
+#define SIDE_BY_SIDE (GROUPS * LANES)
+struct lanes {
+    v4 of[GROUPS];
+};
+#define EACH(g, groups) UNROLLED for (unsigned g = 0; g < (groups); g++)
+
+/* A polynomial in x, highest term first. */
+INLINE struct lanes polynomial(unsigned groups, unsigned count, const double *terms,
+                               const struct lanes *x)
 {
-    u4 const bits = (u4)x;
-    u4 const exponent = (bits - U(HALF_ROOT_BITS) + U(ONE_BITS)) >> 52; /* biased */
-    v4 const k = (v4)(exponent | U(MAGIC_BITS)) - V(MAGIC_BIASED);
-    v4 const f = (v4)(bits - (exponent << 52) + U(ONE_BITS)) - V(1.0);
-    v4 const s = f / (V(2.0) + f);
-    v4 const square = s * s;
-    v4 p = V(LOG_TERMS[0]);
-    for (unsigned i = 1; i < LOG_TERM_COUNT; i++)
-        p = p * square + V(LOG_TERMS[i]);
-    v4 const twice = V(2.0) * s;
-    return k * V(LN2_HIGH) + (twice + (twice * (square * p) + k * V(LN2_LOW)));
+    struct lanes p;
+    EACH(g, groups) p.of[g] = V(terms[0]);
+    for (unsigned i = 1; i < count; i++)
+        EACH(g, groups) p.of[g] = p.of[g] * x->of[g] + V(terms[i]);
+    return p;
 }
 
-/* cos and sin of 2 pi u, for 0 <= u < 1. */
-INLINE void turn(v4 u, v4 *cosine, v4 *sine)
+/* sqrt(-2 log x), the logarithm as in tacit_linalg_log. */
+INLINE struct lanes radii_of(unsigned groups, const struct lanes *x)
 {
-    v4 const quarters = V(4.0) * u;
-    v4 const shifted = quarters + V(ROUNDER);
-    v4 const a = (quarters - (shifted - V(ROUNDER))) * V(HALF_PI);
-    v4 const square = a * a;
-    v4 s = V(SINE_TERMS[0]);
-    v4 c = V(COSINE_TERMS[0]);
-    for (unsigned i = 1; i < TURN_TERM_COUNT; i++) {
-        s = s * square + V(SINE_TERMS[i]);
-        c = c * square + V(COSINE_TERMS[i]);
+    struct lanes k;
+    struct lanes s;
+    struct lanes square;
+    EACH(g, groups)
+    {
+        u4 const bits = (u4)x->of[g];
+        u4 const exponent = (bits - U(HALF_ROOT_BITS) + U(ONE_BITS)) >> 52; /* biased */
+        v4 const f = (v4)(bits - (exponent << 52) + U(ONE_BITS)) - V(1.0);
+        k.of[g] = (v4)(exponent | U(MAGIC_BITS)) - V(MAGIC_BIASED);
+        s.of[g] = f / (V(2.0) + f);
+        square.of[g] = s.of[g] * s.of[g];
     }
-    s = a + a * (square * s);
-    c = V(1.0) + square * c;
-    u4 const quadrant = (u4)shifted;
-    u4 const is_odd = U(0) - (quadrant & U(1));
-    *cosine = (v4)((u4)choose(is_odd, s, c) ^ (((quadrant + U(1)) & U(2)) << 62));
-    *sine = (v4)((u4)choose(is_odd, c, s) ^ ((quadrant & U(2)) << 62));
+    struct lanes p = polynomial(groups, LOG_TERM_COUNT, LOG_TERMS, &square);
+    EACH(g, groups)
+    {
+        v4 const twice = V(2.0) * s.of[g];
+        v4 const tail = twice * (square.of[g] * p.of[g]) + k.of[g] * V(LN2_LOW);
+        v4 const twofold = V(-2.0) * (k.of[g] * V(LN2_HIGH) + (twice + tail));
+        p.of[g] = ROOT(twofold);
+    }
+    return p;
+}
+
+/* cos and sin of 2 pi u, for 0 <= u < 1, times the radii. */
+INLINE void turn(unsigned groups, const struct lanes *u, const double *radii, double *normals)
+{
+    struct lanes a;
+    struct lanes square;
+    struct lanes shifted;
+    EACH(g, groups)
+    {
+        v4 const quarters = V(4.0) * u->of[g];
+        shifted.of[g] = quarters + V(ROUNDER);
+        a.of[g] = (quarters - (shifted.of[g] - V(ROUNDER))) * V(HALF_PI);
+        square.of[g] = a.of[g] * a.of[g];
+    }
+    struct lanes const sines = polynomial(groups, TURN_TERM_COUNT, SINE_TERMS, &square);
+    struct lanes const cosines = polynomial(groups, TURN_TERM_COUNT, COSINE_TERMS, &square);
+    EACH(g, groups)
+    {
+        v4 const s = a.of[g] + a.of[g] * (square.of[g] * sines.of[g]);
+        v4 const c = V(1.0) + square.of[g] * cosines.of[g];
+        u4 const quadrant = (u4)shifted.of[g];
+        u4 const is_odd = U(0) - (quadrant & U(1));
+        v4 const radius = LOAD(radii + g * LANES);
+        v4 const cosine = (v4)((u4)choose(is_odd, s, c) ^ (((quadrant + U(1)) & U(2)) << 62));
+        v4 const sine = (v4)((u4)choose(is_odd, c, s) ^ ((quadrant & U(2)) << 62));
+        STORE(normals + 2 * g * LANES, radius * cosine);
+        STORE(normals + (2 * g + 1) * LANES, radius * sine);
+    }
 }
 
 /* Midpoints (j + 1/2) 2^-32 of (0, 1). */
@@ -103,44 +147,44 @@ INLINE v4 uniform_of(u4 halves)
     return ((v4)(halves | U(MAGIC_BITS)) - V(0x1p52 - 0.5)) * V(0x1p-32);
 }
 
-/* Radii and turns of `count` words, a multiple of four: one function after the other, so that the
- * chains of many words run side by side. Eight normals are those of four words: their cosines, then
- * their sines. */
-#define WORDS_AT_ONCE 64u
-INLINE void pairs_of(const uint64_t *words, size_t count, double *normals)
+/* The normals of some words: of each four their cosines, then their sines. */
+INLINE void pairs_of(unsigned groups, const uint64_t *words, double *normals)
 {
-    ALIGNED double radii[WORDS_AT_ONCE];
-    for (size_t i = 0; i < count; i += LANES) {
-        u4 const word = *(const u4 *)(const void *)(words + i);
-        v4 const square = V(-2.0) * log_of(uniform_of(word >> 32));
-        STORE(radii + i, ROOT(square));
+    ALIGNED double radii[SIDE_BY_SIDE];
+    struct lanes above;
+    struct lanes below;
+    EACH(g, groups)
+    {
+        u4 const word = *(const u4 *)(const void *)(words + g * LANES);
+        above.of[g] = uniform_of(word >> 32);
+        below.of[g] = uniform_of(word & U(UINT32_MAX));
     }
-    for (size_t i = 0; i < count; i += LANES) {
-        u4 const word = *(const u4 *)(const void *)(words + i);
-        v4 const radius = LOAD(radii + i);
-        v4 cosine;
-        v4 sine;
-        turn(uniform_of(word & U(UINT32_MAX)), &cosine, &sine);
-        STORE(normals + 2 * i, radius * cosine);
-        STORE(normals + 2 * i + LANES, radius * sine);
-    }
+    struct lanes const lengths = radii_of(groups, &above);
+    EACH(g, groups) STORE(radii + g * LANES, lengths.of[g]);
+    turn(groups, &below, radii, normals);
 }
 
 TARGET void NAME(normals)(const uint64_t *words, size_t count, double *normals)
 {
-    size_t const whole = count / (2 * LANES) * LANES; /* words */
-    for (size_t i = 0; i < whole; i += WORDS_AT_ONCE)
-        pairs_of(words + i, whole - i < WORDS_AT_ONCE ? whole - i : WORDS_AT_ONCE, normals + 2 * i);
-    if (2 * whole == count)
+    for (; count >= 2 * SIDE_BY_SIDE; count -= 2 * SIDE_BY_SIDE) {
+        pairs_of(GROUPS, words, normals);
+        words += SIDE_BY_SIDE;
+        normals += 2 * SIDE_BY_SIDE;
+    }
+    if (count == 0)
         return;
-    size_t const left = count - 2 * whole;
+    size_t const whole = count / (2 * LANES) * (2 * LANES); /* of the last four words not all */
+    size_t const left = count - whole;
     size_t const pairs = (left + 1) / 2;
-    uint64_t last[LANES] = {0};
-    ALIGNED double eight[2 * LANES];
-    memcpy(last, words + whole, pairs * sizeof words[0]);
-    pairs_of(last, LANES, eight);
-    memcpy(normals + 2 * whole, eight, pairs * sizeof normals[0]);
-    memcpy(normals + 2 * whole + pairs, eight + LANES, (left - pairs) * sizeof normals[0]);
+    uint64_t last[SIDE_BY_SIDE] = {0};
+    ALIGNED double drawn[2 * SIDE_BY_SIDE];
+    memcpy(last, words, (whole / 2 + pairs) * sizeof last[0]);
+    if (count <= 2 * LANES)
+        pairs_of(1, last, drawn);
+    else
+        pairs_of(GROUPS, last, drawn);
+    memcpy(normals, drawn, (whole + pairs) * sizeof drawn[0]);
+    memcpy(normals + whole + pairs, drawn + whole + LANES, (left - pairs) * sizeof drawn[0]);
 }
 
 TARGET double NAME(dot)(uint32_t d, const double *a, const double *b)
@@ -203,6 +247,20 @@ INLINE v4 column_of(struct rows rows, uint32_t c)
     return (v4){rows.a[c], rows.b[c], rows.c[c], rows.d[c]};
 }
 
+/* Columns c and c + 1. */
+struct columns {
+    v4 left;
+    v4 right;
+};
+
+INLINE struct columns columns_of(struct rows rows, uint32_t c)
+{
+    v4 const even = HALVES(rows.a + c, rows.c + c);
+    v4 const odd = HALVES(rows.b + c, rows.d + c);
+    return (struct columns){__builtin_shufflevector(even, odd, 0, 4, 2, 6),
+                            __builtin_shufflevector(even, odd, 1, 5, 3, 7)};
+}
+
 /* y += weight x in as many of the four vectors as there are. */
 INLINE struct sixteen add_to(unsigned groups, struct sixteen y, v4 weight, struct sixteen x)
 {
@@ -248,17 +306,16 @@ INLINE v4 form_of(v4 q, v4 x, double diagonal, v4 s)
 
 /* Up to sixteen arms, a column a vector of four:
  * q = sum_r x_r (m_rr x_r + 2 sum_{c<r} m_rc x_c). */
-INLINE void some_arms(unsigned groups, uint32_t d, const double *m, const double *theta,
-                      const double *columns, double *linear, double *quadratic, double *square)
+INLINE void forms_of(unsigned groups, uint32_t d, const double *m, const double *columns,
+                     double *quadratic)
 {
     size_t const stride = TACIT_LINALG_STRIDE(d);
     struct sixteen const zero = {V(0.0), V(0.0), V(0.0), V(0.0)};
-    struct sixteen z = zero;
     struct sixteen q = zero;
-    struct sixteen n = zero;
     for (uint32_t r = 0; r < d; r++) {
         const double *const row = m + r * stride;
         struct sixteen s = zero;
+        UNROLLED
         for (uint32_t c = 0; c < r; c++)
             s = add_to(groups, s, V(row[c]), arms_at(groups, columns, c));
         struct sixteen const x = arms_at(groups, columns, r);
@@ -269,6 +326,18 @@ INLINE void some_arms(unsigned groups, uint32_t d, const double *m, const double
             q.c = form_of(q.c, x.c, row[r], s.c);
         if (groups > 3)
             q.d = form_of(q.d, x.d, row[r], s.d);
+    }
+    keep_arms(groups, q, quadratic);
+}
+
+/* Of them x' theta and |x|^2. */
+INLINE void some_arms(unsigned groups, uint32_t d, const double *m, const double *theta,
+                      const double *columns, double *linear, double *quadratic, double *square)
+{
+    struct sixteen z = {V(0.0), V(0.0), V(0.0), V(0.0)};
+    struct sixteen n = z;
+    for (uint32_t r = 0; r < d; r++) {
+        struct sixteen const x = arms_at(groups, columns, r);
         z = add_to(groups, z, V(theta[r]), x);
         n.a += x.a * x.a;
         if (groups > 1)
@@ -279,8 +348,8 @@ INLINE void some_arms(unsigned groups, uint32_t d, const double *m, const double
             n.d = n.d + x.d * x.d;
     }
     keep_arms(groups, z, linear);
-    keep_arms(groups, q, quadratic);
     keep_arms(groups, n, square);
+    forms_of(groups, d, m, columns, quadratic);
 }
 
 TARGET void NAME(arms)(uint32_t d, const double *m, const double *theta, uint32_t arm_count,
@@ -295,7 +364,13 @@ TARGET void NAME(arms)(uint32_t d, const double *m, const double *theta, uint32_
         uint32_t const count = rest < TACIT_LINALG_ARMS_AT_ONCE ? rest : TACIT_LINALG_ARMS_AT_ONCE;
         for (uint32_t k = 0; k < count; k += LANES) {
             struct rows const four = rows_of(d, arm_count, rows, first + k);
-            for (uint32_t c = 0; c < d; c++)
+            uint32_t c = 0;
+            for (; c + 2 <= d; c += 2) {
+                struct columns const x = columns_of(four, c);
+                STORE(columns + c * TACIT_LINALG_ARMS_AT_ONCE + k, x.left);
+                STORE(columns + (c + 1) * TACIT_LINALG_ARMS_AT_ONCE + k, x.right);
+            }
+            if (c < d)
                 STORE(columns + c * TACIT_LINALG_ARMS_AT_ONCE + k, column_of(four, c));
         }
         if (count > 3 * LANES)
@@ -319,7 +394,13 @@ TARGET void NAME(linear)(uint32_t d, const double *theta, uint32_t count, const 
         struct rows const four = rows_of(d, count, rows, first);
         ALIGNED double z[LANES];
         v4 sum = V(0.0);
-        for (uint32_t c = 0; c < d; c++)
+        uint32_t c = 0;
+        for (; c + 2 <= d; c += 2) {
+            struct columns const x = columns_of(four, c);
+            sum += V(theta[c]) * x.left;
+            sum += V(theta[c + 1]) * x.right;
+        }
+        if (c < d)
             sum += V(theta[c]) * column_of(four, c);
         STORE(z, sum);
         for (uint32_t k = 0; k < LANES && first + k < count; k++)
@@ -335,25 +416,44 @@ INLINE v4 single_of(v4 x)
     return wide - (wide - x);
 }
 
+#define ROWS_AT_ONCE 64u
+/* Where four do not go into d, the last four numbers overlap with those before. */
+INLINE void scale_row(uint32_t d, double scale, double *row)
+{
+    uint32_t c = 0;
+    if (d >= LANES) {
+        v4 const last = LOAD(row + d - LANES);
+        for (; c + LANES < d; c += LANES)
+            STORE(row + c, single_of(V(scale) * LOAD(row + c)));
+        STORE(row + d - LANES, single_of(V(scale) * last));
+        return;
+    }
+    for (; c < d; c++)
+        row[c] = single_of(V(scale * row[c]))[0];
+}
+
+/* First the factors of many rows, then the rows: who waits for a root holds up nobody. */
 TARGET void NAME(unit_rows)(uint32_t d, double norm, uint32_t count, double *rows)
 {
-    for (uint32_t first = 0; first < count; first += LANES) {
-        struct rows const four = rows_of(d, count, rows, first);
-        ALIGNED double scale[LANES];
-        v4 square = V(0.0);
-        for (uint32_t c = 0; c < d; c++) {
-            v4 const x = column_of(four, c);
-            square += x * x;
-        }
-        STORE(scale, V(norm) / ROOT(square));
-        for (uint32_t k = 0; k < LANES && first + k < count; k++) {
-            double *const row = rows + (size_t)(first + k) * d;
+    ALIGNED double scale[ROWS_AT_ONCE];
+    for (uint32_t first = 0; first < count; first += ROWS_AT_ONCE) {
+        uint32_t const rest = count - first;
+        uint32_t const end = rest < ROWS_AT_ONCE ? rest : ROWS_AT_ONCE;
+        for (uint32_t k = 0; k < end; k += LANES) {
+            struct rows const four = rows_of(d, count, rows, first + k);
+            v4 square = V(0.0);
             uint32_t c = 0;
-            for (; c + LANES <= d; c += LANES)
-                STORE(row + c, single_of(V(scale[k]) * LOAD(row + c)));
-            for (; c < d; c++)
-                row[c] = single_of(V(scale[k] * row[c]))[0];
+            for (; c + 2 <= d; c += 2) {
+                struct columns const x = columns_of(four, c);
+                square += x.left * x.left;
+                square += x.right * x.right;
+            }
+            if (c < d)
+                square += column_of(four, c) * column_of(four, c);
+            STORE(scale + k, V(norm) / ROOT(square));
         }
+        for (uint32_t k = 0; k < end; k++)
+            scale_row(d, scale[k], rows + (size_t)(first + k) * d);
     }
 }
 
@@ -512,11 +612,13 @@ INLINE struct sixteen products(uint32_t d, bool is_single, const void *block, co
     size_t const bytes = block_bytes(d, is_single);
     const void *const other = (const unsigned char *)block + bytes;
     struct sixteen z = {V(0.0), V(0.0), V(0.0), V(0.0)};
-    for (size_t i = 0; i < 2 * bytes; i += LINE_BYTES)
-        FETCH((const unsigned char *)block + i);
+    size_t const ahead = 2 * TACIT_LINALG_BLOCK * (is_single ? sizeof(float) : sizeof(double));
     UNROLLED
     for (size_t c = 0; c < d; c++) {
         struct sixteen const x = coordinate(is_single, block, other, c);
+        FETCH((const unsigned char *)block + c * ahead);
+        if (!is_single)
+            FETCH((const unsigned char *)block + c * ahead + LINE_BYTES);
         v4 const weight = V(theta[c]);
         wide[c] = x;
         z.a += weight * x.a;
@@ -602,10 +704,13 @@ TARGET void NAME(gradient)(uint32_t d, const struct tacit_linalg_mean *mean, dou
                            bool is_single, const void *samples, size_t first, size_t end,
                            const double *theta, double *gradient)
 {
+    struct tacit_linalg_mean const near = {.link = TACIT_LINALG_LOGISTIC};
     v4 sums[TACIT_LINALG_DIMENSION_MAX];
     for (uint32_t c = 0; c < d; c++)
         sums[c] = V(0.0);
-    if (is_single)
+    if (is_single && mean->link == TACIT_LINALG_LOGISTIC && reach <= NEAR_LIMIT)
+        gradient_of(d, &near, NEAR_LIMIT, true, samples, first, end, theta, sums);
+    else if (is_single)
         gradient_of(d, mean, reach, true, samples, first, end, theta, sums);
     else
         gradient_of(d, mean, reach, false, samples, first, end, theta, sums);
@@ -704,67 +809,53 @@ INLINE double sum_of_floats(f8 a)
     return sum_of(WIDEN(eight) + WIDEN(eight + LANES));
 }
 
-/* out[c] += sum of v x_c, for first <= c < d. Two columns at a time, four sums side by side. */
-TARGET static void columns_of(uint32_t d, uint32_t first, const struct chunk *chunk,
-                              const double *v, double *out)
+/* out[c] += sum of v x_c of so many columns, in two sums each. */
+INLINE void wide_columns(unsigned columns, size_t count, const double *v, const double *x,
+                         double *out)
+{
+    struct lanes even;
+    struct lanes odd;
+    EACH(c, columns) even.of[c] = odd.of[c] = V(0.0);
+    for (size_t i = 0; i < count; i += 2 * LANES)
+        EACH(c, columns)
+        {
+            const double *const at = x + (size_t)c * LINALG_CHUNK + i;
+            even.of[c] += LOAD(v + i) * LOAD(at);
+            odd.of[c] += LOAD(v + i + LANES) * LOAD(at + LANES);
+        }
+    EACH(c, columns) out[c] += sum_of(even.of[c] + odd.of[c]);
+}
+
+/* The same for first <= c < d. */
+TARGET static void wide_columns_of(uint32_t d, uint32_t first, const struct chunk *chunk,
+                                   const double *v, double *out)
 {
     uint32_t c = first;
-    for (; c + 2 <= d; c += 2) {
-        const double *const x = chunk->columns + (size_t)c * LINALG_CHUNK;
-        const double *const y = x + LINALG_CHUNK;
-        struct sixteen s = {V(0.0), V(0.0), V(0.0), V(0.0)};
-        for (size_t i = 0; i < chunk->count; i += 2 * LANES) {
-            s.a += LOAD(v + i) * LOAD(x + i);
-            s.b += LOAD(v + i) * LOAD(y + i);
-            s.c += LOAD(v + i + LANES) * LOAD(x + i + LANES);
-            s.d += LOAD(v + i + LANES) * LOAD(y + i + LANES);
-        }
-        out[c] += sum_of(s.a + s.c);
-        out[c + 1] += sum_of(s.b + s.d);
+    for (; c + 4 <= d; c += 4)
+        wide_columns(4, chunk->count, v, chunk->columns + (size_t)c * LINALG_CHUNK, out + c);
+    if (c + 2 <= d) {
+        wide_columns(2, chunk->count, v, chunk->columns + (size_t)c * LINALG_CHUNK, out + c);
+        c += 2;
     }
-    if (c < d) {
-        const double *const x = chunk->columns + (size_t)c * LINALG_CHUNK;
-        v4 even = V(0.0);
-        v4 odd = V(0.0);
-        for (size_t i = 0; i < chunk->count; i += 2 * LANES) {
-            even += LOAD(v + i) * LOAD(x + i);
-            odd += LOAD(v + i + LANES) * LOAD(x + i + LANES);
-        }
-        out[c] += sum_of(even + odd);
-    }
+    if (c < d)
+        wide_columns(1, chunk->count, v, chunk->columns + (size_t)c * LINALG_CHUNK, out + c);
 }
 
-/* The same in single precision, of u v instead of v: of four columns, two, one. */
-INLINE void four_narrow(size_t count, const float *u, const float *v, const float *x, double *out)
+/* The same in single precision, of u v instead of v, in one sum each. */
+#define NARROW_AT_ONCE 8u
+INLINE void narrow_columns(unsigned columns, size_t count, const float *u, const float *v,
+                           const float *x, double *out)
 {
-    f8 a = {0};
-    f8 b = {0};
-    f8 c = {0};
-    f8 d = {0};
+    f8 sums[NARROW_AT_ONCE] = {{0}};
     for (size_t i = 0; i < count; i += FLOATS) {
         f8 const weight = LOAD8(u + i) * LOAD8(v + i);
-        a += weight * LOAD8(x + i);
-        b += weight * LOAD8(x + LINALG_CHUNK + i);
-        c += weight * LOAD8(x + 2 * LINALG_CHUNK + i);
-        d += weight * LOAD8(x + 3 * LINALG_CHUNK + i);
+        UNROLLED_EIGHT
+        for (unsigned c = 0; c < columns; c++)
+            sums[c] += weight * LOAD8(x + (size_t)c * LINALG_CHUNK + i);
     }
-    out[0] += sum_of_floats(a);
-    out[1] += sum_of_floats(b);
-    out[2] += sum_of_floats(c);
-    out[3] += sum_of_floats(d);
-}
-
-INLINE void two_narrow(size_t count, const float *u, const float *v, const float *x, double *out)
-{
-    f8 a = {0};
-    f8 b = {0};
-    for (size_t i = 0; i < count; i += FLOATS) {
-        f8 const weight = LOAD8(u + i) * LOAD8(v + i);
-        a += weight * LOAD8(x + i);
-        b += weight * LOAD8(x + LINALG_CHUNK + i);
-    }
-    out[0] += sum_of_floats(a);
-    out[1] += sum_of_floats(b);
+    UNROLLED_EIGHT
+    for (unsigned c = 0; c < columns; c++)
+        out[c] += sum_of_floats(sums[c]);
 }
 
 INLINE void one_narrow(size_t count, const float *u, const float *v, const float *x, double *out)
@@ -778,33 +869,63 @@ INLINE void one_narrow(size_t count, const float *u, const float *v, const float
     *out += sum_of_floats(a + b);
 }
 
+/* The last of an odd number of columns is summed in two sums. */
 TARGET static void narrow_columns_of(uint32_t d, uint32_t first, const struct chunk *chunk,
                                      const float *u, const float *v, double *out)
 {
-    const float *const x = chunk->narrow;
-    uint32_t c = first;
-    for (; c + 4 <= d; c += 4)
-        four_narrow(chunk->count, u, v, x + (size_t)c * LINALG_CHUNK, out + c);
-    if (c + 2 <= d) {
-        two_narrow(chunk->count, u, v, x + (size_t)c * LINALG_CHUNK, out + c);
-        c += 2;
+    size_t const n = chunk->count;
+    const float *x = chunk->narrow + (size_t)first * LINALG_CHUNK;
+    uint32_t left = d - first;
+    out += first;
+    for (; left >= NARROW_AT_ONCE; left -= NARROW_AT_ONCE) {
+        narrow_columns(NARROW_AT_ONCE, n, u, v, x, out);
+        x += (size_t)NARROW_AT_ONCE * LINALG_CHUNK;
+        out += NARROW_AT_ONCE;
     }
-    if (c < d)
-        one_narrow(chunk->count, u, v, x + (size_t)c * LINALG_CHUNK, out + c);
+    uint32_t const even = left / 2 * 2;
+    if (even == 6)
+        narrow_columns(6, n, u, v, x, out);
+    else if (even == 4)
+        narrow_columns(4, n, u, v, x, out);
+    else if (even == 2)
+        narrow_columns(2, n, u, v, x, out);
+    if (left > even)
+        one_narrow(n, u, v, x + (size_t)even * LINALG_CHUNK, out + even);
 }
 
 /* The weights of a chunk's samples, logistic. */
 INLINE void weigh(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
                   const double *theta, struct chunk *chunk)
 {
-    for (size_t i = 0; i < chunk->count; i += LANES) {
-        v4 z = V(0.0);
-        for (uint32_t c = 0; c < d; c++)
-            z += V(theta[c]) * LOAD(chunk->columns + (size_t)c * LINALG_CHUNK + i);
-        v4 const mu = mean_of(mean, reach, z);
-        v4 const slope = mu * (V(1.0) - mu);
-        STORE(chunk->first + i, slope);
-        NARROW_STORE(chunk->second + i, slope * (V(0.5) - mu));
+    for (size_t i = 0; i < chunk->count; i += SIDE_BY_SIDE) {
+        const double *column = chunk->columns + i;
+        struct lanes z;
+        EACH(g, GROUPS) z.of[g] = V(0.0);
+        for (uint32_t c = 0; c < d; c++, column += LINALG_CHUNK)
+            EACH(g, GROUPS) z.of[g] += V(theta[c]) * LOAD(column + g * LANES);
+        EACH(g, GROUPS)
+        {
+            v4 const mu = mean_of(mean, reach, z.of[g]);
+            v4 const slope = mu * (V(1.0) - mu);
+            STORE(chunk->first + i + g * LANES, slope);
+            NARROW_STORE(chunk->second + i + g * LANES, slope * (V(0.5) - mu));
+        }
+    }
+}
+
+/* A block into the columns of its chunk. */
+INLINE void spread_block(uint32_t d, bool is_single, const void *block, size_t first,
+                         struct chunk *chunk)
+{
+    double *wide = chunk->columns + first;
+    float *narrow = chunk->narrow + first;
+    for (size_t c = 0; c < d; c++, wide += LINALG_CHUNK, narrow += LINALG_CHUNK) {
+        v4 const low = at(is_single, block, c * TACIT_LINALG_BLOCK);
+        v4 const high = at(is_single, block, c * TACIT_LINALG_BLOCK + LANES);
+        STORE(wide, low);
+        STORE(wide + LANES, high);
+        NARROW_STORE(narrow, low);
+        NARROW_STORE(narrow + LANES, high);
     }
 }
 
@@ -822,14 +943,10 @@ INLINE void load_chunk(uint32_t d, bool is_single, const void *samples, size_t s
         bool const is_whole = !linalg_is_partial(index, 0, end);
         if (!is_whole)
             part_of_block(d, is_single, block, index, 0, end, part);
-        for (uint32_t c = 0; c < d; c++)
-            for (size_t lane = 0; lane < TACIT_LINALG_BLOCK; lane += LANES) {
-                size_t const place = c * LINALG_CHUNK + first + lane;
-                v4 const x = at(is_single && is_whole, is_whole ? block : part,
-                                c * TACIT_LINALG_BLOCK + lane);
-                STORE(chunk->columns + place, x);
-                NARROW_STORE(chunk->narrow + place, x);
-            }
+        if (is_whole)
+            spread_block(d, is_single, block, first, chunk);
+        else
+            spread_block(d, false, part, first, chunk);
     }
 }
 
@@ -847,12 +964,14 @@ TARGET void NAME(moments)(uint32_t d, const struct tacit_linalg_mean *mean, doub
         weigh(d, mean, reach, theta, &chunk);
         for (uint32_t a = 0; a < d; a++) {
             const double *const x = chunk.columns + (size_t)a * LINALG_CHUNK;
-            const float *const narrow = chunk.narrow + (size_t)a * LINALG_CHUNK;
             for (size_t i = 0; i < chunk.count; i += LANES)
                 STORE(chunk.once + i, LOAD(chunk.first + i) * LOAD(x + i));
-            columns_of(d, a, &chunk, chunk.once, hessian + a * stride);
+            wide_columns_of(d, a, &chunk, chunk.once, hessian + a * stride);
+        }
+        for (uint32_t a = 0; a < d; a++) {
+            const float *const x = chunk.narrow + (size_t)a * LINALG_CHUNK;
             for (size_t i = 0; i < chunk.count; i += FLOATS)
-                STORE8(chunk.narrow_once + i, LOAD8(chunk.second + i) * LOAD8(narrow + i));
+                STORE8(chunk.narrow_once + i, LOAD8(chunk.second + i) * LOAD8(x + i));
             for (uint32_t b = a; b < d; b++) {
                 narrow_columns_of(d, b, &chunk, chunk.narrow_once,
                                   chunk.narrow + (size_t)b * LINALG_CHUNK, row);

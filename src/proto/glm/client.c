@@ -414,17 +414,6 @@ static void learn(struct tacit_glm_client *client, enum tacit_linalg_path path, 
 
 /* ---- Messages out ---- */
 
-static struct tacit_glm_message message_of(const struct tacit_glm_client *client,
-                                           enum tacit_glm_message_kind kind)
-{
-    return (struct tacit_glm_message){.kind = kind,
-                                      .from = client->config.client_id,
-                                      .to = TACIT_HUB,
-                                      .run_id = client->config.model.run_id,
-                                      .sync = client->sync,
-                                      .slot = client->slot};
-}
-
 /* The pause doubles with every message that nobody answered. */
 static void set_resend(struct tacit_glm_client *client)
 {
@@ -435,12 +424,22 @@ static void set_resend(struct tacit_glm_client *client)
     client->unanswered_count++;
 }
 
-static void send_trigger(struct tacit_glm_client *client, struct tacit_glm_update *update)
+/* Into an update that is all zeros. */
+static struct tacit_glm_message *say(struct tacit_glm_client *client,
+                                     enum tacit_glm_message_kind kind,
+                                     struct tacit_glm_update *update)
 {
     TACIT_ASSERT(!update->send);
+    struct tacit_glm_message *const message = &update->message;
     update->send = true;
-    update->message = message_of(client, TACIT_GLM_TRIGGER);
+    message->kind = kind;
+    message->from = client->config.client_id;
+    message->to = TACIT_HUB;
+    message->run_id = client->config.model.run_id;
+    message->sync = client->sync;
+    message->slot = client->slot;
     set_resend(client);
+    return message;
 }
 
 /* ---- Rewards ---- */
@@ -502,7 +501,7 @@ static enum tacit_status on_reward(struct tacit_glm_client *client,
     if (fires) {
         client->triggered_sync = client->sync;
         client->unanswered_count = 0;
-        send_trigger(client, update);
+        (void)say(client, TACIT_GLM_TRIGGER, update);
     }
     if (!fires || model->variant == TACIT_GLM_DISLINUCB) /* Alg. 1 l. 8: one or the other */
         learn(client, event->path, x, reward->value, client->sample_count, &growth);
@@ -535,14 +534,11 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
     tacit_linalg_gram(path, NULL, &samples, client->own_count, client->frozen_count, NULL,
                       out_matrix_of(client));
     TACIT_ASSERT(client->own_count <= client->frozen_count);
-    TACIT_ASSERT(!update->send);
-    update->send = true;
-    update->message = message_of(client, TACIT_GLM_FROZEN);
-    update->message.sync = message->sync;
-    update->message.attempt = message->attempt;
-    update->message.count = client->frozen_count;
-    update->message.matrix = out_matrix_of(client);
-    set_resend(client);
+    struct tacit_glm_message *const answer = say(client, TACIT_GLM_FROZEN, update);
+    answer->sync = message->sync;
+    answer->attempt = message->attempt;
+    answer->count = client->frozen_count;
+    answer->matrix = out_matrix_of(client);
     return TACIT_OK;
 }
 
@@ -643,16 +639,14 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
     client->attempt = message->attempt;
     client->unanswered_count = 0;
     fill_gradient(client, path, message, update);
-    update->send = true;
-    update->message = message_of(client, TACIT_GLM_GRADIENT);
-    update->message.sync = message->sync;
-    update->message.attempt = message->attempt;
-    update->message.round = message->round;
-    update->message.digest = message->digest;
-    update->message.vector = out_vector_of(client);
+    struct tacit_glm_message *const answer = say(client, TACIT_GLM_GRADIENT, update);
+    answer->sync = message->sync;
+    answer->attempt = message->attempt;
+    answer->round = message->round;
+    answer->digest = message->digest;
+    answer->vector = out_vector_of(client);
     if (model->variant == TACIT_GLM_ONE_UCB)
-        update->message.matrix = out_matrix_of(client);
-    set_resend(client);
+        answer->matrix = out_matrix_of(client);
     return TACIT_OK;
 }
 
@@ -817,12 +811,10 @@ static void ask(struct tacit_glm_client *client, struct tacit_glm_update *update
 {
     TACIT_ASSERT(!update->send);
     if (client->triggered_sync == client->sync && client->frozen_sync <= client->sync) {
-        send_trigger(client, update);
+        (void)say(client, TACIT_GLM_TRIGGER, update);
         return;
     }
-    update->send = true;
-    update->message = message_of(client, TACIT_GLM_HELLO);
-    set_resend(client);
+    (void)say(client, TACIT_GLM_HELLO, update);
 }
 
 /* ---- Public ---- */
