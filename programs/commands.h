@@ -51,6 +51,8 @@ extern const struct command command_train;
 extern const struct command command_pki;
 extern const struct command command_broker_config;
 extern const struct command command_trial;
+extern const struct command command_audit;
+extern const struct command command_forget;
 extern const struct command command_manual;
 extern const struct command command_help;
 

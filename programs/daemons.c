@@ -1,5 +1,6 @@
 /* tacit agent, tacit coordinator: from a file to a daemon. */
 #include "commands.h"
+#include "daemons.h"
 #include "../src/families/live_family.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
@@ -117,7 +118,7 @@ static struct live_signing_config signing_config(const struct tacit_config_broke
                                         .name = name};
 }
 
-static int report(enum tacit_status status, const struct tacit_error *error)
+int daemons_report(enum tacit_status status, const struct tacit_error *error)
 {
     if (status == TACIT_OK)
         return EXIT_DONE;
@@ -203,7 +204,7 @@ static enum tacit_status check_messages(const struct live_coordinator_config *co
 
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
-static struct live_agent_config agent_config(const struct tacit_config_agent *config)
+struct live_agent_config daemons_agent_config(const struct tacit_config_agent *config)
 {
     return (struct live_agent_config){
         .protocol = live_family_find(config->family->word)->site,
@@ -242,7 +243,7 @@ static struct live_agent_config agent_config(const struct tacit_config_agent *co
 static enum tacit_status run_agent(const struct tacit_config_agent *config,
                                    const struct agent_words *given, struct tacit_error *error)
 {
-    struct live_agent_config const agent = agent_config(config);
+    struct live_agent_config const agent = daemons_agent_config(config);
     enum live_store_found found = LIVE_STORE_NONE;
     if (!given->checks) {
         enum tacit_status const opened =
@@ -266,17 +267,17 @@ static int agent_command(const struct command *command, int word_count, char **w
     enum tacit_status status =
         tacit_config_agent_load(&config, live_family_files(), given.file, &error);
     if (status != TACIT_OK) {
-        (void)report(status, &error);
+        (void)daemons_report(status, &error);
         return EXIT_WRONG_INPUT;
     }
     status = check_identity(&config->broker, config->site, config->document, &error);
     if (status != TACIT_OK) {
         tacit_config_agent_free(config);
-        return report(status, &error);
+        return daemons_report(status, &error);
     }
     status = run_agent(config, &given, &error);
     tacit_config_agent_free(config);
-    return report(status, &error);
+    return daemons_report(status, &error);
 }
 
 const struct command command_agent = {
@@ -386,12 +387,12 @@ static int coordinator_command(const struct command *command, int word_count, ch
     enum tacit_status status =
         tacit_config_coordinator_load(&config, live_family_files(), given.both.file, &error);
     if (status != TACIT_OK) {
-        (void)report(status, &error);
+        (void)daemons_report(status, &error);
         return EXIT_WRONG_INPUT;
     }
     status = run_coordinator(config, &given, &error);
     tacit_config_coordinator_free(config);
-    return report(status, &error);
+    return daemons_report(status, &error);
 }
 
 const struct command command_coordinator = {

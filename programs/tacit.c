@@ -24,6 +24,8 @@ const struct command_elsewhere commands_elsewhere[] = {
     {"pki", "make a private CA and certificates for a trial"},
     {"broker-config", "write the broker's configuration and access list"},
     {"trial", "make a federation of three sites to try on this machine"},
+    {"audit", "write a site's ledger for an auditor, or check one"},
+    {"forget", "erase the state of a site at the end"},
     {NULL, NULL}};
 
 bool command_is_for_people(const struct command *command)

@@ -369,6 +369,7 @@ static void note_version(struct coordinator *coordinator, uint32_t site,
     uint32_t const speaks = opened->foreign != 0          ? opened->foreign
                             : newest < TACIT_WIRE_VERSION ? newest
                                                           : TACIT_WIRE_VERSION;
+    TACIT_ASSERT(site < coordinator->run.site_count);
     uint32_t *const version = &coordinator->letters.version;
     uint32_t const before = *version;
     if (speaks == coordinator->speaks[site])
