@@ -221,6 +221,7 @@ static const char *neighbours_text(enum tacit_protected of)
 /* What two aggregators together see. The first sentence: nothing else holds if they collude. */
 static void add_collusion(const struct tacit_promise *promise, struct tacit_text *text)
 {
+    TACIT_ASSERT(promise->trust.has_helper);
     tacit_text_add(text, "There are two aggregators, the coordinator and a helper: if they, or who "
                          "has the state of both, put together what they hold, ");
     if (promise->trust.floor_nano > 0) {
@@ -237,6 +238,7 @@ static void add_collusion(const struct tacit_promise *promise, struct tacit_text
 /* Whom the noise protects against. */
 static void add_against(const struct tacit_promise *promise, struct tacit_text *text)
 {
+    TACIT_IMPLIES(promise->trust.has_helper, promise->trust.audience == TACIT_AUDIENCE_STAR);
     if (!promise->trust.has_helper) {
         tacit_text_add(text, " against everybody who sees ");
         tacit_text_add(text, audience_of(promise).against);

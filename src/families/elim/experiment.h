@@ -43,7 +43,9 @@ struct elim_sim {
     double gap;            /* Delta for R; 0: the true smallest gap of each run's means */
     double growth;         /* of exact bounds; 0: the paper's */
     double confidence;     /* with them; 0: delta = 1/T */
-    struct tacit_mechanism mechanism;
+    struct tacit_mechanism mechanism;         /* of a site itself */
+    struct tacit_sim_aggregators aggregators; /* theirs, where there are two */
+    uint32_t floor_milli;                     /* of the schedule */
     double epsilon_per_reward; /* in S and C; INFINITY switches the second terms off */
     double server_link_cost;   /* c1 */
     double peer_link_cost;     /* c2 */

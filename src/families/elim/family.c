@@ -19,6 +19,7 @@ const struct tacit_family elim_family = {
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .keys = elim_sections,
+             .takes_trust = true,
              .read = elim_read_keys},
     .metrics = elim_metrics,
     .eliminates = true,

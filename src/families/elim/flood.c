@@ -30,6 +30,7 @@ struct elim_flood {
     struct tacit_sim_curve curve;  /* what is lost by it (adds_losses) */
     struct elim_tally *tally;      /* made when it is needed first */
     bool is_counted;               /* or the graph is too large for it */
+    struct tacit_sim_aggregators aggregators;
     struct tacit_sim_totals sent;
     const struct tacit_sim_instance *instance; /* of the run under way */
     atomic_bool *stop;
@@ -72,6 +73,7 @@ static struct tacit_elim_schedule schedule_of(const struct elim_sim *experiment,
                                         .horizon = experiment->common.horizon,
                                         .epsilon_per_reward = experiment->epsilon_per_reward,
                                         .round_limit = experiment->round_limit,
+                                        .floor_milli = experiment->floor_milli,
                                         .gap = gap,
                                         .growth = experiment->growth,
                                         .confidence = experiment->confidence};
@@ -309,6 +311,17 @@ static void wait_one(struct elim_flood *flood, uint32_t agent, const struct roun
     tacit_env_pass(&flood->instance->env, agent, own, slots);
 }
 
+/* The history of all holds what the aggregators add to the total of each round. */
+static void add_aggregators(struct elim_flood *flood, const struct round *round)
+{
+    TACIT_ASSERT(adds_all(flood->experiment));
+    tacit_sim_aggregators_add(&flood->aggregators, flood->totals, round->plan_count);
+    for (uint32_t i = 0; i < round->plan_count; i++) {
+        noised_of(flood, 0)[flood->plan[i].arm].steps += flood->totals[i];
+        flood->totals[i] = 0;
+    }
+}
+
 /* Everybody explores, and what they release is summed up; then they wait so many slots. */
 static enum tacit_status explore_all(struct elim_flood *flood, const struct round *round,
                                      uint64_t wait, const struct part *part)
@@ -330,6 +343,8 @@ static enum tacit_status explore_all(struct elim_flood *flood, const struct roun
         if (!is_star(flood->experiment)) /* there nobody waits */
             wait_one(flood, agent, round, wait);
     }
+    if (flood->aggregators.are_two)
+        add_aggregators(flood, round);
     if (is_one_sum)
         aggregate(flood, 0, round);
     for (size_t arm = 0; arm < arms; arm++)
@@ -390,6 +405,12 @@ static void add_reports(struct elim_flood *flood, const struct round *round)
                                                   flood->experiment->has_grants ? &opening : NULL};
     add_handshakes(flood, flood->agent_count, flood->agent_count);
     add_messages(flood, &report, flood->agent_count, 1);
+    if (!flood->aggregators.are_two)
+        return;
+    flood->sent.messages += 2;
+    flood->sent.messages_per_receiver += 2;
+    flood->sent.bytes += (double)flood->agent_count * TACIT_SIM_ENVELOPE_BYTES +
+                         tacit_sim_aggregators_bytes(flood->agent_count, round->plan_count);
 }
 
 /* What is said in a round whose slots go on until this one. Only to a hub and in a connected graph
@@ -529,6 +550,7 @@ struct elim_flood *elim_flood_new(const struct elim_sim *experiment, enum tacit_
     if (flood == NULL)
         return NULL;
     flood->experiment = experiment;
+    flood->aggregators = experiment->aggregators;
     flood->agent_count = experiment->common.agent_count;
     flood->arm_count = experiment->common.env.arm_count;
     flood->component_count = component_count(experiment);
@@ -558,6 +580,7 @@ static enum tacit_status set_up(struct elim_flood *flood, uint32_t index, double
     size_t const sums = row_count(flood->experiment) * flood->arm_count;
     struct tacit_elim_schedule const schedule = schedule_of(flood->experiment, gap);
     enum tacit_status status = TACIT_OK;
+    tacit_sim_aggregators_begin(&flood->aggregators, seed, index);
     flood->sent = (struct tacit_sim_totals){0};
     flood->is_counted = true;
     tacit_sim_pulls_clear(&flood->pulls);

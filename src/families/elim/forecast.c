@@ -92,7 +92,8 @@ double elim_forecast(const struct tacit_experiment *experiment)
                                         .horizon = schedule.horizon,
                                         .epsilon_per_reward = schedule.epsilon_per_reward,
                                         .growth = keys->growth,
-                                        .confidence = keys->confidence};
+                                        .confidence = keys->confidence,
+                                        .floor_milli = experiment->config->floor_milli};
     if (keys->round_limit > 0 || keys->components_alike ||
         (experiment->network != NULL && experiment->network->component_count > 1 &&
          !experiment->network->has_sinks) ||

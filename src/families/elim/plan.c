@@ -71,7 +71,8 @@ struct tacit_elim_schedule elim_schedule(const struct tacit_experiment *experime
                                         .round_limit = sim->round_limit,
                                         .gap = gap > 0 && gap <= 1 ? gap : 1,
                                         .growth = sim->growth,
-                                        .confidence = sim->confidence};
+                                        .confidence = sim->confidence,
+                                        .floor_milli = sim->floor_milli};
 }
 
 static enum tacit_status check_gap(const struct tacit_experiment *experiment,
@@ -239,6 +240,27 @@ static enum tacit_status check_ladder(const struct tacit_experiment *experiment,
     return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
 }
 
+static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
+                                            struct elim_plan *plan, struct tacit_error *error)
+{
+    if (!keys_of(experiment)->is_exact)
+        return tacit_experiment_refuse(experiment, "privacy.trust",
+                                       "the paper's bounds are not proved for two noise terms; "
+                                       "allowed with protocol.bounds: exact",
+                                       error);
+    if (experiment->config->network.kind != TACIT_CONFIG_STAR)
+        return tacit_experiment_refuse(experiment, "privacy.trust",
+                                       "two aggregators are a hub and a helper; allowed with "
+                                       "network.kind: star",
+                                       error);
+    enum tacit_status const status =
+        tacit_experiment_site_mechanism(experiment, &plan->sim.mechanism, error);
+    plan->sim.aggregators = (struct tacit_sim_aggregators){
+        .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
+    plan->sim.floor_milli = plan->sim.aggregators.are_two ? experiment->config->floor_milli : 0;
+    return status;
+}
+
 enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
@@ -259,6 +281,10 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     promise(experiment, report_count);
     experiment->server_links = server_links(experiment, report_count);
     fill_plan(experiment, report_count, plan);
+    if (config->floor_milli != TACIT_ONE_AGGREGATOR)
+        status = settle_aggregators(experiment, plan, error);
+    if (status != TACIT_OK)
+        return status;
     status = is_exact ? check_ladder(experiment, error) : check_gap(experiment, error);
     if (status == TACIT_OK)
         status = check_horizon(experiment, error);
