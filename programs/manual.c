@@ -1,6 +1,7 @@
 /* tacit manual: the man page and the completions of shells, from the same tables that parse the
  * words. */
 #include "commands.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,9 +184,11 @@ static void put_fish(void)
     for (uint32_t i = 0; commands_all[i] != NULL; i++)
         for (const struct argp_option *option = commands_all[i]->options; option->name != NULL;
              option++) {
-            (void)printf("complete -c %s -n '__fish_seen_subcommand_from %s' -s %c -l %s%s -d ",
-                         program_name, commands_all[i]->name, option->key, option->name,
-                         option->arg == NULL ? "" : " -r");
+            (void)printf("complete -c %s -n '__fish_seen_subcommand_from %s'", program_name,
+                         commands_all[i]->name);
+            if (isascii(option->key)) /* others have no letter */
+                (void)printf(" -s %c", option->key);
+            (void)printf(" -l %s%s -d ", option->name, option->arg == NULL ? "" : " -r");
             put_quoted(option->doc, "\\", "\\'");
             (void)putchar('\n');
         }

@@ -1,4 +1,5 @@
 /* `tacit manual`: what it prints says what --help says, and shells take it. */
+#include <ctype.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,6 +179,8 @@ static void the_other_shells_hear_of_every_command(void **state)
         assert_int_equal(result.code, 0);
         assert_non_null(strstr(result.out, "compare"));
         assert_non_null(strstr(result.out, i == 0 ? "--over=[" : "-l over"));
+        for (const char *byte = result.out; *byte != '\0'; byte++)
+            assert_true(isascii(*byte));
         process_free(&result);
     }
 }
