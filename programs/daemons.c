@@ -7,6 +7,7 @@
 #include "../src/live/daemon/names.h"
 #include "../src/live/coordinator.h"
 #include "../src/live/daemon/log.h"
+#include "../src/live/daemon/private.h"
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
 #include <errno.h>
@@ -270,6 +271,8 @@ static int agent_command(const struct command *command, int word_count, char **w
         (void)daemons_report(status, &error);
         return EXIT_WRONG_INPUT;
     }
+    if (config->group_readable)
+        live_private_allow_group();
     status = check_identity(&config->broker, config->site, config->document, &error);
     if (status != TACIT_OK) {
         tacit_config_agent_free(config);
@@ -390,6 +393,8 @@ static int coordinator_command(const struct command *command, int word_count, ch
         (void)daemons_report(status, &error);
         return EXIT_WRONG_INPUT;
     }
+    if (config->group_readable)
+        live_private_allow_group();
     status = run_coordinator(config, &given, &error);
     tacit_config_coordinator_free(config);
     return daemons_report(status, &error);

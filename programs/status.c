@@ -19,6 +19,7 @@ enum { STATE_OK, STATE_WAITING, STATE_ATTENTION, STATE_DOWN };
 struct words {
     const char *file;
     bool json;
+    bool alive; /* is asked, and nothing else */
 };
 
 struct asked {
@@ -263,6 +264,8 @@ static void take_status(const struct command *command, void *into, int key, char
     struct words *const words = into;
     if (key == 'j')
         words->json = true;
+    else if (key == 'a')
+        words->alive = true;
     else if (key == 'c' && words->file == NULL)
         words->file = value;
     else if (key == 'c' || key == COMMAND_WORD || words->file == NULL)
@@ -283,18 +286,22 @@ static int status_command(const struct command *command, int word_count, char **
     }
     int const connection = ask_connect(&asked.listener);
     if (connection < 0)
-        return say_down(&words, &asked, "nobody answers");
+        return words.alive ? STATE_DOWN : say_down(&words, &asked, "nobody answers");
     unsigned code = 0;
     char *const text =
         ask(connection, "GET", asked.is_coordinator ? "/status" : "/v1/status", NULL, &code);
-    int const state = text != NULL && code == 200 ? show(&words, &asked, text)
-                                                  : say_down(&words, &asked, "it gives no answer");
+    bool const answers = text != NULL && code == 200;
+    int const state = words.alive ? (answers ? STATE_OK : STATE_DOWN)
+                      : answers   ? show(&words, &asked, text)
+                                  : say_down(&words, &asked, "it gives no answer");
     free(text);
     return state;
 }
 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "The file of the site or of the coordinator", 0},
+    {"alive", 'a', NULL, 0,
+     "Print nothing; end with 0 if the daemon answers, however it is, else 3: for probes", 0},
     {"json", 'j', NULL, 0, "Print what the daemon answers, as JSON", 0},
     COMMAND_LAST_OPTIONS};
 

@@ -285,6 +285,7 @@ struct tacit_config_agent {
     uint32_t caller_open_max;      /* of open_max, for one caller of the API */
     uint32_t caller_calls_per_s;   /* requests, and elements of batches */
     bool joins_runs;               /* runs: join; else it asks */
+    bool group_readable;           /* keys and state may be open to a group of the process */
     uint32_t rewards_per_unit_max; /* 0: no limit */
     bool log_is_json;
     const char *log_file;                   /* NULL: stderr */
@@ -320,6 +321,7 @@ struct tacit_config_coordinator {
     struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
     uint32_t waiting_after_s; /* as of an agent */
+    bool group_readable;      /* as of an agent */
     bool log_is_json;
     const char *log_file;                   /* NULL: stderr */
     const struct tacit_config_live *family; /* as of an agent */

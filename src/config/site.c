@@ -186,6 +186,15 @@ static void read_log(struct config_reader *reader, const struct config_node *roo
     read_path(reader, map, "log.file", false, file);
 }
 
+/* Whether a group that is the process's own may read keys and state. */
+static void read_group(struct config_reader *reader, const struct config_node *root, bool *allowed)
+{
+    static const struct config_choice words[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
+    int word = 0;
+    config_reader_choice(reader, root, "group_readable", false, words, &word);
+    *allowed = word == 1;
+}
+
 /* A name and where it stands in its list. */
 struct listed {
     const char *name;
@@ -446,9 +455,21 @@ static void read_agent(struct config_reader *reader,
                        const struct tacit_config_live *const *families,
                        struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {
-        "federation", "protocol",  "site",    "state", "broker",          "arms", "policy", "api",
-        "runs",       "decisions", "missing", "log",   "waiting_after_s", NULL};
+    static const char *const keys[] = {"federation",
+                                       "protocol",
+                                       "site",
+                                       "state",
+                                       "broker",
+                                       "arms",
+                                       "policy",
+                                       "api",
+                                       "runs",
+                                       "decisions",
+                                       "missing",
+                                       "log",
+                                       "waiting_after_s",
+                                       "group_readable",
+                                       NULL};
     struct config_node const *const root = config_document_root(reader->document);
     agent->family = read_protocol(reader, root, families);
     check_all_keys(reader, root, "", keys,
@@ -468,6 +489,7 @@ static void read_agent(struct config_reader *reader,
     read_log(reader, root, &agent->log_is_json, &agent->log_file);
     config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
                       &agent->waiting_after_s);
+    read_group(reader, root, &agent->group_readable);
     read_runs(reader, root, agent);
     if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
         agent->family->read_policy(reader, root, agent);
@@ -535,8 +557,8 @@ static void read_coordinator(struct config_reader *reader,
                              struct tacit_config_coordinator *coordinator)
 {
     static const char *const keys[] = {
-        "federation", "protocol", "state",  "broker", "sites",           "arms",
-        "run",        "network",  "status", "log",    "waiting_after_s", NULL};
+        "federation", "protocol", "state", "broker",          "sites",          "arms", "run",
+        "network",    "status",   "log",   "waiting_after_s", "group_readable", NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config_reader_keys(reader, root, "", keys);
     read_name(reader, root, "federation", &coordinator->federation);
@@ -558,6 +580,7 @@ static void read_coordinator(struct config_reader *reader,
     read_log(reader, root, &coordinator->log_is_json, &coordinator->log_file);
     config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
                       &coordinator->waiting_after_s);
+    read_group(reader, root, &coordinator->group_readable);
     if (reader->status == TACIT_OK)
         coordinator->family->read_run(reader, root, coordinator);
 }

@@ -227,6 +227,8 @@ static const struct wrong cases[] = {
     AGENT("runs neither joined nor asked for", 11, "runs: never",
           "@:11: runs: 'never' is not known here; ", "allowed: ask, join"),
     AGENT("runs by yes", 11, "runs: true", "@:11: runs: 'true' is not known here; ", "ask, join"),
+    AGENT("group by a name", 11, "group_readable: staff",
+          "@:11: group_readable: 'staff' is not known here; ", "allowed: false, true"),
     AGENT("runs in capitals", 11, "runs: JOIN", "@:11: runs: 'JOIN' is not known here; ",
           "ask, join"),
     AGENT("runs in a list", 11, "runs: [join]", "@:11: runs: a list; ", "one word of ask, join"),

@@ -5,10 +5,32 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define OTHERS (S_IRWXG | S_IRWXO)
+#define GROUPS_MAX 256
+
+static bool group_is_allowed;
+
+void live_private_allow_group(void)
+{
+    group_is_allowed = true;
+}
+
+static bool is_our_group(gid_t group)
+{
+    gid_t groups[GROUPS_MAX];
+    int const count = getgroups(GROUPS_MAX, groups);
+    bool is_ours = group == getegid();
+    for (int i = 0; i < count; i++)
+        is_ours = is_ours || groups[i] == group;
+    return is_ours;
+}
+
+bool live_private_is_closed(const struct stat *found)
+{
+    return (found->st_mode & S_IRWXO) == 0 &&
+           ((found->st_mode & S_IRWXG) == 0 || (group_is_allowed && is_our_group(found->st_gid)));
+}
 
 /* Mode bits and owner, not access(2): root may read everything, and still must not trust it. */
 static enum tacit_status check_private(const struct stat *found, const char *kind, mode_t allowed,
@@ -17,11 +39,11 @@ static enum tacit_status check_private(const struct stat *found, const char *kin
 {
     const char *const slash = name[0] == '\0' ? "" : "/";
     unsigned const mode = (unsigned)(found->st_mode & 07777u);
-    if (found->st_uid != geteuid())
+    if (found->st_uid != geteuid() && !(group_is_allowed && found->st_uid == 0))
         return live_refuse(error, TACIT_INVALID, "%s%s%s belongs to user %lu, not to user %lu",
                            directory_name, slash, name, (unsigned long)found->st_uid,
                            (unsigned long)geteuid());
-    if ((found->st_mode & OTHERS) != 0)
+    if (!live_private_is_closed(found))
         return live_refuse(error, TACIT_INVALID,
                            "%s%s%s is open to other users (mode %04o): a state %s must be "
                            "private (chmod %04o)",

@@ -2,6 +2,14 @@
 #ifndef TACIT_LIVE_PRIVATE_H
 #define TACIT_LIVE_PRIVATE_H
 #include "tacit/base.h"
+#include <sys/stat.h>
+
+/* From now on what belongs to root counts as ours, and what is open to a group that we are in
+ * counts as closed: so volumes and secrets come to a container. One process, one file that says so.
+ */
+void live_private_allow_group(void);
+/* Can nobody else read it, as its mode says? */
+bool live_private_is_closed(const struct stat *found);
 
 /* Opens the directory; makes it if it is not there. Errors: TACIT_INVALID (a link, open to others,
  * somebody else's), TACIT_IO. */

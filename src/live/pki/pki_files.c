@@ -1,6 +1,7 @@
 /* Paths, names, and what is read from files. */
 #include "pki_files.h"
 #include "../daemon/names.h"
+#include "../daemon/private.h"
 #include "../daemon/refusal.h"
 #include <errno.h>
 #include <openssl/evp.h>
@@ -68,7 +69,7 @@ enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_er
     if (file == NULL)
         return live_refuse(error, TACIT_INVALID, "cannot read the key %.1024s: %s", path,
                            strerror(errno));
-    bool const is_private = fstat(fileno(file), &status) == 0 && (status.st_mode & 077) == 0;
+    bool const is_private = fstat(fileno(file), &status) == 0 && live_private_is_closed(&status);
     *key = is_private ? PEM_read_PrivateKey(file, NULL, no_password, NULL) : NULL;
     (void)fclose(file);
     if (!is_private)
