@@ -11,7 +11,7 @@ BUILD := build
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := build
-.PHONY: help build run live test check check-long mutate bench bench-growth instructions format install clean \
+.PHONY: help build run live test check check-long mutate bench bench-growth instructions format install deb sbom check-packages clean \
 	python dependencies dependencies-python dependencies-live dependencies-test dependencies-check
 
 help: ## list these targets
@@ -81,6 +81,17 @@ format: dependencies-check ## put all C files into the house's format
 install: build ## install the program, the pure library and its headers (PREFIX by meson)
 	@rm -f $(BUILD)/meson-logs/install-log.txt # root's, after "sudo make install": others could not write it
 	@meson install -C $(BUILD)
+
+deb: ## Debian packages of what is committed: tacit, tacitd, libtacit-dev, in build
+	@tools/install_dependencies.sh build package
+	@tools/make_deb.sh $(BUILD)
+
+sbom: build ## what tacit and tacitd are made of, as SPDX 2.3: build/tacit.spdx.json
+	@python3 tools/make_sbom.py $(BUILD) $(BUILD)/tacit.spdx.json
+
+check-packages: dependencies-check ## packages, containers and what a security team asks for, on the real things (root; some 20 minutes)
+	@tools/install_dependencies.sh build package containers
+	@tools/check_packages.sh
 
 clean: ## remove what was built
 	rm -rf build build-* out

@@ -116,6 +116,7 @@ static struct live_signing_config signing_config(const struct tacit_config_broke
     return (struct live_signing_config){.ca_file = broker->ca_file,
                                         .certificate_file = broker->signing_certificate_file,
                                         .key_file = broker->signing_key_file,
+                                        .password_file = broker->signing_password_file,
                                         .name = name};
 }
 
@@ -207,6 +208,8 @@ static enum tacit_status check_messages(const struct live_coordinator_config *co
 
 struct live_agent_config daemons_agent_config(const struct tacit_config_agent *config)
 {
+    if (config->group_readable)
+        live_private_allow_group();
     return (struct live_agent_config){
         .protocol = live_family_find(config->family->word)->site,
         .site = {.federation = config->federation,
@@ -242,18 +245,18 @@ struct live_agent_config daemons_agent_config(const struct tacit_config_agent *c
 }
 
 static enum tacit_status run_agent(const struct tacit_config_agent *config,
+                                   const struct live_agent_config *agent,
                                    const struct agent_words *given, struct tacit_error *error)
 {
-    struct live_agent_config const agent = daemons_agent_config(config);
     enum live_store_found found = LIVE_STORE_NONE;
     if (!given->checks) {
         enum tacit_status const opened =
             live_log_open(config->log_is_json, config->log_file, error);
-        return opened == TACIT_OK ? live_agent_run(&agent, error) : opened;
+        return opened == TACIT_OK ? live_agent_run(agent, error) : opened;
     }
     enum tacit_status status = check_listener(&config->api, config->document, "api.unix", error);
     if (status == TACIT_OK)
-        status = live_agent_check(&agent, &found, error);
+        status = live_agent_check(agent, &found, error);
     if (status == TACIT_OK)
         say_right(given->file, &config->broker, found);
     return status;
@@ -271,14 +274,10 @@ static int agent_command(const struct command *command, int word_count, char **w
         (void)daemons_report(status, &error);
         return EXIT_WRONG_INPUT;
     }
-    if (config->group_readable)
-        live_private_allow_group();
+    struct live_agent_config const agent = daemons_agent_config(config);
     status = check_identity(&config->broker, config->site, config->document, &error);
-    if (status != TACIT_OK) {
-        tacit_config_agent_free(config);
-        return daemons_report(status, &error);
-    }
-    status = run_agent(config, &given, &error);
+    if (status == TACIT_OK)
+        status = run_agent(config, &agent, &given, &error);
     tacit_config_agent_free(config);
     return daemons_report(status, &error);
 }

@@ -4,6 +4,7 @@
 #include "../src/live/agent.h"
 #include "tacit/config.h"
 
+/* From here on a group may read what the file says it may (live_private_allow_group). */
 struct live_agent_config daemons_agent_config(const struct tacit_config_agent *config);
 
 /* Says what is wrong on stderr. Result: the exit code. */

@@ -2,15 +2,16 @@
 # A bare Debian 12 in a folder, in it a clone of what is committed, and there what a newcomer does: the first block of the README, as it
 # stands. Of this machine it has the package sources with their keys and proxies, and nothing else: no compiler, no curl, no data set.
 #
-# usage: bare_root.sh [--no-pty] [--wheel WHEEL] [COMMAND]
+# usage: bare_root.sh [--no-pty] [--wheel WHEEL | --only FOLDER] [COMMAND]
 # --no-pty: without pseudo-terminals and sysfs, as in small containers. --wheel: not the project but this wheel and the folder python (README, example,
-# tests), with python3-venv in the place of git and make.
+# tests), with python3-venv in the place of git and make. --only: not the project but the files of this folder, and no package more.
 # Root on Debian, 4 GB under build-bare, where the bare system is kept for the next time. The exit code is the command's; 3, and one line: no
 # root can be made here, and nothing was run. Mounts and processes live in namespaces of their own and end with this script, however it ends.
 set -euo pipefail
-pty=yes wheel=
+pty=yes wheel= only=
 [ "${1-}" != --no-pty ] || { pty=no; shift; }
 [ "${1-}" != --wheel ] || { wheel=$(realpath "$2"); shift 2; }
+[ "${1-}" != --only ] || { only=$(realpath "$2"); shift 2; }
 cd "$(dirname "$0")/.."
 project=$PWD base=$PWD/build-bare/base root=$PWD/build-bare/root.$$ log=$PWD/build-bare/log.$$
 child=
@@ -93,6 +94,7 @@ copy_sources
 inside ': it can be entered' >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
 packages=${wheel:+python3-venv}
 packages=${packages:-git make}
+[ -z "$only" ] || packages=
 inside "{ apt-get -qq update; DEBIAN_FRONTEND=noninteractive apt-get -qq -y install $packages; }" >"$log" 2>&1 ||
     cannot "apt-get does not install $packages in it: $(tail -n 1 "$log")"
 copy_sources # again: ca-certificates, if it came along, wrote its own list
@@ -100,10 +102,12 @@ place=$root/root/project
 if [ -n "$wheel" ]; then
     mkdir "$place"
     cp "$wheel" python/README.md python/example.py python/tests/test_experiments.py "$place"
+elif [ -n "$only" ]; then
+    cp -r "$only" "$place"
 else
     git clone -q "$project" "$place"
 fi
-first_block=$(sed -n '/^```sh$/,/^```$/{ /^```sh$/d; /^```$/q; p }' "$place/README.md")
+[ -n "$only" ] || first_block=$(sed -n '/^```sh$/,/^```$/{ /^```sh$/d; /^```$/q; p }' "$place/README.md")
 inside "cd ~/project
 ${*:-$first_block}
 :" # not the last command, which would be the first process: bash ends what others leave behind

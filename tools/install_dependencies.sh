@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says what it does.
 #
-# usage: install_dependencies.sh build|live|test|check|python|browser|device...
+# usage: install_dependencies.sh build|live|test|check|python|package|containers|browser|device...
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
@@ -21,6 +21,9 @@ python='python3-cffi python3-numpy python3-setuptools python3-wheel python3-pip 
 # counts sheets; a nodejs that is not Debian's may bring its own npm.
 browser='chromium fonts-dejavu-core librsvg2-bin poppler-utils'
 command -v npm >/dev/null 2>&1 || browser="$browser npm"
+# Packages; and, for make check-packages, their bare root, images and containers (no daemon), and what validates manifests and lists of parts.
+package='debhelper dpkg-dev fakeroot lintian'
+containers='buildah curl debootstrap docker-compose iproute2 python3-venv python3-yaml runc'
 # The agent of examples/device for a Cortex-M, and a board to run it on (make check-long).
 device='gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm'
 
@@ -32,9 +35,11 @@ for set in "$@"; do
     test) packages="$packages $test" ;;
     check) packages="$packages $check" ;;
     python) packages="$packages $python" ;;
+    package) packages="$packages $package" ;;
+    containers) packages="$packages $containers" ;;
     browser) packages="$packages $browser" ;;
     device) packages="$packages $device" ;;
-    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check, python, browser, device" >&2; exit 2 ;;
+    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check, python, package, containers, browser, device" >&2; exit 2 ;;
     esac
 done
 

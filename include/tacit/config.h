@@ -250,6 +250,7 @@ struct tacit_config_broker {
     const char *key_file;
     const char *signing_certificate_file; /* by default beside the two above: NAME.sign.crt, */
     const char *signing_key_file;         /* .. NAME.sign.key */
+    const char *signing_password_file;    /* of the key above; NULL: it is not encrypted */
 };
 
 /* A Unix socket, or a port on loopback. */

@@ -117,6 +117,7 @@ static void read_signing(struct config_reader *reader, const struct config_node 
 {
     read_path(reader, map, "broker.signing_certificate", false, &broker->signing_certificate_file);
     read_path(reader, map, "broker.signing_key", false, &broker->signing_key_file);
+    read_path(reader, map, "broker.signing_password", false, &broker->signing_password_file);
     if (reader->status == TACIT_OK && broker->signing_certificate_file == NULL)
         broker->signing_certificate_file = beside(reader, broker->certificate_file);
     if (reader->status == TACIT_OK && broker->signing_key_file == NULL)
@@ -126,8 +127,11 @@ static void read_signing(struct config_reader *reader, const struct config_node 
 static void read_broker(struct config_reader *reader, const struct config_node *root,
                         struct tacit_config_broker *broker)
 {
-    static const char *const keys[] = {
-        "host", "port", "ca", "certificate", "key", "signing_certificate", "signing_key", NULL};
+    static const char *const keys[] = {"host",        "port",
+                                       "ca",          "certificate",
+                                       "key",         "signing_certificate",
+                                       "signing_key", "signing_password",
+                                       NULL};
     struct config_node const *const map = config_reader_map(reader, root, "broker", true);
     uint32_t port = 8883;
     if (map == NULL)

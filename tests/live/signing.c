@@ -199,6 +199,52 @@ static void the_key_of_the_door_signs_nothing(void **state)
     assert_null(signer);
 }
 
+/* As docs/trust.md says it; the password as its file has it. */
+static void an_encrypted_key_signs_with_its_password_and_no_other(void **state)
+{
+    static const struct {
+        const char *password;
+        mode_t mode;
+        const char *refusal; /* NULL: it signs */
+    } cases[] = {{"open sesame\n", 0600, NULL},
+                 {"open sesame", 0600, NULL},
+                 {"open sesam\n", 0600, "an encrypted one with another password"},
+                 {"", 0600, "has no password in its first line"},
+                 {"open sesame\n", 0644, "is open to others"},
+                 {NULL, 0, "or an encrypted one"}};
+    char command[3 * TEMP_PATH_BYTES];
+    char locked[TEMP_PATH_BYTES];
+    char password[TEMP_PATH_BYTES];
+    struct live_keys *const keys = keys_of(home, 3);
+    (void)state;
+    temp_path(locked, home, "locked.key");
+    temp_path(password, home, "password");
+    (void)snprintf(command, sizeof command,
+                   "umask 077; openssl pkcs8 -topk8 -in %s -out %s -passout 'pass:open sesame'",
+                   file_of(home, "north", ".sign.key"), locked);
+    assert_int_equal(system(command), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct live_signing_config config = config_of(home, "north");
+        struct live_signer *signer = NULL;
+        config.key_file = locked;
+        if (cases[i].password != NULL) {
+            temp_file_write(home, "password", cases[i].password);
+            assert_int_equal(chmod(password, cases[i].mode), 0);
+            config.password_file = password;
+        }
+        enum tacit_status const opened = live_signer_open(&signer, &config, &error);
+        assert_int_equal(opened, cases[i].refusal == NULL ? TACIT_OK : TACIT_INVALID);
+        if (cases[i].refusal != NULL) {
+            assert_non_null(strstr(error.text, cases[i].refusal));
+        } else {
+            assert_null(take(keys, "north", signer));
+            assert_true(is_taken(keys, "north", signer));
+            live_signer_close(signer);
+        }
+    }
+    live_keys_free(keys);
+}
+
 static void wait_for_another_second(void)
 {
     time_t const now = time(NULL);
@@ -322,6 +368,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             only_certificates_of_our_ca_for_this_name_and_for_signing_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_key_of_the_door_signs_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_encrypted_key_signs_with_its_password_and_no_other,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(revoked_keys_are_forgotten_and_old_ones_do_not_come_back,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_list_that_is_none_is_refused, set_up, tear_down),

@@ -4,11 +4,14 @@
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define PASSWORD_BYTES 1024
 
 struct pki_path pki_path_make(const char *directory, const char *name, const char *ending)
 {
@@ -42,43 +45,83 @@ enum tacit_status pki_check_name(const char *name, struct tacit_error *error)
     return TACIT_OK;
 }
 
-/* An encrypted key would make OpenSSL ask at the terminal; a daemon has none. */
-static int no_password(char *bytes, int size, int is_for_writing, void *context)
+/* An encrypted key would make OpenSSL ask at the terminal; a daemon has none. context: a password,
+ * or NULL. */
+static int give_password(char *bytes, int size, int is_for_writing, void *context)
 {
-    (void)bytes;
-    (void)size;
+    size_t const length = context == NULL ? 0 : strlen(context);
     (void)is_for_writing;
-    (void)context;
-    return 0;
+    if (length > (size_t)size)
+        return 0;
+    if (length > 0)
+        memcpy(bytes, context, length);
+    return (int)length;
 }
 
 X509 *pki_read_certificate(const char *path)
 {
     FILE *const file = fopen(path, "re");
-    X509 *const certificate = file == NULL ? NULL : PEM_read_X509(file, NULL, no_password, NULL);
+    X509 *const certificate = file == NULL ? NULL : PEM_read_X509(file, NULL, give_password, NULL);
     if (file != NULL)
         (void)fclose(file);
     return certificate;
 }
 
-enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error)
+static enum tacit_status open_closed(const char *path, const char *what, FILE **file,
+                                     struct tacit_error *error)
+{
+    struct stat status;
+    *file = fopen(path, "re");
+    if (*file == NULL)
+        return live_refuse(error, TACIT_INVALID, "cannot read the %s %.1024s: %s", what, path,
+                           strerror(errno));
+    if (fstat(fileno(*file), &status) == 0 && live_private_is_closed(&status))
+        return TACIT_OK;
+    (void)fclose(*file);
+    return live_refuse(error, TACIT_INVALID,
+                       "the %s %.1024s is open to others: chmod 600, or make a new one", what,
+                       path);
+}
+
+static enum tacit_status read_password(const char *path, char password[PASSWORD_BYTES],
+                                       struct tacit_error *error)
+{
+    FILE *file = NULL;
+    enum tacit_status const status = open_closed(path, "password", &file, error);
+    if (status != TACIT_OK)
+        return status;
+    setvbuf(file, NULL, _IONBF, 0);
+    bool const is_read = fgets(password, PASSWORD_BYTES, file) != NULL;
+    (void)fclose(file);
+    password[is_read ? strcspn(password, "\n") : 0] = '\0';
+    return password[0] != '\0' ? TACIT_OK
+                               : live_refuse(error, TACIT_INVALID,
+                                             "%.1024s has no password in its first line", path);
+}
+
+enum tacit_status pki_read_locked_key(const char *path, const char *password_file, EVP_PKEY **key,
+                                      struct tacit_error *error)
 {
     TACIT_ASSERT(key != NULL);
-    struct stat status;
-    FILE *const file = fopen(path, "re");
-    if (file == NULL)
-        return live_refuse(error, TACIT_INVALID, "cannot read the key %.1024s: %s", path,
-                           strerror(errno));
-    bool const is_private = fstat(fileno(file), &status) == 0 && live_private_is_closed(&status);
-    *key = is_private ? PEM_read_PrivateKey(file, NULL, no_password, NULL) : NULL;
+    char password[PASSWORD_BYTES] = "";
+    FILE *file = NULL;
+    enum tacit_status status = open_closed(path, "key", &file, error);
+    if (status != TACIT_OK)
+        return status;
+    if (password_file != NULL)
+        status = read_password(password_file, password, error);
+    *key = status == TACIT_OK ? PEM_read_PrivateKey(file, NULL, give_password, password) : NULL;
+    OPENSSL_cleanse(password, sizeof password);
     (void)fclose(file);
-    if (!is_private)
-        return live_refuse(error, TACIT_INVALID,
-                           "the key %.1024s is open to others: chmod 600, or make a new one", path);
-    if (*key == NULL)
-        return live_refuse(error, TACIT_INVALID, "%.1024s is no private key, or an encrypted one",
-                           path);
-    return TACIT_OK;
+    if (status == TACIT_OK && *key == NULL)
+        return live_refuse(error, TACIT_INVALID, "%.1024s is no private key, or an encrypted one%s",
+                           path, password_file == NULL ? "" : " with another password");
+    return status;
+}
+
+enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error)
+{
+    return pki_read_locked_key(path, NULL, key, error);
 }
 
 bool pki_is_made_out_to(X509 *certificate, const char *name)

@@ -22,9 +22,13 @@ enum tacit_status pki_check_name(const char *name, struct tacit_error *error);
 
 /* NULL: there is none that can be read. Give it to X509_free. */
 X509 *pki_read_certificate(const char *path);
-/* Not encrypted, and readable by its owner only. Errors: TACIT_INVALID, with error->text; else give
- * *key to EVP_PKEY_free. */
+/* Closed (live_private_is_closed), and not encrypted. Errors: TACIT_INVALID, with error->text; else
+ * give *key to EVP_PKEY_free. */
 enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error);
+/* Likewise; encrypted, or not, with the password that is the first line of a closed file (NULL:
+ * there is none). */
+enum tacit_status pki_read_locked_key(const char *path, const char *password_file, EVP_PKEY **key,
+                                      struct tacit_error *error);
 /* The name as the broker reads it: the first common name. */
 bool pki_is_made_out_to(X509 *certificate, const char *name);
 bool pki_is_signed_by(X509 *certificate, X509 *ca);

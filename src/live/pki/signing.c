@@ -77,7 +77,7 @@ enum tacit_status live_signer_open(struct live_signer **signer,
         status = live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
                              config->certificate_file);
     else
-        status = pki_read_key(config->key_file, &key, error);
+        status = pki_read_locked_key(config->key_file, config->password_file, &key, error);
     if (status == TACIT_OK)
         status = check(config, certificate, key, error);
     struct live_signer *const made = status == TACIT_OK ? calloc(1, sizeof *made) : NULL;

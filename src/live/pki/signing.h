@@ -17,6 +17,7 @@ struct live_signing_config {
     const char *ca_file;          /* whose list of revoked certificates is FILE.crl beside it */
     const char *certificate_file; /* of `name`, for signing words */
     const char *key_file;         /* ours alone: 0600 */
+    const char *password_file;    /* of an encrypted key, likewise; NULL: there is none */
     const char *name;
 };
 

@@ -1,0 +1,70 @@
+#!/bin/bash
+# What distributions, containers and a security team are promised, on the real things: packages of what is committed, a bare Debian, images, tokens.
+#
+# usage: check_packages.sh [debs|reproducible|sbom|bare|manifests|images]...     a step by itself; debs comes before reproducible, bare and images
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- debs reproducible sbom bare manifests images
+into=$PWD/build-packages
+# The compiler's command names the folder; one place for all versions, so that a cache of compilers serves.
+export PLACE=$into/place
+
+debs() { # lintian: not one error or warning
+    tools/make_deb.sh "$into/new"
+    lintian --allow-root --fail-on error,warning "$into"/new/*.changes
+    python3 tools/check_hardening.py "$into"/new/*.deb
+}
+
+reproducible() { # the same bytes from another folder, by the compiler itself, with another mask, time zone and language
+    local other="$into/another folder" file
+    (umask 077 && CCACHE_DISABLE=1 TZ=Asia/Tokyo LC_ALL=C.UTF-8 PLACE="$other/place" tools/make_deb.sh "$other")
+    for file in "$into"/new/*.deb; do
+        cmp "$file" "$other/$(basename "$file")"
+    done
+    rm -rf "$other"
+    echo "two builds in two folders: the same bytes"
+}
+
+validators() { # of PyPI
+    [ -x "$into/venv/bin/kubernetes-validate" ] || { python3 -m venv "$into/venv" && "$into/venv/bin/pip" -q install spdx-tools kubernetes-validate; }
+}
+
+sbom() {
+    validators
+    make -s sbom
+    "$into/venv/bin/pyspdxtools" --infile build/tacit.spdx.json --version SPDX-2.3
+    sed 's/"SPDXRef-Package-libssl3"/"SPDXRef-none"/' build/tacit.spdx.json >"$into/bad.spdx.json"
+    ! "$into/venv/bin/pyspdxtools" --infile "$into/bad.spdx.json" 2>/dev/null || { echo "the validator takes what is wrong"; exit 1; }
+    echo "build/tacit.spdx.json is valid"
+}
+
+bare() { # from packages alone; with the version before, for the upgrade
+    local before
+    before=$(cat tests/version_before)
+    [ -e "$into/old/$before" ] || { rm -rf "$into/old" && tools/make_deb.sh "$into/old" "$before" && touch "$into/old/$before"; }
+    rm -rf "$into/root" && mkdir -p "$into/root/new" "$into/root/old"
+    cp "$into"/new/*.deb "$into/root/new"
+    cp "$into"/old/*.deb "$into/root/old"
+    cp -r examples/device tests/packages/in_bare_root.sh "$into/root"
+    tools/bare_root.sh --only "$into/root" 'bash in_bare_root.sh'
+}
+
+manifests() { # against the published schemas; and something wrong is seen
+    validators
+    "$into/venv/bin/kubernetes-validate" --strict packaging/kubernetes/*.yaml
+    sed 's/readOnlyRootFilesystem/readonlyRootFilesystem/' packaging/kubernetes/hub.yaml >"$into/bad.yaml"
+    ! "$into/venv/bin/kubernetes-validate" --strict "$into/bad.yaml" >/dev/null 2>&1 || { echo "the validator takes what is wrong"; exit 1; }
+}
+
+images() {
+    [ -d build-bare/base ] || tools/bare_root.sh --only tests/packages true
+    rm -rf "$into/images" && mkdir -p "$into/images"
+    cp "$into"/new/tacitd_*.deb "$into/images"
+    cp -a build-bare/base "$into/images/base"
+    /usr/bin/python3 tests/packages/containers.py "$into/images"
+}
+
+for step in "$@"; do
+    echo "== $step"
+    $step
+done
