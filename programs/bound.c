@@ -117,7 +117,7 @@ static void take(const struct command *command, void *into, int key, char *value
         request->json = true;
         break;
     case COMMAND_WORD:
-        command_refuse_usage(command, "it takes no words");
+        command_refuse_usage(command, "it takes no arguments");
     case COMMAND_END:
         end_request(command, request);
         break;

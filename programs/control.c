@@ -79,7 +79,7 @@ static json_t *body_of(const struct command *command, const struct words *words)
     if (strcmp(first, "refuse") == 0 && count == 4 && strcmp(words->said[2], "because") == 0)
         return json_pack("{s:s, s:s, s:s}", "command", first, "arm", words->said[1], "because",
                          words->said[3]);
-    command_refuse_usage(command, "this is no command, or has not the words that belong to it");
+    command_refuse_usage(command, "this is no command, or its arguments are missing");
 }
 
 /* ---- What is answered ------------------------------------------------------------------------ */
@@ -199,8 +199,9 @@ static int say(const struct words *words, const char *body)
         ask(connection, body == NULL ? "GET" : "POST", LIVE_CONTROL_PATH, body, &code);
     int const result = text == NULL ? EXIT_FAILED : print_answer(words, text, code);
     if (text == NULL)
-        (void)fprintf(stderr, "tacit control: no answer came; it was done or not: say it again, "
-                              "twice is once\n");
+        (void)fprintf(
+            stderr,
+            "tacit control: no answer came: repeat the command; done twice it counts once\n");
     free(text);
     return result;
 }
@@ -215,7 +216,7 @@ static void take_control(const struct command *command, void *into, int key, cha
     else if (key == COMMAND_WORD && words->count < WORDS_MAX)
         words->said[words->count++] = value;
     else if (key == COMMAND_WORD)
-        command_refuse_usage(command, "too many words");
+        command_refuse_usage(command, "too many arguments");
     else if (words->count == 0)
         command_refuse_usage(command,
                              "the daemon's file, or its state directory, and a command are needed");
@@ -243,9 +244,9 @@ const struct command command_control = {
     .words = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
              "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
              "STATE refuse ARM because outside|released|raw\nSTATE join RUN\nSTATE term N",
-    .help =
-        "Says a word to the coordinator whose file or state directory is STATE; the last "
-        "three to an agent (docs/operations.md). What was answered is durable, and twice is once.",
+    .help = "Sends a command to the coordinator whose file or state directory is STATE; the last "
+            "three go to an agent (docs/operations.md). What was answered is durable; a command "
+            "that is repeated counts once.",
     .take = take_control,
     .run = control_command,
 };

@@ -229,7 +229,7 @@ const struct command command_manual = {
     .summary = "print the man page, or the completions of a shell",
     .options = options,
     .words = "man|bash|zsh|fish",
-    .help = "Print the man page of tacit, or what a shell needs to complete its words. 'make "
+    .help = "Print the man page of tacit, or what a shell needs to complete its commands. 'make "
             "install' puts them where they are looked for.",
     .take = take,
     .run = manual_command,

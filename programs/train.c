@@ -344,7 +344,7 @@ static void take(const struct command *command, void *into, int key, char *value
         break;
     case COMMAND_WORD:
         if (request->directory != NULL)
-            command_refuse_usage(command, "one directory is needed and no other word");
+            command_refuse_usage(command, "one directory is needed and nothing else");
         request->directory = value;
         break;
     default:

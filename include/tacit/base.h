@@ -24,7 +24,7 @@ _Noreturn void tacit_panic(const char *file, int line, const char *what);
     X(TACIT_INVALID, -1, "a parameter is out of range")                                            \
     X(TACIT_MALFORMED, -2, "a message from a peer does not make sense")                            \
     X(TACIT_STRANGER, -3, "a message from, for or about somebody who is not part of this run")     \
-    X(TACIT_UNEXPECTED, -4, "a message that does not fit the present epoch")                       \
+    X(TACIT_UNEXPECTED, -4, "a message that does not fit the present round")                       \
     X(TACIT_BUDGET, -5, "the privacy budget would be exceeded")                                    \
     X(TACIT_ENTROPY, -6, "the random source failed")                                               \
     X(TACIT_MEMORY, -7, "out of memory")                                                           \

@@ -179,13 +179,11 @@ static void add_others(const struct agent *agent, const struct live_site_view *v
     json_t *const who = count > 0 ? names_of(agent, sites) : json_pack("[s]", "coordinator");
     live_causes_name(who, count > 0 ? count : 1, names, sizeof names);
     (void)snprintf(what, sizeof what,
-                   is_grant ? "epoch %u is drawn, and nothing has moved for %.0f s: the grant of "
-                              "its release is missing, from %.250s"
+                   is_grant ? "round %u is drawn, and has waited %.0f s for its grant by %.250s"
                    : count > 0
-                       ? "epoch %u is played here, and nothing has moved for %.0f s: the word of "
-                         "other sites is missing: %.250s"
-                       : "epoch %u is played here, and nothing has moved for %.0f s: no order has "
-                         "come since from the %.250s, which may wait for other sites",
+                       ? "round %u is played here, and has waited %.0f s for other sites: %.250s"
+                       : "round %u is played here, and has waited %.0f s for an order of the "
+                         "%.250s, which may wait for other sites",
                    view->epoch, (double)waiting->still_ms / 1e3, names);
     live_causes_add(causes,
                     is_grant    ? LIVE_CAUSE_GRANT

@@ -106,7 +106,7 @@ static void keep(struct agent *agent, const struct live_arrival *arrival)
         free(copy);
     }
     if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "an entry of the chain cannot be written");
+        live_daemon_fail(&agent->daemon, status, "an entry of the log cannot be written");
     else
         agent_show_chain(agent);
 }
@@ -134,7 +134,7 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
     if (objection != NULL)
         return objection;
     if (opened->envelope.to[0] != '\0' || !live_entry_read(arrival->bytes, arrival->size, &found))
-        return "an entry of the chain that does not decode";
+        return "an entry of the log that does not decode";
     if (agent->site == NULL || (is_of_here(agent, &found) && found.term > agent->letters.term))
         return NULL; /* it is asked for again once its announcement is here */
     if (!is_of_here(agent, &found))
@@ -164,9 +164,9 @@ const char *agent_objection_to_entry(struct agent *agent, uint64_t entry)
         return fork_text;
     if (is_late) {
         ask_again(agent);
-        return "a word that rests on an entry of the chain which has not come yet";
+        return "a message that needs an entry of the log which has not come yet";
     }
-    return entry < chain->head.number ? "a word of before the newest entry of the chain" : NULL;
+    return entry < chain->head.number ? "a message older than the newest entry of the log" : NULL;
 }
 
 const char *agent_chain_trouble(const struct agent *agent)

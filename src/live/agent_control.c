@@ -77,8 +77,8 @@ static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t
     char const *const command = json_string_value(json_object_get(body, "command"));
     char const *const name = json_string_value(json_object_get(body, "arm"));
     char const *const said = json_string_value(json_object_get(body, "because"));
-    *objection = "no such command here; allowed: refuse, join, term; all others are words for the "
-                 "coordinator";
+    *objection = "no such command here; allowed: refuse, join, term; all others are commands for "
+                 "the coordinator";
     if (command == NULL || strcmp(command, "refuse") != 0)
         return false;
     *objection = "refuse: there is no such arm in this site's file";
@@ -207,7 +207,7 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
         agent_show_chain(agent);
         live_log(LIVE_LOG_WARNING, "term",
                  "its owner has set the term of this site to %" PRIu64
-                 ": it says nothing, and hears nothing, until a later one begins",
+                 ": it sends and accepts nothing until a later one begins",
                  term);
     }
     (void)snprintf(change, sizeof change, "term %" PRIu64, term);
@@ -278,7 +278,7 @@ void agent_state_refusals(struct agent *agent, struct live_buffer *text)
             continue;
         live_buffer_add(text, "This site plays ");
         live_buffer_add(text, agent->config->site.arm_names[arm]);
-        live_buffer_add(text, " no more, which others are told; that was chosen ");
+        live_buffer_add(text, " no more, and says so; that was chosen ");
         live_buffer_add(text, basis_text(basis_of(agent, arm)));
         live_buffer_add(text, ".\n");
     }

@@ -94,8 +94,8 @@ static void take_term(struct agent *agent, uint64_t term)
 {
     if (term != agent->letters.term && agent->site != NULL)
         live_log(LIVE_LOG_WARNING, "term",
-                 "term %llu begins: a holder has lost its state; rewards that were not granted yet "
-                 "are dropped, with all decisions that are open, and are pulled anew",
+                 "term %llu begins: a grantor has lost its state; rewards that were not granted "
+                 "yet are dropped, with all decisions that are open, and are pulled anew",
                  (unsigned long long)term);
     take_term_of(agent, term);
 }
@@ -191,7 +191,7 @@ static const char *difference_to(struct agent *agent, const struct tacit_wire_ag
     char words[TACIT_WIRE_DIFFERENCE_BYTES];
     if (!tacit_wire_agreement_differs(live_site_agreement(agent->site), announced, words,
                                       sizeof words))
-        (void)snprintf(words, sizeof words, "this site has another place in it");
+        (void)snprintf(words, sizeof words, "this site has another position in it");
     (void)snprintf(agent->difference, sizeof agent->difference,
                    "another run is announced than the one that this state belongs to: %s; the next "
                    "run of a coordinator has a greater run.id",

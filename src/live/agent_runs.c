@@ -194,7 +194,7 @@ bool agent_runs_consent(struct agent *agent, uint64_t run_id,
     struct agent_runs *const runs = &agent->runs;
     struct live_run_row const *const now = live_runs_now(&runs->all);
     bool const is_in = agent->site != NULL && now != NULL && tacit_wire_run_id(now->run) == run_id;
-    *objection = "no such run waits for a word; see `runs` in the status";
+    *objection = "no such run waits for consent; see `runs` in the status";
     if (runs->waiting == NULL || tacit_wire_run_id(runs->waiting_run) != run_id)
         return is_in;
     uint8_t *const bytes = runs->waiting;

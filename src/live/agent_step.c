@@ -38,7 +38,7 @@ static void keep_release(struct agent *agent, const struct live_site_release *ma
     enum tacit_status const status = live_store_put_release(agent->daemon.store, &release);
     if (status ==
         TACIT_INVALID) /* the store holds other bytes of this epoch: never send a second draw */
-        live_daemon_fail(&agent->daemon, status, "a second release of one epoch");
+        live_daemon_fail(&agent->daemon, status, "a second release of one round");
     else if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "a release cannot be written");
 }
@@ -95,13 +95,13 @@ static void note_progress(const struct live_site_view *before, const struct live
                  "control",
                  after->change_count);
     if (after->epoch != before->epoch)
-        live_log(LIVE_LOG_INFO, "order", "epoch %u: %u arms are in%s", after->epoch,
+        live_log(LIVE_LOG_INFO, "order", "round %u: %u arms are in%s", after->epoch,
                  after->active_count, after->is_decided ? "; it is decided" : "");
     if (after->draw_number > before->draw_number && after->is_committed)
-        live_log(LIVE_LOG_INFO, "committed", "epoch %llu is drawn; it waits for its grant",
+        live_log(LIVE_LOG_INFO, "committed", "round %llu is drawn; it waits for its grant",
                  (unsigned long long)after->draw_number);
     if (after->release_number != before->release_number && !after->draws_always)
-        live_log(LIVE_LOG_INFO, "release", "epoch %llu, total loss %llu nano-epsilon",
+        live_log(LIVE_LOG_INFO, "release", "round %llu, total loss %llu nano-epsilon",
                  (unsigned long long)after->release_number, (unsigned long long)after->spent_nano);
     if (after->trouble != NULL && before->trouble == NULL)
         live_log(LIVE_LOG_ERROR, after->is_blocked ? "two-states" : "halted", "%s", after->trouble);
@@ -131,7 +131,7 @@ void agent_say_forker(const struct live_site_place *place, const struct live_sit
 {
     TACIT_ASSERT(view->forker > 0 && place->sites != NULL);
     (void)snprintf(words, size,
-                   "site %s has signed two different rows of epoch %u, and shown them to different "
+                   "site %s has signed two different rows of round %u, and shown them to different "
                    "sites: the proof is here; nothing is judged any more",
                    place->sites[view->forker - 1], view->forked_epoch);
 }
@@ -174,7 +174,7 @@ static void note_end(struct agent *agent, const struct live_site_view *before,
     struct live_fallback const fallback = agent_fallback(agent);
     name_arms(agent, &fallback, names, sizeof names);
     if (is_decided)
-        live_log(LIVE_LOG_INFO, "decided", "%s wins the run, in epoch %u", names, after->epoch);
+        live_log(LIVE_LOG_INFO, "decided", "%s wins the run, in round %u", names, after->epoch);
     else
         live_log(LIVE_LOG_INFO, "undecided",
                  "all %llu pulls of the run were played; still in, best first: %s",

@@ -53,7 +53,7 @@ static void on_ended(void *context, enum live_command_end end)
         bytes = NULL;
     }
     if (end == LIVE_COMMAND_FAILED)
-        live_log(LIVE_LOG_WARNING, "training", "the command failed; what it said: %s",
+        live_log(LIVE_LOG_WARNING, "training", "the command failed; its output: %s",
                  agent->task.log);
     forget(agent);
     tell(agent, number, end, bytes);
@@ -69,7 +69,7 @@ static void on_timer(void *context)
         return;
     if (agent->task.command != NULL)
         live_log(LIVE_LOG_WARNING, "training",
-                 "the command was not done by the deadline, and was stopped; what it said: %s",
+                 "the command was not done by the deadline, and was stopped; its output: %s",
                  agent->task.log);
     forget(agent);
     tell(agent, number, LIVE_COMMAND_FAILED, NULL);

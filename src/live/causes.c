@@ -67,9 +67,8 @@ static const struct {
                             "stop all processes of this site and start the one with the newest "
                             "state alone: the highest release_epoch"},
     [LIVE_CAUSE_CONSENT] = {"consent", LIVE_STATE_ATTENTION,
-                            "look at the announced run with its operator, and say the word; or "
-                            "`runs: join` in this site's file joins the next one of the same "
-                            "coordinator"},
+                            "look at the announced run with its operator, and consent; or `runs: "
+                            "join` in this site's file joins the next one of the same coordinator"},
     [LIVE_CAUSE_COORDINATOR] = {"coordinator", LIVE_STATE_ATTENTION,
                                 "tell the coordinator's operator, with entry and entry_digest of "
                                 "this status; restart this agent once one coordinator is left"},
@@ -108,10 +107,10 @@ static const struct {
     [LIVE_CAUSE_ORDER] = {"order", LIVE_STATE_WAITING,
                           "tacit status of the coordinator names the sites that it waits for; if "
                           "it does not answer it has to be started"},
-    [LIVE_CAUSE_NEIGHBOURS] = {"sites", LIVE_STATE_WAITING,
-                               "are they running and connected? tacit status there says what each "
-                               "of them waits for; numbers are places in the coordinator's list of "
-                               "sites, from 0"},
+    [LIVE_CAUSE_NEIGHBOURS] =
+        {"sites", LIVE_STATE_WAITING,
+         "are they running and connected? tacit status there says what each of them waits for; "
+         "numbers are positions in the coordinator's list of sites, from 0"},
     [LIVE_CAUSE_TWO_STATES] = {"two-states", LIVE_STATE_ATTENTION,
                                "stop all processes of this site, and start the one with the newest "
                                "state alone: the highest release_epoch"},

@@ -95,7 +95,7 @@ const char *live_entry_open(const struct live_letters *letters, const uint8_t *b
         return objection;
     if (opened.envelope.to[0] != '\0' || opened.envelope.family != letters->family)
         return "an entry of another protocol";
-    return take(&opened.envelope, entry) ? NULL : "an entry of the chain that does not decode";
+    return take(&opened.envelope, entry) ? NULL : "an entry of the log that does not decode";
 }
 
 const char *live_entry_shown(const struct live_letters *letters,
@@ -107,7 +107,7 @@ const char *live_entry_shown(const struct live_letters *letters,
         return objection;
     return memcmp(envelope->run, entry->run, sizeof entry->run) == 0
                ? NULL
-               : "an entry of another run than the letter that shows it";
+               : "an entry of another run than the message that holds it";
 }
 
 enum live_entry_order live_entry_compare(const struct live_entry *known,

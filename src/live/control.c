@@ -63,9 +63,9 @@ const char *live_control_privacy(enum live_change change)
         return "no reward is released twice, and the loss per reward stays; what the site released "
                "stays released; if it comes back it releases as before, and nobody counts it";
     case LIVE_CHANGE_SET_PATIENCE:
-        return "nothing changes: each site releases each epoch once, whoever is waited for";
+        return "nothing changes: each site releases each round once, whoever is waited for";
     case LIVE_CHANGE_END_RUN:
-        return "nothing more is released in this run; rewards of the open epoch never leave";
+        return "nothing more is released in this run; rewards of the open round never leave";
     case LIVE_CHANGE_EXTEND_HORIZON:
         return "the loss per reward stays; more rewards are released, each once; a site whose "
                "policy.pulls_max is smaller does not follow";
@@ -210,10 +210,10 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
                refuse(error, "retire: there is no such arm in this run");
     }
     if (strcmp(command, "add") == 0)
-        return refuse(error, "no word adds an arm: arms come to runs of the phased index, by the "
-                             "coordinator's file (run.later, run.added); else begin a new run");
+        return refuse(error, "no command adds an arm: arms come to runs of the phased index, by "
+                             "the coordinator's file (run.later, run.added); else begin a new run");
     return refuse(error, strcmp(command, "refuse") == 0
-                             ? "refuse is a word of a site: say it to its agent"
+                             ? "refuse is a command of a site: send it to its agent"
                              : "no such command; allowed: drop, quorum, deadline, end, horizon, "
                                "retire");
 }
@@ -290,7 +290,7 @@ void live_control_answer(struct live_control *control, struct live_request *requ
                          json_t *tree)
 {
     struct pending *const pending = calloc(1, sizeof *pending);
-    static const char trouble[] = "{\"error\": \"out of memory; say it again\"}\n";
+    static const char trouble[] = "{\"error\": \"out of memory; repeat the command\"}\n";
     struct live_buffer text = {0};
     live_buffer_add_tree(&text, tree);
     if (pending == NULL || text.failed) {

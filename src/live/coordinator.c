@@ -272,7 +272,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
         say_flagged(coordinator, event.from);
     if (forker_count(coordinator, &view) > forkers_before)
         live_log(LIVE_LOG_ERROR, "two-rows",
-                 "a site has signed two different rows of one epoch, and shown them to different "
+                 "a site has signed two different rows of one round, and shown them to different "
                  "sites; the status names it");
     if (ahead_count(coordinator, &view) > before)
         live_log(LIVE_LOG_ERROR, "old-state",
@@ -304,7 +304,7 @@ static void on_timer(void *context)
     (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_TIMEOUT});
     coordinator->config->protocol->look(coordinator->hub, &view);
     if (view.is_overdue)
-        live_log(LIVE_LOG_WARNING, "waiting", "epoch %u: %u of the %u sites of the quorum reported",
+        live_log(LIVE_LOG_WARNING, "waiting", "round %u: %u of the %u sites of the quorum reported",
                  view.epoch, view.covered_count, coordinator->run.quorum);
 }
 
@@ -722,8 +722,8 @@ static enum tacit_status check_named_run(const struct coordinator *coordinator,
     if (status != TACIT_OK || named.run_nonce == coordinator->run.run_nonce)
         return status;
     (void)snprintf(error->text, sizeof error->text,
-                   "%s: this is the state of another run than %s: move the directory away, and say "
-                   "it again",
+                   "%s: this is the state of another run than %s: move the directory away, and "
+                   "repeat the command",
                    coordinator->config->state_directory, text);
     return TACIT_INVALID;
 }

@@ -71,9 +71,8 @@ static void fork_found(struct recovery *recovery, const char *site, const struct
     char text[sizeof recovery->why.text];
     (void)snprintf(
         text, sizeof text,
-        "entry %llu of term %llu that %s holds is signed with this coordinator's key, and "
-        "is not of the chain that others hold: two coordinators spoke for this run; "
-        "nothing was written",
+        "entry %llu of term %llu that %s holds is signed with this coordinator's key, and is not "
+        "of the log that others hold: two coordinators spoke for this run; nothing was written",
         (unsigned long long)found->number, (unsigned long long)found->term, site);
     give_up(recovery, TACIT_FORKED, text);
 }
@@ -227,11 +226,11 @@ static enum tacit_status write_state(struct recovery *recovery)
         status = put_all(recovery, bytes, size);
     }
     if (status == TACIT_OK)
-        live_log(LIVE_LOG_WARNING, "recovered",
-                 "entry %llu of term %llu, epoch %u, from %u of %u sites: the state is built from "
-                 "it",
-                 (unsigned long long)best->number, (unsigned long long)best->term, best->epoch,
-                 recovery->shown_count, recovery->run.site_count);
+        live_log(
+            LIVE_LOG_WARNING, "recovered",
+            "entry %llu of term %llu, round %u, from %u of %u sites: the state is built from it",
+            (unsigned long long)best->number, (unsigned long long)best->term, best->epoch,
+            recovery->shown_count, recovery->run.site_count);
     live_hub_free(hub);
     return status;
 }

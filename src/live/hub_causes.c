@@ -67,11 +67,10 @@ static void add_overdue(const struct live_status *status, const uint64_t *missin
     struct live_hub_view const *const hub = status->hub;
     char what[LINE_BYTES];
     TACIT_ASSERT(hub->is_overdue);
-    (void)snprintf(what, sizeof what,
-                   "epoch %u: the deadline is over, and %u of the quorum's %u sites reported; "
-                   "missing",
-                   hub->epoch, hub->covered_count,
-                   hub->takes_changes ? hub->quorum : status->config->quorum);
+    (void)snprintf(
+        what, sizeof what,
+        "round %u: the deadline is over, and %u of the quorum's %u sites reported; missing",
+        hub->epoch, hub->covered_count, hub->takes_changes ? hub->quorum : status->config->quorum);
     add_set(status, hub->takes_changes ? LIVE_CAUSE_OVERDUE : LIVE_CAUSE_OVERDUE_FIXED, what,
             missing, causes);
 }
@@ -84,11 +83,10 @@ static void add_still(const struct live_status *status, bool is_asked, const uin
     if (tacit_bits_count(sites, status->config->site_count) == 0)
         return;
     if (is_asked)
-        (void)snprintf(what, sizeof what,
-                       "epoch %u: nothing has moved for %" PRIu64 " s; the word is missing of",
+        (void)snprintf(what, sizeof what, "round %u has waited %" PRIu64 " s for",
                        status->hub->epoch, still_s);
     else
-        (void)snprintf(what, sizeof what, "nothing was heard for %" PRIu64 " s or longer of",
+        (void)snprintf(what, sizeof what, "silent for %" PRIu64 " s or longer",
                        status->patience_us / US_PER_S);
     add_set(status, LIVE_CAUSE_SITES, what, sites, causes);
 }
@@ -169,7 +167,7 @@ static void add_forkers(const struct live_status *status, struct live_causes *ca
     uint32_t const count = status->config->site_count;
     if (forkers != NULL && tacit_bits_next(forkers, count, 0) < count)
         add_set(status, LIVE_CAUSE_FORKER,
-                "signed two different rows of one epoch and showed them to different sites, which "
+                "signed two different rows of one round and showed them to different sites, which "
                 "is proved",
                 forkers, causes);
 }

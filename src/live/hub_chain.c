@@ -200,7 +200,7 @@ static void judge(struct live_hub_chain *chain, const char *site, const struct l
         break;
     case LIVE_ENTRY_FORK:
         stop(chain, LIVE_CHAIN_FORKED, site, found,
-             "which is signed with this coordinator's key, and is not of its chain");
+             "which is signed with this coordinator's key, and is not of its log");
         break;
     case LIVE_ENTRY_BEFORE:
         if (is_left_out)

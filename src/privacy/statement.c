@@ -121,7 +121,7 @@ static const char *bare_of(enum tacit_leaving leaving)
 {
     switch (leaving) {
     case TACIT_LEAVING_SUMS:
-        return "nothing protects the rewards. The sums of the rewards of each epoch leave the "
+        return "nothing protects the rewards. The sums of the rewards of each round leave the "
                "agents as they are.";
     case TACIT_LEAVING_MEANS:
         return "nothing protects the rewards. Neighbours see means of raw rewards; that they are "

@@ -115,7 +115,7 @@ static size_t heads_of(const struct tacit_report *report, const struct report_fa
     if (report->ranking != NULL)
         heads[count++] = "ranked first";
     if (!isnan(fates->items[0].survived)) {
-        heads[count++] = "given up in epoch";
+        heads[count++] = "given up in round";
         heads[count++] = "survived";
     }
     return count;
@@ -145,7 +145,7 @@ static void put_lead(const struct tacit_report *report, const struct report_fate
     if (report->ranking != NULL)
         (void)fputs("How many of the runs ranked it first at their end, alone or not. ", out);
     if (fates->eliminates)
-        (void)fputs("When each was given up: earliest \xe2\x80\x93 mean \xe2\x80\x93 latest epoch "
+        (void)fputs("When each was given up: earliest \xe2\x80\x93 mean \xe2\x80\x93 latest round "
                     "over the runs; and the share of runs that it survived. ",
                     out);
     else if (!isnan(fates->items[0].survived))

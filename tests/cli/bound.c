@@ -93,7 +93,7 @@ static void what_cannot_be_is_refused_with_what_is_allowed(void **state)
                {{"-n1.5", "--mean=0.5"}, "whole number"},
                {{"-n5", "--mean=0.5", "-c1"}, "--confidence"},
                {{"-n5", "--mean=nan"}, "--mean"},
-               {{"-n5", "--mean=0.5", "word"}, "no words"}};
+               {{"-n5", "--mean=0.5", "word"}, "no arguments"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct process_result result = bound(bad[i].options);
         assert_int_equal(result.code, 2);

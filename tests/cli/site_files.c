@@ -277,7 +277,7 @@ static const struct wrong cases[] = {
     COORDINATOR("participation 0", 8, "  participation: 0}", "@:8: run.participation: '0' ",
                 "a number above 0 and up to 1"),
     COORDINATOR("horizon below the first epoch", 7, "run: {horizon: 10, epsilon: 1,",
-                "@:7: run.horizon: 10 is too short for the first epoch of 3 arms and 2 reports; ",
+                "@:7: run.horizon: 10 is too short for the first round of 3 arms and 2 reports; ",
                 "allowed: at least "),
     COORDINATOR("deadline 0", 8, "  deadline_s: 0}", "@:8: run.deadline_s: '0' ", "from 1 to "),
     COORDINATOR("id 0", 8, "  id: 0}", "@:8: run.id: '0' ", "from 1 to "),

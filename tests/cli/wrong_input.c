@@ -190,7 +190,7 @@ static const struct wrong cases[] = {
            "@:4: horizon: ", "from 1 to 1099511627776"),
     SPOILT("horizon without a number", 4, "horizon: .nan", "@:4: horizon: ", "a whole number"),
     SPOILT("horizon too short for an epoch", 4, "horizon: 10",
-           "@:4: horizon: 10 is too short for the first epoch ", "allowed: at least "),
+           "@:4: horizon: 10 is too short for the first round ", "allowed: at least "),
     {.name = "no horizon is long enough",
      .line = 7,
      .text = "environment: {kind: bernoulli, generated: {arms: 65536}}",
@@ -366,7 +366,7 @@ static const struct wrong cases[] = {
      .line = 8,
      .text = NETWORK("path"),
      .options = {"--set", "horizon=100"},
-     .begins = "--set: horizon: 100 is too short for the first epoch of 3 arms and 3 reports, with "
+     .begins = "--set: horizon: 100 is too short for the first round of 3 arms and 3 reports, with "
                "a delay of 1 slot; ",
      .says = "allowed: at least "},
     {.name = "a graph whose delay takes hours to know",

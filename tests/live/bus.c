@@ -669,7 +669,7 @@ static void stopped_broker_says_why(void **state)
     struct station *const north = connect_as(0, "north");
     broker_stop(&broker);
     wait_for(&north->disconnected, 1);
-    expect_reason(north, "the broker closed the connection without a word");
+    expect_reason(north, "the broker closed the connection without a reason");
     assert_int_equal(live_bus_count(north->bus).takeovers, 0);
 }
 

@@ -81,7 +81,7 @@ def run_of_other_arms_or_another_range_is_refused_in_words(federation_of):
     federation.start("coordinator-9")
     words = "it is of another coordinator than the run that is under way here"
     wait_for("another run is refused", lambda: words in (federation.site_status("site-0")["refusal"] or ""))
-    wait_for("its orders are refused", lambda: "a letter of another run" in federation.log("site-0"))
+    wait_for("its orders are refused", lambda: "a message of another run" in federation.log("site-0"))
     federation.stop("coordinator-9")
     federation.tap.seen.clear()
     federation.start("coordinator")

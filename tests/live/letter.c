@@ -127,15 +127,15 @@ static void others_stay_closed(void **state)
     struct live_letters const hub = letters_of("coordinator", "clinics", 0, 1, 1);
     (void)state;
     assert_string_equal(heard(hub, "south", "north", 1), "a message that it did not sign");
-    assert_string_equal(heard(hub, "coordinator", "south", 1), "a letter to somebody else");
+    assert_string_equal(heard(hub, "coordinator", "south", 1), "a message to another receiver");
     assert_string_equal(heard(letters_of("coordinator", "shops", 0, 1, 1), "coordinator", NULL, 1),
-                        "a letter of another federation");
+                        "a message of another federation");
     assert_string_equal(
         heard(letters_of("coordinator", "clinics", 2, 1, 1), "coordinator", NULL, 1),
-        "a letter of another protocol");
+        "a message of another protocol");
     assert_string_equal(
         heard(letters_of("coordinator", "clinics", 0, 2, 1), "coordinator", NULL, 1),
-        "a letter of another run");
+        "a message of another run");
     assert_non_null(strstr(
         heard(letters_of("coordinator", "clinics", 0, 1, 10), "coordinator", NULL, 1), "range"));
     assert_non_null(heard(hub, "coordinator", "north", TACIT_WIRE_KIND_ANNOUNCEMENT));
@@ -158,7 +158,7 @@ static void letters_of_another_term_stay_closed(void **state)
     struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
     later.self = "north";
     later.term = 7;
-    assert_string_equal(live_letter_open(&later, &arrival, &opened), "a letter of an earlier term");
+    assert_string_equal(live_letter_open(&later, &arrival, &opened), "a message of an earlier term");
     free(bytes);
 }
 
@@ -316,7 +316,7 @@ static void an_announcement_comes_before_the_run_is_known(void **state)
     letter.kind = TACIT_WIRE_KIND_ANNOUNCEMENT;
     letter.to = "south";
     bytes = live_letter_close(&hub, &letter, &size);
-    assert_string_equal(announced(bytes, size), "a letter to somebody else");
+    assert_string_equal(announced(bytes, size), "a message to another receiver");
     free(bytes);
     hub.signer = signers[1]; /* south, which calls itself the coordinator */
     letter.to = "north";

@@ -117,7 +117,7 @@ def coordinator_names_the_sites_that_a_round_waits_for(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25, deadline_s=1)
     federation.start_all(["coordinator", "site-0", "site-1"])
     federation.apply(sites=["site-0", "site-1"])
-    is_said(federation, "coordinator", WAITING, "epoch 1: the deadline is over, and 2 of the quorum's 3 sites reported; missing: site-2",
+    is_said(federation, "coordinator", WAITING, "round 1: the deadline is over, and 2 of the quorum's 3 sites reported; missing: site-2",
             "tacit control STATE drop SITE", "\nsite-2    1       0       missing, not heard since")
     federation.start("site-2")
     federation.apply(sites=["site-2"])

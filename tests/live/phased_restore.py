@@ -90,7 +90,7 @@ def coordinator_that_lost_all_is_built_again_in_a_new_term(federation_of):
     end_run(federation)
     require(restore.check_chain(federation) == 1, "not one rebuild")
     for site in federation.sites:
-        require("begins: a holder has lost its state" in federation.log(site), f"{site} is in no term")
+        require("begins: a grantor has lost its state" in federation.log(site), f"{site} is in no term")
 
 
 @test

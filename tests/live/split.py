@@ -131,7 +131,7 @@ def ring(federation_of):
 
 def names_the_liar(federation, name):
     code, said = told(federation, name)
-    words = "signed two different rows of epoch 1" if name != "coordinator" else "signed two different rows of one epoch"
+    words = "signed two different rows of round 1" if name != "coordinator" else "signed two different rows of one round"
     return code == 2 and words in said and f"site-{LIAR}" in said
 
 

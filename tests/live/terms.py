@@ -17,7 +17,7 @@ import wire  # noqa: E402
 support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the module are its own
 
 MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
-BEGINS = "begins: a holder has lost its state"
+BEGINS = "begins: a grantor has lost its state"
 
 
 def begin_term(federation, *words):

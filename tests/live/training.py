@@ -363,13 +363,13 @@ def the_operator_ends_a_training_with_what_is_there(federation_of):
     wait_for("two updates are counted", lambda: (trial.status() or {"epoch": 0})["epoch"] == 2 and
              trial.status()["reports"] == 2, 60)
     for words, why in ((["drop", "site-0"], "waits for nobody"), (["quorum", "1"], "latencies"), (["deadline", "5"], "latencies"),
-                       (["horizon", "9"], "number of rounds"), (["retire", "site-0"], "has no arms"), (["add", "x"], "no word adds an arm")):
+                       (["horizon", "9"], "number of rounds"), (["retire", "site-0"], "has no arms"), (["add", "x"], "no command adds an arm")):
         said = terms.control(trial, "coordinator", *words, code=2 if words[0] == "add" else 1)
         require(why in said, f"{words}: {said}")
     said = terms.control(trial, "coordinator", "end")
     require(said.startswith("done: end") and "the model is the mean" in said, said)
     status = trial.wait_for_end()
-    require(status["rounds"] == 2 and "after 2 rounds: by the operator's word" in trial.log("coordinator"), f"{status}")
+    require(status["rounds"] == 2 and "after 2 rounds: by the operator's command" in trial.log("coordinator"), f"{status}")
     trial.kill("coordinator")
     trial.start("coordinator")
     wait_for("it is over after a restart, too", lambda: (trial.status() or {"phase": ""})["phase"] == "finished", 60)

@@ -35,7 +35,7 @@ def run_program(case, folder):
         "privacy: {mode: paper, epsilon: inf}\ncost: {server_link: 25}\n")
     done = subprocess.run([os.environ["TACIT_PROGRAM"], "run", str(folder / "case.yaml"), "--json"],
                           capture_output=True, text=True, check=False)
-    if done.returncode == 2 and "too short for the first epoch" in done.stderr:
+    if done.returncode == 2 and "too short for the first round" in done.stderr:
         return None
     if done.returncode != 0:
         sys.exit(f"the program ended with {done.returncode}: {done.stderr}")

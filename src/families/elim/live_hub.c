@@ -263,7 +263,7 @@ static void send_order(struct live_hub *hub, const struct tacit_elim_message *or
     if (order->to != TACIT_EVERYONE)
         return;
     note_intervals(hub);
-    live_hub_note(hub, update, "epoch %u%s, each arm to %llu pulls", order->epoch,
+    live_hub_note(hub, update, "round %u%s, each arm to %llu pulls", order->epoch,
                   order->last ? ", the last" : "", (unsigned long long)order->pulls);
 }
 
@@ -393,7 +393,7 @@ static const char *objection_to(const struct live_hub *hub, enum live_change cha
         return "the log of this run is full: 64 changes; end the run, and begin a new one";
     if (status == TACIT_UNEXPECTED)
         return view.finished ? "the run is over; begin a new one without what is to go"
-                             : "the run has not begun; say it again";
+                             : "the run has not begun; repeat the command later";
     if (status != TACIT_INVALID)
         return tacit_status_text(status);
     switch (change) {

@@ -87,11 +87,11 @@ static enum tacit_status check_horizon(const struct live_hub_config *hub,
         return TACIT_OK;
     if (needed > TACIT_HORIZON_MAX)
         (void)snprintf(text, sizeof text,
-                       "no horizon is long enough for the first epoch; allowed: fewer arms, more "
+                       "no horizon is long enough for the first round; allowed: fewer arms, more "
                        "sites or a larger epsilon");
     else
         (void)snprintf(text, sizeof text,
-                       "%llu is too short for the first epoch of %u arms and %u reports; allowed: "
+                       "%llu is too short for the first round of %u arms and %u reports; allowed: "
                        "at least %llu",
                        (unsigned long long)hub->horizon, schedule.arm_count, schedule.report_count,
                        (unsigned long long)needed);

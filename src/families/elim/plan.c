@@ -112,11 +112,11 @@ static enum tacit_status refuse_horizon(const struct tacit_experiment *experimen
     if (delay_slots > 0)
         (void)snprintf(delay, sizeof delay, ", with a delay of %u slot%s", delay_slots,
                        delay_slots == 1 ? "" : "s");
-    (void)snprintf(text, sizeof text,
-                   "%llu is too short for the first epoch of %u arms and %u reports%s; allowed: at "
-                   "least %llu",
-                   (unsigned long long)experiment->sim.horizon, experiment->sim.env.arm_count,
-                   plan->sim.report_count, delay, (unsigned long long)needed);
+    (void)snprintf(
+        text, sizeof text,
+        "%llu is too short for the first round of %u arms and %u reports%s; allowed: at least %llu",
+        (unsigned long long)experiment->sim.horizon, experiment->sim.env.arm_count,
+        plan->sim.report_count, delay, (unsigned long long)needed);
     return tacit_experiment_refuse(experiment, "horizon", text, error);
 }
 
@@ -131,11 +131,10 @@ static enum tacit_status check_horizon(const struct tacit_experiment *experiment
         needed = longer; /* a longer horizon makes the epoch a little longer too */
     if (needed <= TACIT_HORIZON_MAX)
         return refuse_horizon(experiment, needed, error);
-    return tacit_experiment_refuse(
-        experiment, "horizon",
-        "no horizon is long enough for the first epoch; allowed: fewer arms, more "
-        "agents or a larger epsilon",
-        error);
+    return tacit_experiment_refuse(experiment, "horizon",
+                                   "no horizon is long enough for the first round; allowed: fewer "
+                                   "arms, more agents or a larger epsilon",
+                                   error);
 }
 
 /* ---- Limits of the cores ---- */

@@ -214,10 +214,11 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
         .is_halted = core.halted,
         .active_count = rule->arm_count,
         .pull_count = core.pull_count,
-        .trouble = core.halted ? "halted: a neighbour knows another life of this site; this state "
-                                 "is a copy or an old one, or a copy of it is running, and nothing "
-                                 "is released from it"
-                               : NULL,
+        .trouble =
+            core.halted
+                ? "halted: a neighbour knows another incarnation of this site; this state is a "
+                  "copy or an old one, or a copy of it is running, and nothing is released from it"
+                : NULL,
         .draw_number = core.draw_count,
         .release_number = core.draw_count,
         .draws_always = true,

@@ -386,7 +386,7 @@ static void note_round(struct live_hub *hub, const struct tacit_select_hub_view 
     if (view->is_finished)
         live_hub_note(hub, update, "the run is over after %u rounds%s", view->round_count,
                       view->is_exhausted ? ": no site has budget left"
-                      : view->is_ended   ? ": by the operator's word"
+                      : view->is_ended   ? ": by the operator's command"
                                          : "");
     else
         live_hub_note(hub, update, "round %u: %u sites train", view->round, view->asked_count);

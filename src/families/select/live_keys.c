@@ -42,14 +42,15 @@ static void read_words(struct config_reader *reader, const struct config_node *l
 {
     uint32_t count = 0;
     if (list->kind != CONFIG_LIST || list->first == NULL) {
-        config_reader_fail(reader, list, "training.command",
-                           "a list of words is expected, like [/usr/bin/python3, /srv/train.py]");
+        config_reader_fail(
+            reader, list, "training.command",
+            "a program and its arguments are expected, like [/usr/bin/python3, /srv/train.py]");
         return;
     }
     for (const struct config_node *node = list->first; node != NULL; node = node->next) {
         if (node->kind != CONFIG_SCALAR || count + 1 >= WORDS_MAX) {
             config_reader_fail(reader, node, "training.command",
-                               "at most %u words are allowed, and nothing else", WORDS_MAX - 1);
+                               "at most %u arguments are allowed, and nothing else", WORDS_MAX - 1);
             return;
         }
         words[count++] = node->text;

@@ -196,10 +196,10 @@ static void read_sound_subroutine(struct config_reader *reader, const struct con
     struct config_node const *const subroutine = config_node_member(protocol, "subroutine");
     bool const resets = keys->subroutine.kind == TACIT_BEST_ARM_SER4;
     if (subroutine != NULL && keys->subroutine.kind != TACIT_BEST_ARM_SUCCESSIVE && !resets)
-        config_reader_fail(reader, subroutine, "protocol.subroutine",
-                           "what is played by raw rewards may be seen; private votes go by epochs "
-                           "with exact bounds; allowed in mode sound: successive, ser4 (the same, "
-                           "with resets), or nothing");
+        config_reader_fail(
+            reader, subroutine, "protocol.subroutine",
+            "what is played by raw rewards may be seen; private votes go by rounds with exact "
+            "bounds; allowed in mode sound: successive, ser4 (the same, with resets), or nothing");
     if (resets && keys->sharing == VOTE_SHARING_SUMS)
         config_reader_fail(reader, subroutine, "protocol.subroutine",
                            "published sums have no resets; allowed: successive, or nothing");

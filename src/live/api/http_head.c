@@ -89,7 +89,7 @@ static bool read_first_line(char *line, struct live_http_head *head,
     bool const is_old = strcmp(version + 1, "HTTP/1.0") == 0;
     if (!is_old && strcmp(version + 1, "HTTP/1.1") != 0)
         return strncmp(version + 1, "HTTP/", 5) == 0
-                   ? refuse(refusal, 505, "HTTP/1.1 is spoken here, and no other version")
+                   ? refuse(refusal, 505, "only HTTP/1.1 is supported")
                    : refuse(refusal, BAD_REQUEST, wrong);
     path[1 + strcspn(path + 1, "?")] = '\0';
     *head = (struct live_http_head){.method = line, .path = path + 1, .keeps = !is_old};

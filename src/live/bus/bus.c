@@ -330,7 +330,7 @@ static void judge(struct live_bus *bus)
         return;
     bus->reason[0] = '\0';
     if (!bus->is_taken_over)
-        note(bus, "the broker closed the connection without a word", "");
+        note(bus, "the broker closed the connection without a reason", "");
     else
         note(bus, bus->is_wordless ? "probably " : "", taken_over);
 }

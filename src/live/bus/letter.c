@@ -68,7 +68,7 @@ uint8_t *live_letter_close(struct live_letters *letters, const struct live_lette
     return bytes;
 }
 
-const char live_letter_is_ahead[] = "a letter of a later term";
+const char live_letter_is_ahead[] = "a message of a later term";
 
 /* NULL: the one whose topic it is signed it, for this topic. */
 static const char *signature_objection(const struct live_letters *letters,
@@ -96,11 +96,11 @@ static const char *frame_objection(const struct live_letters *letters, const cha
                                    const struct tacit_wire_envelope *envelope)
 {
     if (strcmp(envelope->federation, letters->federation) != 0)
-        return "a letter of another federation";
+        return "a message of another federation";
     if (strcmp(envelope->from, from) != 0)
-        return "a letter whose sender is another than its topic says";
+        return "a message whose sender is another than its topic names";
     if (envelope->to[0] != '\0' && strcmp(envelope->to, letters->self) != 0)
-        return "a letter to somebody else";
+        return "a message to another receiver";
     return NULL;
 }
 
@@ -129,25 +129,25 @@ const char *live_letter_open(const struct live_letters *letters, const struct li
     char const *objection = signature_objection(letters, arrival, opened);
     if (objection != NULL)
         return objection;
-    objection = form_objection(arrival, "a letter that does not decode", opened);
+    objection = form_objection(arrival, "a message that does not decode", opened);
     if (objection != NULL)
         return objection;
     objection = frame_objection(letters, arrival->from, envelope);
     if (objection != NULL)
         return objection;
     if (envelope->family != letters->family)
-        return "a letter of another protocol";
+        return "a message of another protocol";
     if (memcmp(envelope->run, letters->run, sizeof envelope->run) != 0)
-        return "a letter of another run";
+        return "a message of another run";
     if (memcmp(envelope->agreement, letters->agreement, sizeof envelope->agreement) != 0)
-        return "a letter of somebody who was told something else of this run: arms, range, "
-               "epsilon, horizon or parameters";
+        return "a message of a sender with another agreement: arms, range, epsilon, horizon or "
+               "parameters differ";
     if (envelope->kind == TACIT_WIRE_KIND_ANNOUNCEMENT || envelope->kind == TACIT_WIRE_KIND_ENTRY)
         return "an announcement, or an entry, where none belongs";
     if (envelope->term > letters->term)
         return live_letter_is_ahead;
     if (envelope->term < letters->term)
-        return "a letter of an earlier term";
+        return "a message of an earlier term";
     return NULL;
 }
 
@@ -178,7 +178,7 @@ const char *live_letter_open_entry(const struct live_letters *letters,
                                    const struct live_arrival *arrival, struct live_opened *opened)
 {
     return open_kind(letters, arrival, TACIT_WIRE_KIND_ENTRY,
-                     "an entry of the chain that does not decode", opened);
+                     "an entry of the log that does not decode", opened);
 }
 
 /* ---- Seals ----------------------------------------------------------------------------------- */

@@ -58,10 +58,11 @@ static enum tacit_status check(const struct live_signing_config *config, X509 *c
         return live_refuse(error, TACIT_INVALID, "the certificate %.1024s is not made out to %.64s",
                            config->certificate_file, config->name);
     if (!signing_is_for_words(certificate))
-        return live_refuse(error, TACIT_INVALID,
-                           "the certificate %.1024s is not for signing words: an Ed25519 key and "
-                           "the extended key usage codeSigning are needed, as tacit pki makes them",
-                           config->certificate_file);
+        return live_refuse(
+            error, TACIT_INVALID,
+            "the certificate %.1024s is not for signing messages: an Ed25519 key and the extended "
+            "key usage codeSigning are needed, as tacit pki makes them",
+            config->certificate_file);
     return TACIT_OK;
 }
 
