@@ -94,7 +94,7 @@ static const struct wrong cases[] = {
            "@:2: qqqqqqqqqqqqqqq: ", "unknown key; allowed: name, seed, "),
     SPOILT(
         "unknown key in a section", 9, "privacy:\n  mode: sound\n  epsilom: 1",
-        "@:11: privacy.epsilom: ", "did you mean 'epsilon'? (allowed: mode, epsilon, range, unit)"),
+        "@:11: privacy.epsilom: ", "did you mean 'epsilon'? (allowed: mode, epsilon, range, unit, trust)"),
     {.name = "unknown key in generated",
      .line = 7,
      .text = "environment: {kind: bernoulli, generated: {arm: 5}}",

@@ -158,7 +158,8 @@ static void letters_of_another_term_stay_closed(void **state)
     struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
     later.self = "north";
     later.term = 7;
-    assert_string_equal(live_letter_open(&later, &arrival, &opened), "a message of an earlier term");
+    assert_string_equal(live_letter_open(&later, &arrival, &opened),
+                        "a message of an earlier term");
     free(bytes);
 }
 
