@@ -97,6 +97,11 @@ uint32_t tacit_bits_count(const uint64_t *bits, uint32_t count);
 /* Smallest member >= from, or count if there is none. Cost: O(count/64). */
 uint32_t tacit_bits_next(const uint64_t *bits, uint32_t count, uint32_t from);
 
+/* for: each member of a set over {0, .., count-1}, ascending. */
+#define TACIT_BITS_EACH(member, bits, count)                                                       \
+    for (uint32_t member = tacit_bits_next((bits), (count), 0); member < (count);                  \
+         member = tacit_bits_next((bits), (count), member + 1))
+
 /* Is every member of inner a member of outer, and no bit set at or beyond count? Cost: O(count/64).
  */
 bool tacit_bits_within(const uint64_t *inner, const uint64_t *outer, uint32_t count);

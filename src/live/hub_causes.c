@@ -120,8 +120,7 @@ static bool refuses_all(const struct live_status *status, uint32_t site)
     uint32_t const arms = status->config->arm_count;
     uint64_t const *const refused = hub->refused + (size_t)site * TACIT_BITS_WORDS(arms);
     uint32_t count = 0;
-    for (uint32_t arm = tacit_bits_next(hub->active, arms, 0); arm < arms;
-         arm = tacit_bits_next(hub->active, arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, hub->active, arms) {
         if (tacit_bits_has(hub->retired, arm))
             continue;
         if (!tacit_bits_has(refused, arm))

@@ -759,8 +759,7 @@ static bool is_retired(const struct tacit_elim_agent_view *agent, uint32_t arm)
 static bool refuses_all(const struct tacit_elim_agent_view *agent, uint32_t arms)
 {
     uint32_t count = 0;
-    for (uint32_t arm = tacit_bits_next(agent->arms, arms, 0); arm < arms;
-         arm = tacit_bits_next(agent->arms, arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, agent->arms, arms) {
         bool const is_refused = tacit_bits_has(agent->refused, arm);
         if (!is_refused && !is_retired(agent, arm))
             return false;

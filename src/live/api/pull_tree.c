@@ -55,8 +55,7 @@ uint64_t live_pull_tree_total(const struct live_pull_tree *tree, const uint64_t 
     uint64_t total = tree->total;
     if (without == NULL)
         return total;
-    for (uint32_t arm = tacit_bits_next(without, tree->arm_count, 0); arm < tree->arm_count;
-         arm = tacit_bits_next(without, tree->arm_count, arm + 1))
+    TACIT_BITS_EACH (arm, without, tree->arm_count)
         total -= tree->counts[arm];
     return total;
 }
@@ -65,8 +64,7 @@ uint64_t live_pull_tree_total(const struct live_pull_tree *tree, const uint64_t 
 static uint64_t number_among_all(const struct live_pull_tree *tree, const uint64_t *without,
                                  uint64_t pull)
 {
-    for (uint32_t arm = tacit_bits_next(without, tree->arm_count, 0); arm < tree->arm_count;
-         arm = tacit_bits_next(without, tree->arm_count, arm + 1)) {
+    TACIT_BITS_EACH (arm, without, tree->arm_count) {
         if (tree->counts[arm] == 0)
             continue;
         if (sum_before(tree, arm) > pull)

@@ -60,8 +60,7 @@ static void plan_exploration(struct tacit_elim_agent *agent)
     uint64_t const *const done = done_of(agent);
     uint64_t const slots = agent->horizon - agent->pull_count;
     uint64_t need = 0;
-    for (uint32_t arm = tacit_bits_next(playable_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(playable_of(agent), arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, playable_of(agent), arms) {
         uint64_t const more = agent->pulls > done[arm] ? agent->pulls - done[arm] : 0;
         need += more; /* 2^16 arms of 2^40 pulls: 2^56 fits */
         left_of(agent)[arm] = more;
@@ -93,8 +92,7 @@ void elim_agent_fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_upda
     TACIT_ASSERT(update->plan_count == 0);
     uint32_t const arms = agent->config.arm_count;
     uint32_t count = 0;
-    for (uint32_t arm = tacit_bits_next(playable_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(playable_of(agent), arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, playable_of(agent), arms) {
         if (left_of(agent)[arm] == 0)
             continue;
         plan_of(agent)[count].arm = arm;

@@ -10,8 +10,7 @@ static enum tacit_status draw(struct tacit_elim_agent *agent, const struct tacit
 {
     TACIT_ASSERT(agent->left_count == 0);
     uint32_t const arms = agent->config.arm_count;
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
         enum tacit_status const status = tacit_mechanism_release(
             &agent->config.mechanism, exact_of(agent)[arm], entropy, &report_of(agent)[arm]);
         if (status != TACIT_OK)
@@ -26,8 +25,7 @@ static void add_drawn(struct tacit_elim_agent *agent, union tacit_sum *history)
     TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
     uint32_t const arms = agent->config.arm_count;
     struct tacit_scale const *const scale = &agent->config.mechanism.scale;
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
         tacit_sum_add(scale, &history[arm], report_of(agent)[arm]);
         exact_of(agent)[arm] = (union tacit_sum){0};
     }
@@ -43,8 +41,7 @@ static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum
     struct tacit_pull_block *const scratch = plan_of(agent); /* no plan is open: 2 K words */
     union tacit_sum *const packed = (union tacit_sum *)(void *)scratch;
     uint32_t count = 0;
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
         packed[count] = history[arm];
         tacit_sum_add(&agent->config.mechanism.scale, &packed[count++], drawn[arm]);
     }

@@ -33,8 +33,7 @@ struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
 {
     uint32_t const arms = agent->config.arm_count;
     uint32_t count = 0;
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
+    TACIT_BITS_EACH (arm, arms_of(agent), arms)
         report_of(agent)[count++] = history[arm];
     TACIT_ASSERT(count == agent->active_count);
     struct tacit_elim_message report = message_of(agent, TACIT_ELIM_REPORT);

@@ -203,8 +203,7 @@ void elim_peer_note_round(struct elim_peer_step *step)
     TACIT_ASSERT(peer->missing_count == 0 && peer->epoch > peer->history_epoch);
     tacit_sha256_update(&sha, peer->history[0], DIGEST);
     tacit_sha256_update_number(&sha, peer->epoch);
-    for (uint32_t agent = tacit_bits_next(known, agents, 0); agent < agents;
-         agent = tacit_bits_next(known, agents, agent + 1)) {
+    TACIT_BITS_EACH (agent, known, agents) {
         struct row const row = row_here(step, agent, peer->half, peer->epoch);
         subject_of(peer, &row, subject);
         tacit_sha256_update_number(&sha, agent);

@@ -157,8 +157,7 @@ void elim_peer_report_component(struct elim_peer_step *step)
     uint32_t const agents = agent_count(peer);
     union tacit_sum *const report = elim_peer_report(peer);
     memset(report, 0, count * sizeof *report);
-    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
-         origin = tacit_bits_next(known, agents, origin + 1)) {
+    TACIT_BITS_EACH (origin, known, agents) {
         union tacit_sum const *const row = elim_table_row(step->table, peer->half, origin);
         for (uint32_t i = 0; i < count; i++)
             tacit_sum_add(scale, &report[i], row[i]);
@@ -199,8 +198,7 @@ bool elim_peer_limit_rows(const struct tacit_elim_peer *peer, uint64_t *set)
     uint32_t const agents = agent_count(peer);
     if (left == 0 || tacit_bits_count(set, agents) <= left)
         return false;
-    for (uint32_t origin = tacit_bits_next(set, agents, 0); origin < agents;
-         origin = tacit_bits_next(set, agents, origin + 1)) {
+    TACIT_BITS_EACH (origin, set, agents) {
         if (left == 0)
             tacit_bits_remove(set, origin);
         else
@@ -810,19 +808,15 @@ static void average(struct elim_peer_step *step, double *means)
     uint32_t const agents = agent_count(peer);
     uint64_t const *const arms = elim_peer_arms(peer, peer->half);
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
-    for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
-         arm = tacit_bits_next(arms, arm_count, arm + 1))
+    TACIT_BITS_EACH (arm, arms, arm_count)
         means[arm] = 0;
-    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
-         origin = tacit_bits_next(known, agents, origin + 1)) {
+    TACIT_BITS_EACH (origin, known, agents) {
         union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
-        for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
-             arm = tacit_bits_next(arms, arm_count, arm + 1))
+        TACIT_BITS_EACH (arm, arms, arm_count)
             means[arm] += tacit_sum_mean(scale, *sum++, peer->pulls[peer->half]);
     }
     double const members = member_count(peer);
-    for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
-         arm = tacit_bits_next(arms, arm_count, arm + 1))
+    TACIT_BITS_EACH (arm, arms, arm_count)
         means[arm] /= members;
 }
 
@@ -835,11 +829,9 @@ static void add_up(struct elim_peer_step *step, int64_t *totals)
     uint64_t const *const arms = elim_peer_arms(peer, peer->half);
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
     memset(totals, 0, arm_count * sizeof *totals);
-    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
-         origin = tacit_bits_next(known, agents, origin + 1)) {
+    TACIT_BITS_EACH (origin, known, agents) {
         union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
-        for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
-             arm = tacit_bits_next(arms, arm_count, arm + 1))
+        TACIT_BITS_EACH (arm, arms, arm_count)
             totals[arm] += (sum++)->steps;
     }
 }

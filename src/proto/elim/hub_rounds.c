@@ -23,8 +23,7 @@ void elim_hub_take_stock(struct tacit_elim_hub *hub)
     uint32_t const arms = hub->config.schedule.arm_count;
     for (uint32_t agent = 0; agent < hub->config.agent_count; agent++) {
         bool abstains = false;
-        for (uint32_t arm = tacit_bits_next(refused_of(hub, agent), arms, 0); arm < arms;
-             arm = tacit_bits_next(refused_of(hub, agent), arms, arm + 1))
+        TACIT_BITS_EACH (arm, refused_of(hub, agent), arms)
             abstains = abstains || (tacit_bits_has(active_of(hub), arm) && !is_retired(hub, arm));
         if (abstains)
             tacit_bits_add(abstaining_of(hub), agent);
@@ -80,8 +79,7 @@ static void add_up(struct tacit_elim_hub *hub)
     uint32_t const agents = hub->config.agent_count;
     int64_t *const totals = elim_judge_totals(&judge);
     memset(totals, 0, arms * sizeof *totals);
-    for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
-         agent = tacit_bits_next(received_of(hub), agents, agent + 1)) {
+    TACIT_BITS_EACH (agent, received_of(hub), agents) {
         union tacit_sum const *sum = row_of(hub, agent);
         for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
              arm = tacit_bits_next(active_of(hub), arms, arm + 1), sum++)
@@ -100,12 +98,10 @@ static void aggregate(struct tacit_elim_hub *hub)
     uint32_t const agents = hub->config.agent_count;
     struct tacit_scale const *const scale = &hub->config.mechanism.scale;
     bool const alike = hub->config.components_alike;
-    for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
-         arm = tacit_bits_next(active_of(hub), arms, arm + 1))
+    TACIT_BITS_EACH (arm, active_of(hub), arms)
         if (!is_retired(hub, arm))
             means_of(hub)[arm] = 0;
-    for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
-         agent = tacit_bits_next(received_of(hub), agents, agent + 1)) {
+    TACIT_BITS_EACH (agent, received_of(hub), agents) {
         union tacit_sum const *sum = row_of(hub, agent);
         uint64_t const pulls = hub->judge.pulls * (alike ? covered_of(hub)[agent] : 1);
         for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
@@ -115,8 +111,7 @@ static void aggregate(struct tacit_elim_hub *hub)
     }
     double const parts =
         alike ? tacit_bits_count(received_of(hub), agents) : hub->desk.covered_count;
-    for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
-         arm = tacit_bits_next(active_of(hub), arms, arm + 1))
+    TACIT_BITS_EACH (arm, active_of(hub), arms)
         if (!is_retired(hub, arm))
             means_of(hub)[arm] /= parts;
 }

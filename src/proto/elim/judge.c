@@ -57,11 +57,9 @@ static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_aver
     judge->radius = tacit_elim_radius(parts->schedule, judge->epoch, judge->active_count,
                                       judge->pulls, agents_averaged);
     double best = -INFINITY;
-    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
-         arm = tacit_bits_next(parts->active, arms, arm + 1))
+    TACIT_BITS_EACH (arm, parts->active, arms)
         best = means[arm] > best ? means[arm] : best;
-    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
-         arm = tacit_bits_next(parts->active, arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, parts->active, arms) {
         if (best - means[arm] >= 2 * judge->radius) {
             tacit_bits_remove(parts->active, arm);
             parts->eliminated[arm] = judge->epoch;
@@ -97,8 +95,7 @@ void elim_judge_retire(const struct elim_judge_parts *parts)
     struct elim_judge *const judge = parts->judge;
     uint32_t const arms = parts->schedule->arm_count;
     bool const has_leader = judge->leader > 0;
-    for (uint32_t arm = tacit_bits_next(parts->retired, arms, 0); arm < arms;
-         arm = tacit_bits_next(parts->retired, arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, parts->retired, arms) {
         if (!tacit_bits_has(parts->active, arm))
             continue;
         tacit_bits_remove(parts->active, arm);

@@ -55,8 +55,7 @@ void tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
     if (elim_is_exact(&judge->schedule)) {
         memcpy(elim_judge_totals(&parts), totals, arms * sizeof *totals);
     } else {
-        for (uint32_t arm = tacit_bits_next(parts.active, arms, 0); arm < arms;
-             arm = tacit_bits_next(parts.active, arms, arm + 1))
+        TACIT_BITS_EACH (arm, parts.active, arms)
             parts.means[arm] = means[arm];
     }
     elim_judge_close_round(&parts, judge->schedule.report_count);

@@ -154,15 +154,13 @@ void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents)
     struct tacit_elimination const look = look_after(parts, judge->epoch, level);
     judge->radius = tacit_bounds_radius_of(look.pulls, look.noises, &look.noise, level);
     judge->leader = 1 + tacit_elimination_leader(&look, parts->active);
-    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
-         arm = tacit_bits_next(parts->active, arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, parts->active, arms) {
         struct tacit_bounds_sum const sum = tacit_elimination_sum(&look, arm);
         parts->means[arm] = tacit_bounds_mean(&sum);
         parts->eliminated[arm] = judge->epoch; /* unless it stays */
     }
     judge->active_count -= tacit_elimination_drop(&look, parts->active, NULL);
-    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
-         arm = tacit_bits_next(parts->active, arms, arm + 1))
+    TACIT_BITS_EACH (arm, parts->active, arms)
         parts->eliminated[arm] = 0;
     TACIT_ASSERT(tacit_bits_has(parts->active, judge->leader - 1));
 }

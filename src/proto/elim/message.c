@@ -96,8 +96,7 @@ static void pack_rows(const struct tacit_elim_message *message, uint32_t agent_c
 {
     TACIT_ASSERT(message->origins != NULL);
     uint32_t rank = 0;
-    for (uint32_t origin = tacit_bits_next(message->origins, agent_count, 0); origin < agent_count;
-         origin = tacit_bits_next(message->origins, agent_count, origin + 1)) {
+    TACIT_BITS_EACH (origin, message->origins, agent_count) {
         memcpy(rows + (size_t)rank * message->sum_count, elim_message_row(message, origin, rank),
                message->sum_count * sizeof(union tacit_sum));
         rank++;
@@ -125,8 +124,7 @@ static void copy_openings(struct tacit_elim_message *copy, const struct tacit_el
     uint32_t rank = 0;
     if (openings_bytes(message, agent_count) == 0)
         return; /* none, or they stay where the rows do */
-    for (uint32_t origin = tacit_bits_next(message->origins, agent_count, 0); origin < agent_count;
-         origin = tacit_bits_next(message->origins, agent_count, origin + 1)) {
+    TACIT_BITS_EACH (origin, message->origins, agent_count) {
         openings[rank] = *elim_message_opening(message, origin, rank);
         rank++;
     }

@@ -302,8 +302,7 @@ static void choose_exploit_arm(struct elim_peer_step *step)
     double best = -INFINITY;
     if (peer->config.agent.mechanism.scale.kind != TACIT_SCALE_REAL)
         return; /* sound mode exploits noised means */
-    for (uint32_t arm = tacit_bits_next(agent.arms, arms, 0); arm < arms;
-         arm = tacit_bits_next(agent.arms, arms, arm + 1)) {
+    TACIT_BITS_EACH (arm, agent.arms, arms) {
         uint64_t chosen = 0;
         if (own[arm].real < best)
             continue;
@@ -700,8 +699,7 @@ static bool own_row_is_possible(const struct tacit_elim_peer *peer, struct tacit
     union tacit_sum const *const noised = elim_agent_brief(elim_peer_agent(peer)).noised;
     if (!tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), self))
         return true;
-    for (uint32_t arm = tacit_bits_next(arms, table->arm_count, 0); arm < table->arm_count;
-         arm = tacit_bits_next(arms, table->arm_count, arm + 1))
+    TACIT_BITS_EACH (arm, arms, table->arm_count)
         if (memcmp(row++, &noised[arm], sizeof *row) != 0)
             return false;
     return true;
@@ -760,8 +758,7 @@ static bool rows_are_possible(const struct tacit_elim_peer *peer, struct tacit_e
     uint32_t const agents = peer->config.agent.agent_count;
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
     uint32_t const count = tacit_bits_count(elim_peer_arms(peer, peer->half), table->arm_count);
-    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
-         origin = tacit_bits_next(known, agents, origin + 1))
+    TACIT_BITS_EACH (origin, known, agents)
         for (uint32_t i = 0; i < count; i++)
             if (!tacit_mechanism_plausible(&peer->config.agent.mechanism,
                                            elim_table_row(table, peer->half, origin)[i],

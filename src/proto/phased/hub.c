@@ -189,8 +189,7 @@ static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update
     uint32_t const blocks = judge_view(hub).plan_count;
     int64_t *const totals = totals_of(hub);
     memset(totals, 0, blocks * sizeof *totals);
-    for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
-         agent = tacit_bits_next(received_of(hub), agents, agent + 1))
+    TACIT_BITS_EACH (agent, received_of(hub), agents)
         for (uint32_t i = 0; i < blocks; i++)
             totals[i] += row_of(hub, agent)[i];
     close_by(hub, hub->desk.covered_count, totals, update);

@@ -932,8 +932,7 @@ static bool fill_slots(const struct hub_parts *parts)
         tacit_bits_next(parts->nobody, sites, 0) < sites ||
         tacit_bits_count(parts->set, sites) > head->fixed.slot_count)
         return false;
-    for (uint32_t site = tacit_bits_next(parts->set, sites, 0); site < sites;
-         site = tacit_bits_next(parts->set, sites, site + 1))
+    TACIT_BITS_EACH (site, parts->set, sites)
         parts->slots[head->asked_count++].agent = site;
     empty_slots(parts);
     head->desk.missing_count = head->asked_count;
