@@ -45,7 +45,7 @@ static bool measure(const char *name, enum tacit_arms_kind kind, uint32_t arm_co
     struct tacit_arms_config const config = {.kind = kind,
                                              .arm_count = arm_count,
                                              .horizon = horizon,
-                                             .scale = {TACIT_SCALE_REAL, 0, 1},
+                                             .scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1},
                                              .bounded = true};
     static double means[ARMS_MAX];
     struct tacit_env const env = {

@@ -106,6 +106,19 @@ uint32_t tacit_bits_next(const uint64_t *bits, uint32_t count, uint32_t from);
  */
 bool tacit_bits_within(const uint64_t *inner, const uint64_t *outer, uint32_t count);
 
+/* ---- Values that are bytes ------------------------------------------------------------------- */
+
+/* A struct between these has no gaps between its members: it is copied as it is, its bytes are a
+ * function of its members alone, and it is compared byte by byte. What fills a gap is called spare,
+ * and is 0. (Enumerations and pointers are not of one size everywhere; 64 bits are looked at.) */
+#if UINTPTR_MAX > UINT32_MAX
+#define TACIT_NO_GAPS _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wpadded\"")
+#define TACIT_NO_GAPS_END _Pragma("GCC diagnostic pop")
+#else
+#define TACIT_NO_GAPS
+#define TACIT_NO_GAPS_END
+#endif
+
 /* ---- Sums of rewards ------------------------------------------------------------------------- */
 
 /* Sound mode adds integers between the reward and the wire (PRIVACY.md, decision 1): a reward is
@@ -115,11 +128,14 @@ bool tacit_bits_within(const uint64_t *inner, const uint64_t *outer, uint32_t co
 
 enum tacit_scale_kind { TACIT_SCALE_REAL, TACIT_SCALE_STEPS };
 
+TACIT_NO_GAPS
 struct tacit_scale {
     enum tacit_scale_kind kind;
+    uint8_t spare[8 - sizeof(enum tacit_scale_kind)];
     double lo; /* public bounds of one reward, lo < hi; REAL ignores them */
     double hi;
 };
+TACIT_NO_GAPS_END
 
 /* A sum of rewards (or of noised rewards). Which member counts is fixed by the run's scale. */
 union tacit_sum {

@@ -28,6 +28,7 @@
 
 /* ---- Schedule -------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_elim_schedule {
     uint32_t arm_count;        /* K */
     uint32_t report_count;     /* N = ceil(p M) */
@@ -41,6 +42,7 @@ struct tacit_elim_schedule {
     double growth;     /* of the ladder, in (1, 4] */
     double confidence; /* with growth: 1 - delta, in [0.5, 1); 0: delta = 1/T */
 };
+TACIT_NO_GAPS_END
 
 /* N = ceil(p M), forgiving the rounding of p: 0.55 * 100 is 55. Requires: 0 < p <= 1, M > 0. */
 uint32_t tacit_elim_report_count(double participation, uint32_t agent_count);
@@ -241,11 +243,13 @@ struct tacit_elim_update {
 
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_elim_agent_config {
     uint64_t run_id;
     uint32_t agent_id; /* < agent_count */
     uint32_t agent_count;
     uint32_t arm_count;
+    uint32_t spare_1;
     uint64_t horizon;
     struct tacit_mechanism mechanism; /* the agent's own: nothing of it comes from the network */
     uint64_t budget_nano;
@@ -254,9 +258,12 @@ struct tacit_elim_agent_config {
     bool has_grants;          /* a release is used and leaves only when its holders granted it */
     bool numbered_commits;    /* with grants: see tacit_commit_scope; never where data are real */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
-    uint32_t change_max;  /* changes of a run that there is room for; 0: none are taken (peers) */
+    uint8_t spare_2[2];
+    uint32_t change_max; /* changes of a run that there is room for; 0: none are taken (peers) */
+    uint32_t spare_3;
     uint64_t horizon_max; /* policy: the run is not extended beyond this here; 0: no limit */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_elim_agent; /* opaque, relocatable */
 
@@ -541,14 +548,18 @@ void tacit_elim_judge_look(const struct tacit_elim_judge *judge,
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_elim_hub_config {
     uint64_t run_id;
     uint32_t agent_count;
+    uint32_t spare_1;
     struct tacit_elim_schedule schedule;
     struct tacit_mechanism mechanism; /* how to read the agents' sums; the hub draws no noise */
     uint32_t quorum;                  /* reports that suffice once the deadline is over; 0: all N */
+    uint32_t spare_2;
     uint64_t round_timeout_us; /* from the order to the deadline of a round; 0: no deadline */
     bool answers_all; /* answer every report and HELLO with the standing order (a live hub) */
+    uint8_t spare_3[7];
     /* How many agents each agent's report may stand for: the size of its component at a sink, 0 for
      * the others. Copied. NULL: a star, where each speaks for itself. Then N = A (no
      * participation), and the quorum counts agents. */
@@ -557,8 +568,10 @@ struct tacit_elim_hub_config {
     bool has_grants;       /* grants releases (of sinks, if weighted), and takes only these */
     bool numbered_commits; /* with grants: as of the agents */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: as of the agents */
+    uint8_t spare_4;
     uint32_t change_max; /* changes of a run that there is room for; a star only; 0: none */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_elim_hub; /* opaque, relocatable */
 

@@ -34,6 +34,7 @@ struct tacit_gossip_config {
 };
 
 /* A plain value, derived from a configuration. */
+TACIT_NO_GAPS
 struct tacit_gossip_rule {
     struct tacit_tree_rule tree; /* of one arm of one agent; only used with noise */
     uint32_t agent_count;
@@ -45,7 +46,9 @@ struct tacit_gossip_rule {
     double far_factor;  /* 256 A^2 log^2 T / eps^2 */
     bool noisy;
     bool sound;
+    uint8_t spare[6];
 };
+TACIT_NO_GAPS_END
 
 /* Errors: TACIT_INVALID, *rule untouched. Requires: counts and horizon within their limits,
  * mechanism as tacit_tree_rule_init with T leaves (sound mode: T + 1, for the first pull is one),

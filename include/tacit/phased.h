@@ -194,21 +194,26 @@ struct tacit_phased_update {
 
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_phased_agent_config {
     uint64_t run_id;
     uint32_t agent_id; /* < agent_count */
     uint32_t agent_count;
     uint32_t arm_count;
+    uint32_t spare_1;
     uint64_t horizon;
     struct tacit_mechanism mechanism; /* sound; the agent's own: nothing of it comes from the net */
     uint64_t budget_nano;
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t round_max;       /* policy: orders of later rounds are refused; 0: no limit */
-    uint64_t pulls_min;       /* policy: so are plans with fewer new pulls of an arm; 0: none */
-    bool has_grants;          /* a release is used and leaves only when the hub granted it */
+    uint32_t spare_2;
+    uint64_t pulls_min; /* policy: so are plans with fewer new pulls of an arm; 0: none */
+    bool has_grants;    /* a release is used and leaves only when the hub granted it */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
     bool has_helper; /* with grants: two aggregators; each event that may draw says which */
+    uint8_t spare_3[6];
 };
+TACIT_NO_GAPS_END
 
 struct tacit_phased_agent; /* opaque, relocatable */
 
@@ -279,17 +284,21 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *agent,
 
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
+TACIT_NO_GAPS
 struct tacit_phased_hub_config {
     uint64_t run_id;
     struct tacit_phases schedule;
     struct tacit_mechanism mechanism; /* what an honest sum may be; the hub draws no noise */
     uint32_t quorum;                  /* reports that suffice once the deadline is over; 0: all */
-    uint64_t round_timeout_us;        /* from the order to the deadline of a round; 0: none */
+    uint32_t spare_1;
+    uint64_t round_timeout_us; /* from the order to the deadline of a round; 0: none */
     bool answers_all; /* answer every report and HELLO with the standing order (a live hub) */
     bool has_grants;  /* it holds the releases: grants commitments, takes what opens them */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants, as the agents have it */
     bool has_helper;                    /* with grants: two aggregators */
+    uint8_t spare_2[5];
 };
+TACIT_NO_GAPS_END
 
 struct tacit_phased_hub; /* opaque, relocatable */
 

@@ -17,6 +17,7 @@ enum tacit_phases_rule {
 };
 
 /* Public to all. */
+TACIT_NO_GAPS
 struct tacit_phases {
     enum tacit_phases_rule rule;
     uint32_t arm_count;        /* K: all arms there may ever be */
@@ -34,8 +35,10 @@ struct tacit_phases {
      * to no less than those of as many pulls of guard_arm, less guard_loss a pull, at all times.
      * Its arm is played alone until the others may be. */
     uint32_t guard_arm;
+    uint32_t spare;
     double guard_loss; /* in (0, 1), a part of the range; 0: no guard */
 };
+TACIT_NO_GAPS_END
 
 /* Is every parameter in its range, and do sums and ladder stay within theirs? */
 bool tacit_phases_is_valid(const struct tacit_phases *schedule);
@@ -88,6 +91,6 @@ uint32_t tacit_phases_choose(const struct tacit_phases_choice *choice,
 /* delta of the intervals that hold at all times: 1 - confidence, or 1/T (EXACT-BOUNDS 4.2). */
 double tacit_phases_delta(const struct tacit_phases *schedule);
 
-/* Member by member, so that a state that keeps a schedule is a function of its values alone. */
-void tacit_phases_copy(struct tacit_phases *copy, const struct tacit_phases *schedule);
+/* As a state keeps it: without a guard its arm is 0. */
+struct tacit_phases tacit_phases_kept(const struct tacit_phases *schedule);
 #endif

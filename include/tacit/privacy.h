@@ -48,15 +48,18 @@ struct tacit_mechanism_config {
 
 /* How a sum of rewards of one disjoint cell (one arm, one epoch) becomes a release. A plain value.
  */
+TACIT_NO_GAPS
 struct tacit_mechanism {
     enum tacit_privacy_mode mode;
     bool noisy;
+    uint8_t spare[7 - sizeof(enum tacit_privacy_mode)];
     uint64_t epsilon_nano; /* cost of a release for each reward in it; 0 when not noisy */
     struct tacit_scale scale;
     double laplace_scale; /* paper: (hi-lo)/epsilon, on the sum */
     uint64_t scale_t;     /* sound: discrete Laplace of scale t/s = STEPS/epsilon, on the sum */
     uint64_t scale_s;
 };
+TACIT_NO_GAPS_END
 
 /* Requires: lo < hi finite, 1e-150 <= hi - lo <= 1e150, epsilon > 0 (written so that NaN fails).
  * Sound mode rounds epsilon DOWN to nano-epsilon and noises with the rounded value; the smallest
@@ -64,10 +67,6 @@ struct tacit_mechanism {
  * untouched. */
 enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
                                        const struct tacit_mechanism_config *config);
-
-/* Copies member by member. The gaps between the members of *copy keep their bytes: a state that was
- * zeroed before, and is persisted as bytes, holds nothing of the caller's stack. */
-void tacit_mechanism_copy(struct tacit_mechanism *copy, const struct tacit_mechanism *mechanism);
 
 /* What a release costs each reward that is in its cell, in nano-epsilon (rounded up). */
 uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism);

@@ -222,11 +222,13 @@ void tacit_vote_player_look(const struct tacit_vote_player *player,
  * one is granted (LIVE-TRUST). The commitment itself is the driver's. Protected is the value of
  * each reward, replace-one, epsilon; not who is there, when, which arms are played, and not against
  * a hub that grants twice. */
+TACIT_NO_GAPS
 struct tacit_vote_private_config {
     uint64_t run_id;
     uint32_t player_id; /* < player_count */
     uint32_t player_count;
     uint32_t arm_count;
+    uint32_t spare;
     double accuracy;                  /* epsilon of the answer, in (0, 1] */
     double failure;                   /* eta, in (0, 1) */
     double growth;                    /* of the ladder, in (1, 4]; 2 */
@@ -234,6 +236,7 @@ struct tacit_vote_private_config {
     uint64_t budget_nano;
     uint64_t tick_us; /* > 0: votes leave at multiples of it only */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_vote_private_update {
     bool persist;
@@ -334,6 +337,7 @@ void tacit_vote_private_look(const struct tacit_vote_private *player,
  * look. Which block ends next depends on who is active and on releases, never on rewards that are
  * not released: so the bounds hold (docs/proofs/exact_bounds.md; EXACT-BOUNDS 3 (v), (vii)). Where
  * players' means differ they are about the mean weighted by who came. */
+TACIT_NO_GAPS
 struct tacit_vote_pool_config {
     uint64_t run_id;
     uint32_t player_count;
@@ -344,6 +348,7 @@ struct tacit_vote_pool_config {
     uint64_t block;  /* pulls of each arm in a release, 1 .. 2^32 */
     double growth;   /* of the number of releases from look to look, in (1, 4] */
 };
+TACIT_NO_GAPS_END
 
 /* What a player publishes; its arrays belong to the player and stay valid until its next step. */
 struct tacit_vote_release {
@@ -392,16 +397,19 @@ enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
 /* Shows a pool without changing it. Cost: O(1). */
 void tacit_vote_pool_look(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view);
 
+TACIT_NO_GAPS
 struct tacit_vote_sums_config {
     uint64_t run_id;
     uint32_t player_id; /* < player_count */
     uint32_t player_count;
     uint32_t arm_count;
+    uint32_t spare;
     uint64_t block;
     struct tacit_mechanism mechanism; /* sound, noisy or not; the player's own */
     uint64_t budget_nano;
     uint64_t tick_us; /* > 0: releases leave at multiples of it only */
 };
+TACIT_NO_GAPS_END
 
 struct tacit_vote_sums_event {
     uint64_t now_us;

@@ -6,20 +6,12 @@
 #define EPSILON_MAX 1e6
 #define NOISE_SCALES 60.0 /* tacit_mechanism_plausible */
 
-void tacit_phases_copy(struct tacit_phases *copy, const struct tacit_phases *schedule)
+struct tacit_phases tacit_phases_kept(const struct tacit_phases *schedule)
 {
-    copy->rule = schedule->rule;
-    copy->arm_count = schedule->arm_count;
-    copy->first_count = schedule->first_count;
-    copy->agent_count = schedule->agent_count;
-    copy->horizon = schedule->horizon;
-    copy->epsilon_per_reward = schedule->epsilon_per_reward;
-    copy->growth = schedule->growth;
-    copy->arms_per_round = schedule->arms_per_round;
-    copy->confidence = schedule->confidence;
-    copy->guard_arm = schedule->guard_loss > 0 ? schedule->guard_arm : 0;
-    copy->guard_loss = schedule->guard_loss;
-    copy->floor_milli = schedule->floor_milli;
+    struct tacit_phases kept = *schedule;
+    if (!(schedule->guard_loss > 0))
+        kept.guard_arm = 0;
+    return kept;
 }
 
 static bool eliminates(const struct tacit_phases *schedule)

@@ -151,7 +151,7 @@ void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, u
 
 void tacit_env_pass(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count)
 {
-    static const struct tacit_scale scale = {TACIT_SCALE_REAL, 0, 1};
+    static const struct tacit_scale scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1};
     union tacit_sum sum = {0};
     if (env->watch != NULL && env->watch->replay != NULL)
         (void)env_replay_take(env->watch->replay, agent, arm, count, &scale, &sum);

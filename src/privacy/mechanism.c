@@ -49,7 +49,7 @@ enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
     if (!is_valid(config))
         return TACIT_INVALID;
     struct tacit_mechanism made = {.mode = config->mode};
-    made.scale = (struct tacit_scale){TACIT_SCALE_REAL, config->lo, config->hi};
+    made.scale = (struct tacit_scale){.kind = TACIT_SCALE_REAL, .lo = config->lo, .hi = config->hi};
     if (config->mode == TACIT_PRIVACY_SOUND)
         made.scale.kind = TACIT_SCALE_STEPS;
     made.noisy = config->mode != TACIT_PRIVACY_NONE && isfinite(config->epsilon_per_reward);
@@ -66,20 +66,6 @@ enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
     TACIT_IMPLIES(made.noisy, made.epsilon_nano > 0);
     *mechanism = made;
     return TACIT_OK;
-}
-
-void tacit_mechanism_copy(struct tacit_mechanism *copy, const struct tacit_mechanism *mechanism)
-{
-    TACIT_ASSERT(copy != mechanism);
-    copy->mode = mechanism->mode;
-    copy->noisy = mechanism->noisy;
-    copy->epsilon_nano = mechanism->epsilon_nano;
-    copy->scale.kind = mechanism->scale.kind;
-    copy->scale.lo = mechanism->scale.lo;
-    copy->scale.hi = mechanism->scale.hi;
-    copy->laplace_scale = mechanism->laplace_scale;
-    copy->scale_t = mechanism->scale_t;
-    copy->scale_s = mechanism->scale_s;
 }
 
 uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism)

@@ -66,7 +66,7 @@ static struct tape tape_of(enum tacit_arms_kind kind, uint32_t run)
     tape.config = (struct tacit_arms_config){.kind = kind,
                                              .arm_count = arms,
                                              .horizon = tape.pulls,
-                                             .scale = {TACIT_SCALE_REAL, 0, 1},
+                                             .scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1},
                                              .bounded = tape.rewards != NORMALS};
     if (tape.rewards == STEPS) {
         tape.config.scale.kind = TACIT_SCALE_STEPS;

@@ -204,7 +204,7 @@ static void compare(enum tacit_arms_kind kind, bool pooled, const double *means,
         .arms = {.kind = kind,
                  .arm_count = ARMS,
                  .horizon = SLOTS * (pooled ? AGENTS : 1),
-                 .scale = {TACIT_SCALE_REAL, 0, 1},
+                 .scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1},
                  .bounded = true},
         .sharing = pooled ? INDEX_SHARING_POOLED : INDEX_SHARING_NONE,
         .turns = pooled ? AGENTS : 1};

@@ -147,7 +147,7 @@ static struct index_plan plan_of(uint32_t runs)
                                .arms = {.kind = TACIT_ARMS_UCB1,
                                         .arm_count = ARMS,
                                         .horizon = SLOTS,
-                                        .scale = {TACIT_SCALE_REAL, 0, 1},
+                                        .scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1},
                                         .bounded = true},
                                .turns = 1};
 }

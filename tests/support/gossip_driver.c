@@ -50,9 +50,10 @@ union tacit_sum gossip_tape_reward(const struct gossip_setting *setting, struct 
                               ? (double)tacit_rng_bernoulli(rng, mean)
                               : mean + tacit_rng_normal(rng);
     struct tacit_mechanism_config const *const config = &setting->config.mechanism;
-    struct tacit_scale const scale = {config->mode == TACIT_PRIVACY_SOUND ? TACIT_SCALE_STEPS
-                                                                          : TACIT_SCALE_REAL,
-                                      config->lo, config->hi};
+    struct tacit_scale const scale = {
+        .kind = config->mode == TACIT_PRIVACY_SOUND ? TACIT_SCALE_STEPS : TACIT_SCALE_REAL,
+        .lo = config->lo,
+        .hi = config->hi};
     union tacit_sum sum = {0};
     tacit_sum_add_reward(&scale, &sum, reward, 1);
     return sum;

@@ -18,7 +18,7 @@ static struct tacit_arms_config config_of(enum tacit_arms_kind kind, uint32_t ar
     return (struct tacit_arms_config){.kind = kind,
                                       .arm_count = arms,
                                       .horizon = 1000,
-                                      .scale = {TACIT_SCALE_REAL, 0, 1},
+                                      .scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1},
                                       .bounded = true};
 }
 
@@ -158,7 +158,7 @@ static void thompson_makes_a_coin_of_a_reward_between_0_and_1(void **state)
     tacit_arms_take(arms, 1, 1, real(7), 0); /* clipped */
     assert_true(tacit_arms_mean(arms, 1) == 0.5);
     free(arms);
-    config.scale = (struct tacit_scale){TACIT_SCALE_STEPS, -1, 5};
+    config.scale = (struct tacit_scale){.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 5};
     config.bounded = false;
     arms = arms_new(&config);
     tacit_arms_take(arms, 0, 1, (union tacit_sum){.steps = TACIT_STEPS / 4},

@@ -36,6 +36,17 @@ static void *room(size_t size)
         assert_int_equal(check(state, bytes, &changed), TACIT_MALFORMED);                          \
     } while (0)
 
+/* The same for each byte of it from one place to another; it has no gaps (TACIT_NO_GAPS). */
+#define OTHER_BYTES(check, state, bytes, base, from, until)                                        \
+    for (size_t place = (from); place < (until); place++) {                                        \
+        __typeof__(base) changed = (base);                                                         \
+        ((unsigned char *)&changed)[place] ^= 1;                                                   \
+        assert_int_equal(check(state, bytes, &changed), TACIT_MALFORMED);                          \
+    }
+#define OTHER_MEMBER(check, state, bytes, base, type, member)                                      \
+    OTHER_BYTES(check, state, bytes, base, offsetof(type, member),                                 \
+                offsetof(type, member) + sizeof((base).member))
+
 static struct tacit_mechanism mechanism_of(double epsilon)
 {
     struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
@@ -115,15 +126,7 @@ static void noised_players_belong_to_one(void **state)
     struct tacit_vote_private *const player = room(size);
     assert_int_equal(tacit_vote_private_init(player, &config), TACIT_OK);
     OWN(tacit_vote_private_check, player, size, config);
-    OTHER(tacit_vote_private_check, player, size, config, run_id, 4);
-    OTHER(tacit_vote_private_check, player, size, config, player_id, 2);
-    OTHER(tacit_vote_private_check, player, size, config, player_count, PLAYERS + 1);
-    OTHER(tacit_vote_private_check, player, size, config, accuracy, 0.5);
-    OTHER(tacit_vote_private_check, player, size, config, failure, 0.25);
-    OTHER(tacit_vote_private_check, player, size, config, growth, 3);
-    OTHER(tacit_vote_private_check, player, size, config, mechanism, mechanism_of(2));
-    OTHER(tacit_vote_private_check, player, size, config, budget_nano, 2 * TACIT_NANO);
-    OTHER(tacit_vote_private_check, player, size, config, tick_us, 1001);
+    OTHER_BYTES(tacit_vote_private_check, player, size, config, 0, sizeof config)
     free(player);
     struct tacit_vote_sums_config sums = {.run_id = 3,
                                           .player_id = 1,
@@ -137,13 +140,7 @@ static void noised_players_belong_to_one(void **state)
     struct tacit_vote_sums *const made = room(bytes);
     assert_int_equal(tacit_vote_sums_init(made, &sums), TACIT_OK);
     OWN(tacit_vote_sums_check, made, bytes, sums);
-    OTHER(tacit_vote_sums_check, made, bytes, sums, run_id, 4);
-    OTHER(tacit_vote_sums_check, made, bytes, sums, player_id, 2);
-    OTHER(tacit_vote_sums_check, made, bytes, sums, player_count, PLAYERS + 1);
-    OTHER(tacit_vote_sums_check, made, bytes, sums, block, 5);
-    OTHER(tacit_vote_sums_check, made, bytes, sums, mechanism, mechanism_of(2));
-    OTHER(tacit_vote_sums_check, made, bytes, sums, budget_nano, 2 * TACIT_NANO);
-    OTHER(tacit_vote_sums_check, made, bytes, sums, tick_us, 1001);
+    OTHER_BYTES(tacit_vote_sums_check, made, bytes, sums, 0, sizeof sums)
     free(made);
 }
 
@@ -162,13 +159,7 @@ static void pools_belong_to_one(void **state)
     struct tacit_vote_pool *const pool = room(size);
     assert_int_equal(tacit_vote_pool_init(pool, &config), TACIT_OK);
     OWN(tacit_vote_pool_check, pool, size, config);
-    OTHER(tacit_vote_pool_check, pool, size, config, run_id, 4);
-    OTHER(tacit_vote_pool_check, pool, size, config, player_count, PLAYERS + 1);
-    OTHER(tacit_vote_pool_check, pool, size, config, accuracy, 0.2);
-    OTHER(tacit_vote_pool_check, pool, size, config, failure, 0.04);
-    OTHER(tacit_vote_pool_check, pool, size, config, epsilon, 2);
-    OTHER(tacit_vote_pool_check, pool, size, config, block, 5);
-    OTHER(tacit_vote_pool_check, pool, size, config, growth, 1.5);
+    OTHER_BYTES(tacit_vote_pool_check, pool, size, config, 0, sizeof config)
     free(pool);
 }
 
@@ -372,21 +363,6 @@ static void linear_bandits_belong_to_one(void **state)
 
 /* ---- Elimination ---- */
 
-#define OTHER_OF_AGENTS(check, state, bytes, base, member)                                         \
-    do {                                                                                           \
-        OTHER(check, state, bytes, base, member run_id, 4);                                        \
-        OTHER(check, state, bytes, base, member agent_id, 2);                                      \
-        OTHER(check, state, bytes, base, member agent_count, PLAYERS + 1);                         \
-        OTHER(check, state, bytes, base, member horizon, 10001);                                   \
-        OTHER(check, state, bytes, base, member mechanism, mechanism_of(2));                       \
-        OTHER(check, state, bytes, base, member budget_nano, 78);                                  \
-        OTHER(check, state, bytes, base, member resend_after_us, 8);                               \
-        OTHER(check, state, bytes, base, member epoch_max, 31);                                    \
-        OTHER(check, state, bytes, base, member domain[0], 6);                                     \
-        OTHER(check, state, bytes, base, member domain[TACIT_SHA256_BYTES - 1], 6);                \
-        OTHER(check, state, bytes, base, member horizon_max, 20001);                               \
-    } while (0)
-
 static struct tacit_elim_agent_config elim_agent_config(void)
 {
     struct tacit_elim_agent_config config = {.run_id = 3,
@@ -425,40 +401,21 @@ static void agent_of_elimination_belongs_to_its_configuration(void **state)
     struct tacit_elim_agent *const agent = room(size);
     assert_int_equal(tacit_elim_agent_init(agent, &config), TACIT_OK);
     OWN(tacit_elim_agent_check, agent, size, config);
-    OTHER_OF_AGENTS(tacit_elim_agent_check, agent, size, config, );
-    OTHER(tacit_elim_agent_check, agent, size, config, has_grants, false);
-    OTHER(tacit_elim_agent_check, agent, size, config, numbered_commits, true);
-    OTHER(tacit_elim_agent_check, agent, size, config, change_max, 3);
-    OTHER(tacit_elim_agent_check, agent, size, config, arm_count, ARMS + 1);
+    OTHER_BYTES(tacit_elim_agent_check, agent, size, config, 0, sizeof config)
     free(agent);
 }
 
 static void check_elim_hub(const struct tacit_elim_hub_config *made)
 {
     struct tacit_elim_hub_config config = *made;
-    bool const is_exact = config.schedule.growth > 0;
     size_t const size = tacit_elim_hub_size(&config);
     struct tacit_elim_hub *const hub = room(size);
     assert_int_equal(tacit_elim_hub_init(hub, &config), TACIT_OK);
     OWN(tacit_elim_hub_check, hub, size, config);
-    OTHER(tacit_elim_hub_check, hub, size, config, run_id, 4);
-    OTHER(tacit_elim_hub_check, hub, size, config, agent_count, PLAYERS + 1);
-    OTHER(tacit_elim_hub_check, hub, size, config, mechanism, mechanism_of(2));
-    OTHER(tacit_elim_hub_check, hub, size, config, quorum, 3);
-    OTHER(tacit_elim_hub_check, hub, size, config, round_timeout_us, 10);
-    OTHER(tacit_elim_hub_check, hub, size, config, answers_all, false);
-    OTHER(tacit_elim_hub_check, hub, size, config, has_grants, false);
-    OTHER(tacit_elim_hub_check, hub, size, config, numbered_commits, true);
-    OTHER(tacit_elim_hub_check, hub, size, config, domain[0], 6);
-    OTHER(tacit_elim_hub_check, hub, size, config, domain[TACIT_SHA256_BYTES - 1], 6);
-    OTHER(tacit_elim_hub_check, hub, size, config, change_max, 3);
-    OTHER(tacit_elim_hub_check, hub, size, config, schedule.horizon, 10001);
-    OTHER(tacit_elim_hub_check, hub, size, config, schedule.epsilon_per_reward, 0.999);
-    OTHER(tacit_elim_hub_check, hub, size, config, schedule.report_count, PLAYERS - 1);
-    OTHER(tacit_elim_hub_check, hub, size, config, schedule.round_limit, is_exact ? 1 : 8);
-    OTHER(tacit_elim_hub_check, hub, size, config, schedule.gap, 0.25);
-    OTHER(tacit_elim_hub_check, hub, size, config, schedule.growth, 1.99);
-    OTHER(tacit_elim_hub_check, hub, size, config, schedule.confidence, 0.91);
+    size_t const weights = offsetof(struct tacit_elim_hub_config, weights); /* they are no bytes */
+    OTHER_BYTES(tacit_elim_hub_check, hub, size, config, 0, weights)
+    OTHER_BYTES(tacit_elim_hub_check, hub, size, config, weights + sizeof config.weights,
+                sizeof config)
     free(hub);
 }
 
@@ -507,7 +464,8 @@ static void peer_of_elimination_belongs_to_its_configuration(void **state)
 #define CHECK_PEER(state, bytes, config)                                                           \
     tacit_elim_peer_check(state, bytes, table, table_size, config)
     OWN(CHECK_PEER, peer, size, own);
-    OTHER_OF_AGENTS(CHECK_PEER, peer, size, own, agent.);
+    OTHER_MEMBER(CHECK_PEER, peer, size, own, struct tacit_elim_peer_config, agent)
+    OTHER_MEMBER(CHECK_PEER, peer, size, own, struct tacit_elim_peer_config, schedule)
     OTHER(CHECK_PEER, peer, size, own, collection, TACIT_ELIM_GATHER);
     OTHER(CHECK_PEER, peer, size, own, neighbours, others);
     OTHER(CHECK_PEER, peer, size, own, members, members);
@@ -517,9 +475,6 @@ static void peer_of_elimination_belongs_to_its_configuration(void **state)
     OTHER(CHECK_PEER, peer, size, own, has_clock, false);
     OTHER(CHECK_PEER, peer, size, own, round_us, 7);
     OTHER(CHECK_PEER, peer, size, own, gather_timeout_us, 10);
-    OTHER(CHECK_PEER, peer, size, own, schedule.epsilon_per_reward, 0.999);
-    OTHER(CHECK_PEER, peer, size, own, schedule.growth, 1.99);
-    OTHER(CHECK_PEER, peer, size, own, schedule.confidence, 0.91);
     free(table);
     free(peer);
 }
@@ -547,18 +502,6 @@ static struct tacit_phases phases(void)
         OTHER(check, state, bytes, base, schedule.arms_per_round, 3);                              \
     } while (0)
 
-#define OTHER_MECHANISMS(check, state, bytes, base, member)                                        \
-    do {                                                                                           \
-        OTHER(check, state, bytes, base, member, mechanism_of(2));                                 \
-        OTHER(check, state, bytes, base, member.noisy, false);                                     \
-        OTHER(check, state, bytes, base, member.epsilon_nano, TACIT_NANO + 1);                     \
-        OTHER(check, state, bytes, base, member.scale.lo, -1);                                     \
-        OTHER(check, state, bytes, base, member.scale.hi, 2);                                      \
-        OTHER(check, state, bytes, base, member.laplace_scale, 3);                                 \
-        OTHER(check, state, bytes, base, member.scale_t, 3);                                       \
-        OTHER(check, state, bytes, base, member.scale_s, 3);                                       \
-    } while (0)
-
 static void sites_that_play_in_phases_belong_to_one(void **state)
 {
     (void)state;
@@ -576,18 +519,7 @@ static void sites_that_play_in_phases_belong_to_one(void **state)
         config.has_grants = has_grants;
         assert_int_equal(tacit_phased_agent_init(agent, &config), TACIT_OK);
         OWN(tacit_phased_agent_check, agent, size, config);
-        OTHER(tacit_phased_agent_check, agent, size, config, run_id, 4);
-        OTHER(tacit_phased_agent_check, agent, size, config, agent_id, 2);
-        OTHER(tacit_phased_agent_check, agent, size, config, agent_count, PLAYERS + 1);
-        OTHER(tacit_phased_agent_check, agent, size, config, horizon, 10001);
-        OTHER_MECHANISMS(tacit_phased_agent_check, agent, size, config, mechanism);
-        OTHER(tacit_phased_agent_check, agent, size, config, budget_nano, TACIT_NANO + 1);
-        OTHER(tacit_phased_agent_check, agent, size, config, resend_after_us, 51);
-        OTHER(tacit_phased_agent_check, agent, size, config, round_max, 1);
-        OTHER(tacit_phased_agent_check, agent, size, config, pulls_min, 1);
-        OTHER(tacit_phased_agent_check, agent, size, config, has_grants, !has_grants);
-        OTHER(tacit_phased_agent_check, agent, size, config, domain[0], 1);
-        OTHER(tacit_phased_agent_check, agent, size, config, domain[TACIT_SHA256_BYTES - 1], 1);
+        OTHER_BYTES(tacit_phased_agent_check, agent, size, config, 0, sizeof config)
     }
     free(agent);
 }
@@ -604,16 +536,9 @@ static void hubs_of_play_in_phases_belong_to_one(void **state)
     struct tacit_phased_hub *const hub = room(size);
     assert_int_equal(tacit_phased_hub_init(hub, &config), TACIT_OK);
     OWN(tacit_phased_hub_check, hub, size, config);
-    OTHER(tacit_phased_hub_check, hub, size, config, run_id, 4);
-    OTHER_PHASES(tacit_phased_hub_check, hub, size, config);
-    OTHER(tacit_phased_hub_check, hub, size, config, schedule.confidence, 0.9);
-    OTHER(tacit_phased_hub_check, hub, size, config, schedule.guard_loss, 0.5);
-    OTHER_MECHANISMS(tacit_phased_hub_check, hub, size, config, mechanism);
-    OTHER(tacit_phased_hub_check, hub, size, config, quorum, 3);
-    OTHER(tacit_phased_hub_check, hub, size, config, round_timeout_us, 51);
-    OTHER(tacit_phased_hub_check, hub, size, config, answers_all, true);
-    OTHER(tacit_phased_hub_check, hub, size, config, domain[0], 1);
-    OTHER(tacit_phased_hub_check, hub, size, config, domain[TACIT_SHA256_BYTES - 1], 1);
+    size_t const guard = offsetof(struct tacit_phased_hub_config, schedule.guard_arm);
+    OTHER_BYTES(tacit_phased_hub_check, hub, size, config, 0, guard) /* there is none */
+    OTHER_BYTES(tacit_phased_hub_check, hub, size, config, guard + sizeof(uint32_t), sizeof config)
     config.schedule.guard_loss = 0.5;
     assert_int_equal(tacit_phased_hub_init(hub, &config), TACIT_OK);
     OWN(tacit_phased_hub_check, hub, size, config);
@@ -657,19 +582,8 @@ static void gossiping_agents_belong_to_one(void **state)
     OTHER(tacit_gossip_agent_check, agent, size, config, exchange_us, 51);
     OTHER(tacit_gossip_agent_check, agent, size, config, pull_us, 6);
     OTHER(tacit_gossip_agent_check, agent, size, config, guards_lives, true);
-    OTHER_MECHANISMS(tacit_gossip_agent_check, agent, size, config, rule.tree.node);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.leaf_max, 1002);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.level_count, 9);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.share_count, 9);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.tree.cost_nano, 9);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.agent_count, PLAYERS + 1);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.horizon, 1001);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.width, 2);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.alpha, 2);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.near_factor, 2);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.far_factor, 2);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.noisy, false);
-    OTHER(tacit_gossip_agent_check, agent, size, config, rule.sound, false);
+    OTHER_MEMBER(tacit_gossip_agent_check, agent, size, config, struct tacit_gossip_agent_config,
+                 rule)
     free(agent);
 }
 
@@ -690,7 +604,7 @@ static void agents_in_doubling_blocks_belong_to_one(void **state)
     assert_int_equal(tacit_doubling_init(agent, &config), TACIT_OK);
     OWN(tacit_doubling_check, agent, size, config);
     OTHER_PHASES(tacit_doubling_check, agent, size, config);
-    OTHER(tacit_doubling_check, agent, size, config, mechanism, mechanism_of(2));
+    OTHER_MEMBER(tacit_doubling_check, agent, size, config, struct tacit_doubling_config, mechanism)
     OTHER(tacit_doubling_check, agent, size, config, run_id, 4);
     OTHER(tacit_doubling_check, agent, size, config, agent_id, 3);
     OTHER(tacit_doubling_check, agent, size, config, neighbours, first_moved);

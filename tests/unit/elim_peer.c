@@ -276,52 +276,6 @@ static void every_parameter_at_its_limit_is_allowed(void **state)
                 (size_t)TACIT_AGENTS_MAX * TACIT_ARMS_MAX);
 }
 
-/* Two inits from configurations that differ in the bytes between their members. */
-static void state_is_a_function_of_the_values_of_its_configuration_alone(void **state)
-{
-    (void)state;
-    struct peer_setup const setup = noisy_setup();
-    struct tacit_elim_peer_config const good = good_config();
-    size_t const size = tacit_elim_peer_size(&good);
-    void *states[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        struct tacit_elim_peer_config config;
-        memset(&config, i == 0 ? 0x00 : 0xff, sizeof config);
-        config.agent.run_id = DRIVER_RUN_ID;
-        config.agent.agent_id = config.parent = 1;
-        config.agent.agent_count = config.schedule.report_count = AGENTS;
-        config.agent.arm_count = config.schedule.arm_count = ARMS;
-        config.agent.horizon = config.schedule.horizon = 1000;
-        config.agent.budget_nano = config.agent.resend_after_us = config.agent.epoch_max = 1;
-        config.agent.has_grants = false;
-        config.agent.numbered_commits = false;
-        config.agent.change_max = 0;
-        config.agent.horizon_max = 0;
-        memset(config.agent.domain, 0, sizeof config.agent.domain);
-        config.collection = TACIT_ELIM_SPREAD;
-        config.neighbours = neighbours_of_1;
-        config.neighbour_count = 2;
-        config.members = NULL;
-        config.schedule.epsilon_per_reward = config.schedule.gap = 1;
-        config.schedule.round_limit = 1;
-        config.schedule.growth = config.schedule.confidence = 0;
-        config.slot_us = config.round_us = config.gather_timeout_us = config.rows_max = 1;
-        config.has_clock = true;
-        config.has_seals = config.reports_at_once = false;
-        config.confirm_us = 1;
-        struct tacit_mechanism const mechanism = driver_mechanism(&setup.base);
-        tacit_mechanism_copy(&config.agent.mechanism, &mechanism);
-        states[i] = malloc(size);
-        assert_non_null(states[i]);
-        memset(states[i], i == 0 ? 0xff : 0x00, size);
-        assert_int_equal(tacit_elim_peer_size(&config), size);
-        assert_int_equal(tacit_elim_peer_init(states[i], &config), TACIT_OK);
-    }
-    assert_memory_equal(states[0], states[1], size);
-    free(states[0]);
-    free(states[1]);
-}
-
 static void peer_after_init_has_all_arms_and_knows_nothing(void **state)
 {
     (void)state;
@@ -1969,7 +1923,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing),
     cmocka_unit_test(init_with_a_place_that_cannot_be_is_refused_and_writes_nothing),
     cmocka_unit_test(every_parameter_at_its_limit_is_allowed),
-    cmocka_unit_test(state_is_a_function_of_the_values_of_its_configuration_alone),
     cmocka_unit_test(peer_after_init_has_all_arms_and_knows_nothing),
     cmocka_unit_test(own_report_is_kept_and_advertised_to_the_neighbours_at_once),
     cmocka_unit_test(advert_is_answered_by_a_request_of_exactly_what_lacks),

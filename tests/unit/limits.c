@@ -790,7 +790,7 @@ static void limits_of_a_learner_and_of_mechanisms(void **state)
     struct tacit_arms_config config = {.kind = TACIT_ARMS_UCB1,
                                        .arm_count = 10,
                                        .horizon = 1000,
-                                       .scale = {TACIT_SCALE_REAL, 0, 1},
+                                       .scale = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1},
                                        .bounded = true};
     LIMIT(config, tacit_arms_size, arm_count, 1, 0);
     LIMIT(config, tacit_arms_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);

@@ -288,7 +288,7 @@ static void every_row_comes_once_unless_they_are_drawn_anew(void **state)
 static void a_watch_counts_what_was_drawn_and_changes_nothing(void **state)
 {
     static const struct tacit_scale scales[2] = {{.kind = TACIT_SCALE_REAL},
-                                                 {TACIT_SCALE_STEPS, -1, 3}};
+                                                 {.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 3}};
     static const double means[2] = {0.25, 0.75};
     uint64_t counts[2];
     double sums[2];

@@ -125,12 +125,9 @@ static void mechanisms_are_what_they_were(void **state)
             digest_word((uint64_t)status);
             if (status != TACIT_OK || mode == TACIT_PRIVACY_NONE)
                 continue;
-            struct tacit_mechanism copy;
-            memset(&copy, 0, sizeof copy);
-            tacit_mechanism_copy(&copy, &mechanism);
-            digest_mechanism(&copy);
+            digest_mechanism(&mechanism);
             if (mode == TACIT_PRIVACY_SOUND && config.lo <= 0 && config.lo >= 0)
-                judge_sums(&copy);
+                judge_sums(&mechanism);
         }
 }
 

@@ -42,8 +42,8 @@ static struct tacit_scale scale_of(const struct tacit_config *config)
 {
     TACIT_IMPLIES(config->has_range, config->lo < config->hi);
     if (config->has_range)
-        return (struct tacit_scale){TACIT_SCALE_STEPS, config->lo, config->hi};
-    return (struct tacit_scale){TACIT_SCALE_REAL, 0, 1};
+        return (struct tacit_scale){.kind = TACIT_SCALE_STEPS, .lo = config->lo, .hi = config->hi};
+    return (struct tacit_scale){.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1};
 }
 
 static void fill_plan(const struct tacit_experiment *experiment, struct index_keys keys,

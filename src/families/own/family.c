@@ -117,7 +117,7 @@ static enum tacit_status play_slots(struct run *run, uint64_t handle, uint32_t a
                                     struct tacit_rng *rng, double *reward, double *regret,
                                     atomic_bool *stop)
 {
-    struct tacit_scale const real = {TACIT_SCALE_REAL, 0, 1};
+    struct tacit_scale const real = {.kind = TACIT_SCALE_REAL, .lo = 0, .hi = 1};
     struct tacit_host const *const host = tacit_host_get();
     struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->sim, run->regret);
     uint64_t const horizon = run->plan->sim.horizon;

@@ -28,27 +28,6 @@ size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
                                                  sizeof(uint64_t);
 }
 
-/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
-void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
-                            const struct tacit_elim_agent_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    copy->run_id = config->run_id;
-    copy->agent_id = config->agent_id;
-    copy->agent_count = config->agent_count;
-    copy->arm_count = config->arm_count;
-    copy->horizon = config->horizon;
-    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
-    copy->budget_nano = config->budget_nano;
-    copy->resend_after_us = config->resend_after_us;
-    copy->epoch_max = config->epoch_max;
-    copy->has_grants = config->has_grants;
-    copy->numbered_commits = config->numbered_commits;
-    memcpy(copy->domain, config->domain, sizeof copy->domain);
-    copy->change_max = config->change_max;
-    copy->horizon_max = config->horizon_max;
-}
-
 enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_agent_config *config)
 {
@@ -56,7 +35,7 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
     if (size == 0)
         return TACIT_INVALID;
     memset(agent, 0, size);
-    elim_agent_config_copy(&agent->config, config);
+    agent->config = *config;
     agent->ledger = tacit_ledger_init(config->budget_nano);
     agent->grants.resend.due_us = TACIT_NEVER;
     agent->active_count = config->arm_count;

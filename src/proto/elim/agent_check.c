@@ -2,15 +2,6 @@
 #include <string.h>
 #include "agent_state.h"
 
-static bool same_config(const struct tacit_elim_agent_config *kept,
-                        const struct tacit_elim_agent_config *config)
-{
-    struct tacit_elim_agent_config copy;
-    memset(&copy, 0, sizeof copy);
-    elim_agent_config_copy(&copy, config);
-    return memcmp(kept, &copy, sizeof copy) == 0;
-}
-
 /* Orders and releases tell one story. */
 static bool history_is_possible(struct tacit_elim_agent *agent)
 {
@@ -92,7 +83,8 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
                                          const struct tacit_elim_agent_config *config)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
-    if (size == 0 || size != tacit_elim_agent_size(config) || !same_config(&agent->config, config))
+    if (size == 0 || size != tacit_elim_agent_size(config) ||
+        memcmp(&agent->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     struct round_agent const round = round_of(agent);
     bool const is_possible = round_agent_is_possible(&round, config->budget_nano) &&

@@ -47,30 +47,10 @@ size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
     return sizeof(struct tacit_elim_hub) + words * sizeof(uint64_t);
 }
 
-/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
-static void copy_config(struct tacit_elim_hub_config *copy,
-                        const struct tacit_elim_hub_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    copy->run_id = config->run_id;
-    copy->agent_count = config->agent_count;
-    elim_schedule_copy(&copy->schedule, &config->schedule);
-    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
-    copy->quorum = config->quorum;
-    copy->round_timeout_us = config->round_timeout_us;
-    copy->answers_all = config->answers_all;
-    copy->components_alike = config->components_alike;
-    copy->has_grants = config->has_grants;
-    copy->numbered_commits = config->numbered_commits;
-    memcpy(copy->domain, config->domain, sizeof copy->domain);
-    copy->change_max = config->change_max;
-}
-
 bool elim_hub_same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hub_config *config)
 {
-    struct tacit_elim_hub_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
+    struct tacit_elim_hub_config copy = *config;
+    copy.weights = NULL; /* they are in the words */
     return memcmp(&hub->config, &copy, sizeof copy) == 0 &&
            hub->weighted == (config->weights != NULL) &&
            (!hub->weighted || memcmp(weights_of(hub), config->weights,
@@ -84,9 +64,10 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
     if (size == 0)
         return TACIT_INVALID;
     memset(hub, 0, size);
-    copy_config(&hub->config, config);
+    hub->config = *config;
+    hub->config.weights = NULL;
     hub->judge_words = elim_judge_words(&config->schedule);
-    elim_schedule_copy(&hub->schedule, &config->schedule);
+    hub->schedule = config->schedule;
     hub->horizon = config->schedule.horizon;
     hub->timeout_us = config->round_timeout_us;
     hub->quorum = config->quorum;

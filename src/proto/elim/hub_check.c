@@ -94,11 +94,9 @@ static bool log_is_obeyed(struct tacit_elim_hub *hub)
 static bool changes_are_possible(struct tacit_elim_hub *hub)
 {
     struct tacit_elim_hub_config const *const config = &hub->config;
-    struct tacit_elim_schedule schedule;
     uint32_t const agents = config->agent_count;
     uint32_t const reports = hub->schedule.report_count;
-    memset(&schedule, 0, sizeof schedule);
-    elim_schedule_copy(&schedule, &config->schedule);
+    struct tacit_elim_schedule schedule = config->schedule;
     schedule.report_count = reports;
     if (memcmp(&schedule, &hub->schedule, sizeof schedule) != 0 || reports < 1 ||
         reports > config->schedule.report_count || hub->change_count > config->change_max)

@@ -113,12 +113,7 @@ bool elim_exact_is_possible(const struct elim_judge_parts *parts);
  * integer of 64 bits? Requires: agent_count > 0. */
 bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count, uint64_t horizon);
 
-/* Copies member by member: the gaps between the members of *copy keep their bytes. */
-void elim_schedule_copy(struct tacit_elim_schedule *copy,
-                        const struct tacit_elim_schedule *schedule);
 bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config);
-void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
-                            const struct tacit_elim_agent_config *config);
 
 /* What a peer asks of the agent in it, at no cost. */
 struct elim_agent_brief {

@@ -224,18 +224,3 @@ bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count
     return mechanism->scale.kind == TACIT_SCALE_REAL ||
            !tacit_mechanism_plausible(mechanism, most, horizon, TACIT_ELIM_EPOCHS_MAX);
 }
-
-void elim_schedule_copy(struct tacit_elim_schedule *copy,
-                        const struct tacit_elim_schedule *schedule)
-{
-    TACIT_ASSERT(copy != schedule);
-    copy->arm_count = schedule->arm_count;
-    copy->report_count = schedule->report_count;
-    copy->horizon = schedule->horizon;
-    copy->epsilon_per_reward = schedule->epsilon_per_reward;
-    copy->round_limit = schedule->round_limit;
-    copy->floor_milli = schedule->floor_milli;
-    copy->gap = schedule->gap;
-    copy->growth = schedule->growth;
-    copy->confidence = schedule->confidence;
-}

@@ -30,7 +30,7 @@ enum tacit_status tacit_elim_judge_init(struct tacit_elim_judge *judge,
     if (size == 0)
         return TACIT_INVALID;
     memset(judge, 0, size);
-    elim_schedule_copy(&judge->schedule, schedule);
+    judge->schedule = *schedule;
     struct elim_judge_parts const parts = parts_of(judge);
     elim_judge_init(&parts);
     elim_judge_begin_epoch(&parts);

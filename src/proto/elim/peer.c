@@ -169,17 +169,18 @@ size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config)
            layout_of(config, config->members != NULL).end * sizeof(uint64_t);
 }
 
-/* Member by member, so that a state is a function of the values alone. */
+/* Member by member, so that a state is a function of the values alone; its arrays are in the words.
+ */
 static void copy_config(struct tacit_elim_peer_config *copy,
                         const struct tacit_elim_peer_config *config)
 {
     TACIT_ASSERT(copy != config);
-    elim_agent_config_copy(&copy->agent, &config->agent);
+    copy->agent = config->agent;
     copy->collection = config->collection;
     copy->neighbour_count = config->neighbour_count;
     copy->parent = config->parent;
     if (config->collection == TACIT_ELIM_SPREAD)
-        elim_schedule_copy(&copy->schedule, &config->schedule);
+        copy->schedule = config->schedule;
     copy->rows_max = config->rows_max;
     copy->slot_us = config->slot_us;
     copy->has_clock = config->has_clock;

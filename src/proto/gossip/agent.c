@@ -200,26 +200,6 @@ size_t tacit_gossip_agent_size(const struct tacit_gossip_agent_config *config)
            word_count(config->rule.arm_count, config->neighbour_count) * sizeof(uint64_t);
 }
 
-/* Member by member: gaps keep the zeros of the state. */
-void gossip_agent_copy_rule(struct tacit_gossip_rule *copy, const struct tacit_gossip_rule *rule)
-{
-    TACIT_ASSERT(copy != rule);
-    tacit_mechanism_copy(&copy->tree.node, &rule->tree.node);
-    copy->tree.leaf_max = rule->tree.leaf_max;
-    copy->tree.level_count = rule->tree.level_count;
-    copy->tree.share_count = rule->tree.share_count;
-    copy->tree.cost_nano = rule->tree.cost_nano;
-    copy->agent_count = rule->agent_count;
-    copy->arm_count = rule->arm_count;
-    copy->horizon = rule->horizon;
-    copy->width = rule->width;
-    copy->alpha = rule->alpha;
-    copy->near_factor = rule->near_factor;
-    copy->far_factor = rule->far_factor;
-    copy->noisy = rule->noisy;
-    copy->sound = rule->sound;
-}
-
 enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
                                           const struct tacit_gossip_agent_config *config)
 {
@@ -227,7 +207,7 @@ enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
     if (size == 0)
         return TACIT_INVALID;
     memset(agent, 0, size);
-    gossip_agent_copy_rule(&agent->rule, &config->rule);
+    agent->rule = config->rule;
     agent->run_id = config->run_id;
     agent->slot_us = config->slot_us;
     agent->exchange_us = config->exchange_us;

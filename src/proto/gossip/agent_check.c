@@ -2,15 +2,6 @@
 #include "agent_state.h"
 #include <string.h>
 
-/* Byte by byte: what lay on a disk may be no truth value. */
-static bool same_rule(const struct tacit_gossip_rule *kept, const struct tacit_gossip_rule *rule)
-{
-    struct tacit_gossip_rule copy;
-    memset(&copy, 0, sizeof copy);
-    gossip_agent_copy_rule(&copy, rule);
-    return memcmp(kept, &copy, sizeof copy) == 0;
-}
-
 static bool same_config(struct tacit_gossip_agent *agent,
                         const struct tacit_gossip_agent_config *config)
 {
@@ -18,7 +9,8 @@ static bool same_config(struct tacit_gossip_agent *agent,
         agent->exchange_us != config->exchange_us || agent->pull_us != config->pull_us ||
         memcmp(&agent->weight, &config->weight, sizeof agent->weight) != 0 ||
         agent->agent_id != config->agent_id || agent->neighbour_count != config->neighbour_count ||
-        agent->guards_lives != config->guards_lives || !same_rule(&agent->rule, &config->rule))
+        agent->guards_lives != config->guards_lives ||
+        memcmp(&agent->rule, &config->rule, sizeof agent->rule) != 0)
         return false;
     for (uint32_t i = 0; i < config->neighbour_count; i++)
         if (edges_of(agent)[i].neighbour != config->neighbours[i])

@@ -159,10 +159,6 @@ static inline bool row_is_finite(const double *row, uint32_t arms)
     return true;
 }
 
-/* ---- agent.c ---- */
-
-void gossip_agent_copy_rule(struct tacit_gossip_rule *copy, const struct tacit_gossip_rule *rule);
-
 /* ---- agent_hear.c ---- */
 
 enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,

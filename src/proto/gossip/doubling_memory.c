@@ -99,8 +99,8 @@ static void make_head(struct tacit_doubling_agent *agent,
                       const struct tacit_doubling_config *config)
 {
     memset(agent, 0, sizeof *agent);
-    tacit_phases_copy(&agent->schedule, &config->schedule);
-    tacit_mechanism_copy(&agent->mechanism, &config->mechanism);
+    agent->schedule = tacit_phases_kept(&config->schedule);
+    agent->mechanism = config->mechanism;
     agent->ledger = tacit_ledger_init(tacit_mechanism_cost_nano(&config->mechanism));
     agent->run_id = config->run_id;
     agent->hop_us = config->hop_us;

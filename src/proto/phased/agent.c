@@ -105,26 +105,6 @@ size_t tacit_phased_agent_size(const struct tacit_phased_agent_config *config)
            (config->has_helper ? sizeof(struct tacit_helper_release) : 0);
 }
 
-/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
-static void copy_config(struct tacit_phased_agent_config *copy,
-                        const struct tacit_phased_agent_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    copy->run_id = config->run_id;
-    copy->agent_id = config->agent_id;
-    copy->agent_count = config->agent_count;
-    copy->arm_count = config->arm_count;
-    copy->horizon = config->horizon;
-    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
-    copy->budget_nano = config->budget_nano;
-    copy->resend_after_us = config->resend_after_us;
-    copy->round_max = config->round_max;
-    copy->pulls_min = config->pulls_min;
-    copy->has_grants = config->has_grants;
-    memcpy(copy->domain, config->domain, sizeof copy->domain);
-    copy->has_helper = config->has_helper;
-}
-
 enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
                                           const struct tacit_phased_agent_config *config)
 {
@@ -132,7 +112,8 @@ enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
     if (size == 0)
         return TACIT_INVALID;
     memset(agent, 0, size);
-    copy_config(&agent->config, config);
+    TACIT_ASSERT(config_is_valid(config));
+    agent->config = *config;
     agent->ledger = tacit_ledger_init(config->budget_nano);
     agent->grants.resend.due_us = TACIT_NEVER;
     agent->horizon = config->horizon;
@@ -801,12 +782,8 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *stat
                                            const struct tacit_phased_agent_config *config)
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
-    if (size == 0 || size != tacit_phased_agent_size(config))
-        return TACIT_MALFORMED;
-    struct tacit_phased_agent_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    if (memcmp(&agent->config, &copy, sizeof copy) != 0)
+    if (size == 0 || size != tacit_phased_agent_size(config) ||
+        memcmp(&agent->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     struct round_agent const round = round_of(agent);
     bool const is_possible = round_agent_is_possible(&round, config->budget_nano) &&

@@ -107,20 +107,12 @@ size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
            words * sizeof(uint64_t);
 }
 
-/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
-static void copy_config(struct tacit_phased_hub_config *copy,
-                        const struct tacit_phased_hub_config *config)
+static struct tacit_phased_hub_config kept_config(const struct tacit_phased_hub_config *config)
 {
-    TACIT_ASSERT(copy != config);
-    copy->run_id = config->run_id;
-    tacit_phases_copy(&copy->schedule, &config->schedule);
-    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
-    copy->quorum = config->quorum;
-    copy->round_timeout_us = config->round_timeout_us;
-    copy->answers_all = config->answers_all;
-    copy->has_grants = config->has_grants;
-    memcpy(copy->domain, config->domain, sizeof copy->domain);
-    copy->has_helper = config->has_helper;
+    struct tacit_phased_hub_config kept = *config;
+    TACIT_ASSERT(config_is_valid(config));
+    kept.schedule = tacit_phases_kept(&config->schedule);
+    return kept;
 }
 
 enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
@@ -130,7 +122,7 @@ enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
     if (size == 0)
         return TACIT_INVALID;
     memset(hub, 0, size);
-    copy_config(&hub->config, config);
+    hub->config = kept_config(config);
     hub->judge_words = tacit_phased_judge_size(&config->schedule) / sizeof(uint64_t);
     hub->desk.deadline_us = TACIT_NEVER;
     return tacit_phased_judge_init(judge_of(hub), &config->schedule);
@@ -485,11 +477,9 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
     struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
     if (size == 0 || size != tacit_phased_hub_size(config))
         return TACIT_MALFORMED;
-    struct tacit_phased_hub_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
+    struct tacit_phased_hub_config const kept = kept_config(config);
     size_t const judge_size = tacit_phased_judge_size(&config->schedule);
-    if (memcmp(&hub->config, &copy, sizeof copy) != 0 ||
+    if (memcmp(&hub->config, &kept, sizeof kept) != 0 ||
         hub->judge_words != judge_size / sizeof(uint64_t) ||
         tacit_phased_judge_check(judge_of(hub), judge_size, &config->schedule) != TACIT_OK)
         return TACIT_MALFORMED;

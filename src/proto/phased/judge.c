@@ -326,7 +326,7 @@ enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
     if (size == 0)
         return TACIT_INVALID;
     memset(judge, 0, size);
-    tacit_phases_copy(&judge->schedule, schedule);
+    judge->schedule = tacit_phases_kept(schedule);
     judge->rung_count = tacit_phases_climb(schedule, NULL);
     (void)tacit_phases_climb(schedule, rungs_of(judge));
     judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
@@ -931,12 +931,10 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
     struct tacit_phased_judge *const judge = writable(state);
     if (size == 0 || size != tacit_phased_judge_size(schedule))
         return TACIT_MALFORMED;
-    struct tacit_phases copy;
-    memset(&copy, 0, sizeof copy);
-    tacit_phases_copy(&copy, schedule);
+    struct tacit_phases const kept = tacit_phases_kept(schedule);
     uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
     uint32_t const rung_count = tacit_phases_climb(schedule, rungs);
-    if (memcmp(&judge->schedule, &copy, sizeof copy) != 0 || judge->rung_count != rung_count ||
+    if (memcmp(&judge->schedule, &kept, sizeof kept) != 0 || judge->rung_count != rung_count ||
         memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;
     bool const is_possible =

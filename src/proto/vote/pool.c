@@ -59,21 +59,6 @@ size_t tacit_vote_pool_size(const struct tacit_vote_pool_config *config)
            (TACIT_BITS_WORDS(config->arm_count) + config->arm_count) * sizeof(uint64_t);
 }
 
-/* Member by member: the gaps keep their bytes. */
-static void copy_config(struct tacit_vote_pool_config *copy,
-                        const struct tacit_vote_pool_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    copy->run_id = config->run_id;
-    copy->player_count = config->player_count;
-    copy->arm_count = config->arm_count;
-    copy->accuracy = config->accuracy;
-    copy->failure = config->failure;
-    copy->epsilon = config->epsilon;
-    copy->block = config->block;
-    copy->growth = config->growth;
-}
-
 /* ---- Looks ---- */
 
 /* Smallest number of releases whose radius is at most `width`: it falls with their number. */
@@ -177,7 +162,7 @@ enum tacit_status tacit_vote_pool_init(struct tacit_vote_pool *pool,
     if (size == 0)
         return TACIT_INVALID;
     memset(pool, 0, size);
-    copy_config(&pool->config, config);
+    pool->config = *config;
     tacit_bits_fill(active_of(pool), config->arm_count);
     pool->active_count = config->arm_count;
     pool->next_look =
@@ -192,16 +177,13 @@ enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size
     size_t const wanted = tacit_vote_pool_size(config);
     if (wanted == 0 || size != wanted)
         return TACIT_MALFORMED;
-    struct tacit_vote_pool_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    if (memcmp(&copy, &pool->config, sizeof copy) != 0)
+    if (memcmp(&pool->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     struct tacit_vote_pool *const read = (struct tacit_vote_pool *)(uintptr_t)pool;
     if (has_spare_bits(read, active_of(read)))
         return TACIT_MALFORMED;
     uint64_t looks = 0;
-    struct tacit_vote_pool ladder = {.config = copy};
+    struct tacit_vote_pool ladder = {.config = *config};
     ladder.next_look =
         releases_until(config->block, config->epsilon, first_level(config), FIRST_RADIUS);
     for (; ladder.next_look <= pool->release_count && looks < pool->look_count; looks++)

@@ -115,23 +115,6 @@ size_t tacit_vote_private_size(const struct tacit_vote_private_config *config)
            (2 * TACIT_BITS_WORDS(arms) + (4 + TACIT_BOUNDS_RELEASES_MAX) * arms) * sizeof(uint64_t);
 }
 
-/* Member by member: the gaps keep their bytes (tacit_mechanism_copy). */
-static void copy_config(struct tacit_vote_private_config *copy,
-                        const struct tacit_vote_private_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    copy->run_id = config->run_id;
-    copy->player_id = config->player_id;
-    copy->player_count = config->player_count;
-    copy->arm_count = config->arm_count;
-    copy->accuracy = config->accuracy;
-    copy->failure = config->failure;
-    copy->growth = config->growth;
-    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
-    copy->budget_nano = config->budget_nano;
-    copy->tick_us = config->tick_us;
-}
-
 /* What a reward in it costs; bounds are for the epsilon that is really used. */
 static double epsilon_of(const struct tacit_vote_private *player)
 {
@@ -479,7 +462,7 @@ enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
     if (size == 0)
         return TACIT_INVALID;
     memset(player, 0, size);
-    copy_config(&player->config, config);
+    player->config = *config;
     player->ledger = tacit_ledger_init(config->budget_nano);
     player->vote_us = TACIT_NEVER;
     player->retry_us = TACIT_NEVER;
@@ -507,10 +490,7 @@ enum tacit_status tacit_vote_private_check(const struct tacit_vote_private *play
     size_t const wanted = tacit_vote_private_size(config);
     if (wanted == 0 || size != wanted)
         return TACIT_MALFORMED;
-    struct tacit_vote_private_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    if (memcmp(&copy, &player->config, sizeof copy) != 0)
+    if (memcmp(&player->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     return is_possible((struct tacit_vote_private *)(uintptr_t)player) ? TACIT_OK : TACIT_MALFORMED;
 }

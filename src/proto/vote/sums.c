@@ -103,21 +103,6 @@ size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config)
            (2 * TACIT_BITS_WORDS(arms) + 5 * arms) * sizeof(uint64_t);
 }
 
-/* Member by member: the gaps keep their bytes (tacit_mechanism_copy). */
-static void copy_config(struct tacit_vote_sums_config *copy,
-                        const struct tacit_vote_sums_config *config)
-{
-    TACIT_ASSERT(copy != config);
-    copy->run_id = config->run_id;
-    copy->player_id = config->player_id;
-    copy->player_count = config->player_count;
-    copy->arm_count = config->arm_count;
-    copy->block = config->block;
-    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
-    copy->budget_nano = config->budget_nano;
-    copy->tick_us = config->tick_us;
-}
-
 /* ---- Blocks ---- */
 
 static void open_block(struct tacit_vote_sums *player)
@@ -300,7 +285,7 @@ enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
     if (size == 0)
         return TACIT_INVALID;
     memset(player, 0, size);
-    copy_config(&player->config, config);
+    player->config = *config;
     player->ledger = tacit_ledger_init(config->budget_nano);
     player->send_us = TACIT_NEVER;
     player->retry_us = TACIT_NEVER;
@@ -328,10 +313,7 @@ enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, si
     size_t const wanted = tacit_vote_sums_size(config);
     if (wanted == 0 || size != wanted)
         return TACIT_MALFORMED;
-    struct tacit_vote_sums_config copy;
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    if (memcmp(&copy, &player->config, sizeof copy) != 0)
+    if (memcmp(&player->config, config, sizeof *config) != 0)
         return TACIT_MALFORMED;
     return is_possible((struct tacit_vote_sums *)(uintptr_t)player) ? TACIT_OK : TACIT_MALFORMED;
 }
