@@ -44,6 +44,15 @@ class Quick(unittest.TestCase):
         self.assertLessEqual(found, programs)
         self.assertIn("/usr/bin/tacitd", found)
 
+    def test_what_the_threat_model_says_is_tested_is_there(self):
+        rows = [line.split("|")[1:-1] for line in (SOURCE / "SECURITY.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+        self.assertGreater(len(rows), 12)
+        for who, _, _, tests in rows[1:]:
+            files = re.findall(r"`(\S+)`", tests)
+            self.assertTrue(files or "nothing" in tests, who)
+            for file in files:
+                self.assertTrue((SOURCE / file).is_file(), file)
+
     def test_executables_are_closed_and_one_that_is_not_is_found(self):
         if b"__asan_init" in (BUILD / "tacitd").read_bytes():
             self.skipTest("a sanitizer links as it needs")
