@@ -22,6 +22,10 @@ SLICE = "a slice of a site's or coordinator's file; whole files of this protocol
 OUTPUT = "an excerpt of what a long run printed"
 # By the page and how the block begins; console blocks are run by page.py, and those of the guide by tests/live/guide.py.
 REASONS = {
+    ("docs/containers.md", "make deb"): OWN_MACHINE,
+    ("docs/containers.md", "for folder in pki"): OWN_MACHINE,
+    ("docs/containers.md", "kubectl create"): OWN_MACHINE,
+    ("docs/live.md", "make deb"): OWN_MACHINE,
     ("docs/claims-file.md", "fast_runs: 3"): "a slice of a claims file",
     ("docs/claims-file.md", "        fast: {says"): "a slice of a claims file",
     ("docs/contexts.md", "protocol: glm-ucb\nrun:"): SLICE,
