@@ -204,6 +204,15 @@ static enum tacit_status check_messages(const struct live_coordinator_config *co
     return refuse(document, key, text, error);
 }
 
+static struct live_http_config observe_config(const struct tacit_config_observe *observe)
+{
+    return (struct live_http_config){.address = observe->address,
+                                     .port = observe->port,
+                                     .tls = {observe->certificate_file, observe->key_file,
+                                             observe->ca_file, observe->clients,
+                                             observe->client_count}};
+}
+
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
 struct live_agent_config daemons_agent_config(const struct tacit_config_agent *config)
@@ -237,9 +246,12 @@ struct live_agent_config daemons_agent_config(const struct tacit_config_agent *c
         .joins_runs = config->joins_runs,
         .rewards_per_unit_max = config->rewards_per_unit_max,
         .state_directory = config->state_directory,
+        .version = TACIT_VERSION,
         .bus = bus_config(&config->broker, config->site),
         .signing = signing_config(&config->broker, config->site),
         .api = {.unix_path = config->api.unix_path, .port = config->api.port},
+        .observe = observe_config(&config->observe),
+        .disk_low_mib = config->disk_low_mib,
         .caller_open_max = config->caller_open_max,
         .caller_calls_per_s = config->caller_calls_per_s};
 }
@@ -352,6 +364,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .protocol = family->hub,
         .hub = hub_config(config),
         .state_directory = config->state_directory,
+        .version = TACIT_VERSION,
         .begins_term = given->begins_term,
         .ends_run = given->ends_run,
         .lost_run = given->lost_run,
@@ -360,6 +373,8 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .signing = signing_config(&config->broker, LIVE_COORDINATOR),
         .status = {.unix_path = config->status.unix_path, .port = config->status.port},
+        .observe = observe_config(&config->observe),
+        .disk_low_mib = config->disk_low_mib,
         .waiting_after_s = config->waiting_after_s};
     struct tacit_network *network;
     enum tacit_status status =

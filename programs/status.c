@@ -206,8 +206,12 @@ static int print_status(const struct asked *asked, const json_t *status)
     json_t *cause;
     print_head(asked, status, causes);
     (asked->is_coordinator ? print_coordinator : print_agent)(status);
-    json_array_foreach(causes, i, cause)(void)
-        printf("cause: %s\n  do: %s\n", text_of(cause, "what"), text_of(cause, "do"));
+    json_array_foreach(causes, i, cause)
+    {
+        (void)printf("cause: %s\n  do: %s\n", text_of(cause, "what"), text_of(cause, "do"));
+        if (*text_of(cause, "command") != '\0')
+            (void)printf("  command: %s\n", text_of(cause, "command"));
+    }
     return code_of(text_of(status, "state"));
 }
 

@@ -19,7 +19,8 @@ ORDER = [
     {"topo", "privacy", "env", "arms"},
     {"proto"},
     {"wire"},
-    {"sim", "live", "report", "config", "data", "learn"},
+    {"report"},
+    {"sim", "live", "config", "data", "learn"},
     {"families"},
     {"study"},
     {"programs"},
@@ -28,7 +29,7 @@ ORDER = [
 INNER = {"live": [{"daemon"}, {"store", "pki"}, {"bus", "api"}, {""}]}
 LEVEL = {room: level for level, group in enumerate(ORDER) for room in group}
 # Public headers that are not named like their room.
-HEADERS = {"commit": "privacy", "doubling": "proto", "bounds": "arms", "elimination": "arms", "phases": "arms", "best_arm": "arms", "family": "families", "host": "families", "latency": "env", "metric": "base", "vector": "privacy", "vote_hub": "proto", "gaussian": "privacy",
+HEADERS = {"commit": "privacy", "dashboard": "report", "doubling": "proto", "bounds": "arms", "elimination": "arms", "phases": "arms", "best_arm": "arms", "family": "families", "host": "families", "latency": "env", "metric": "base", "vector": "privacy", "vote_hub": "proto", "gaussian": "privacy",
            "glm_private": "proto", "off_policy": "arms"}
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 

@@ -49,7 +49,7 @@ missing_without_dpkg() {
         command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
     done
     command -v pkg-config >/dev/null 2>&1 || return 0
-    for library in yaml-0.1 liblzma zlib libcrypto sqlite3 libmosquitto jansson lapacke; do
+    for library in yaml-0.1 liblzma zlib libcrypto libssl sqlite3 libmosquitto jansson lapacke; do
         pkg-config --exists "$library" 2>/dev/null || printf ' %s' "$library"
     done
 }

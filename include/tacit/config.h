@@ -259,6 +259,17 @@ struct tacit_config_listener {
     uint16_t port;
 };
 
+/* An address of this machine on which others may look, and nothing else. */
+struct tacit_config_observe {
+    const char *address; /* in numbers; NULL: nobody may */
+    uint16_t port;
+    const char *certificate_file; /* NULL: without TLS; then the address is a private one */
+    const char *key_file;
+    const char *ca_file;  /* of who looks, .. */
+    const char **clients; /* .. by these names */
+    uint32_t client_count;
+};
+
 /* What a site runs and allows. Paths are relative to the file. */
 struct tacit_config_agent {
     const char *federation;
@@ -275,6 +286,8 @@ struct tacit_config_agent {
     uint32_t rounds_max;
     uint64_t pulls_max;
     struct tacit_config_listener api;
+    struct tacit_config_observe observe;
+    uint32_t disk_low_mib;    /* less room where the state is asks for attention */
     uint32_t wait_s;          /* for a reward, at first */
     uint32_t deadline_s;      /* and at most */
     uint32_t missing_after_s; /* 0: a missing reward counts as nothing; else after so long as */
@@ -321,6 +334,8 @@ struct tacit_config_coordinator {
     uint32_t deadline_s;
     struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
+    struct tacit_config_observe observe;
+    uint32_t disk_low_mib;    /* as of an agent */
     uint32_t waiting_after_s; /* as of an agent */
     bool group_readable;      /* as of an agent */
     bool log_is_json;

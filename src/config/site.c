@@ -3,12 +3,14 @@
 #include "network.h"
 #include "reader.h"
 #include "tacit/wire.h"
+#include <arpa/inet.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WAITING_AFTER_S 60u
+#define DISK_LOW_MIB 64u
 #define SECONDS_MAX UINT32_C(31536000)
 #define OPEN_MAX UINT32_C(10000000)
 #define CALLS_PER_S_MAX UINT32_C(1000000)
@@ -282,6 +284,83 @@ static const char **read_names(struct config_reader *reader, const struct config
     return names;
 }
 
+/* ---- Who may look from elsewhere ---- */
+
+/* Loopback, RFC 1918, RFC 4193. */
+static bool is_private(const char *address)
+{
+    struct in6_addr six;
+    struct in_addr four;
+    if (inet_pton(AF_INET6, address, &six) == 1)
+        return (six.s6_addr[0] & 0xfe) == 0xfc || IN6_IS_ADDR_LOOPBACK(&six);
+    if (inet_pton(AF_INET, address, &four) != 1)
+        return false;
+    uint32_t const bits = ntohl(four.s_addr);
+    return bits >> 24 == 127 || bits >> 24 == 10 || bits >> 20 == (172u << 4 | 1) ||
+           bits >> 16 == (192u << 8 | 168);
+}
+
+/* "10.0.0.5:9464", "[fd00::5]:9464". False: it is neither. */
+static bool split_address(const char *text, char address[INET6_ADDRSTRLEN], uint16_t *port)
+{
+    uint8_t bytes[sizeof(struct in6_addr)];
+    bool const is_six = text[0] == '[';
+    char const *const end = is_six ? strchr(text, ']') : strrchr(text, ':');
+    char const *const begin = text + (is_six ? 1 : 0);
+    char const *const colon = end == NULL ? NULL : end + (is_six ? 1 : 0);
+    if (colon == NULL || *colon != ':' || end - begin >= INET6_ADDRSTRLEN ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon + 1) > 5)
+        return false;
+    (void)snprintf(address, INET6_ADDRSTRLEN, "%.*s", (int)(end - begin), begin);
+    unsigned long const number = strtoul(colon + 1, NULL, 10);
+    *port = (uint16_t)number;
+    return number >= 1 && number <= 65535 &&
+           inet_pton(is_six ? AF_INET6 : AF_INET, address, bytes) == 1;
+}
+
+static void read_listen(struct config_reader *reader, const struct config_node *map,
+                        struct tacit_config_observe *observe)
+{
+    char const *text = NULL;
+    config_reader_text(reader, map, "observe.listen", true, &text);
+    if (reader->status != TACIT_OK)
+        return;
+    char *const address = config_document_allocate(reader->document, INET6_ADDRSTRLEN);
+    if (address == NULL)
+        reader->status = TACIT_MEMORY;
+    else if (!split_address(text, address, &observe->port))
+        config_reader_fail(reader, config_node_member(map, "listen"), "observe.listen",
+                           "'%.80s' is no address with a port; allowed: numbers like "
+                           "10.0.0.5:9464 or [fd00::5]:9464",
+                           text);
+    observe->address = address;
+}
+
+static void read_observe(struct config_reader *reader, const struct config_node *root,
+                         struct tacit_config_observe *observe)
+{
+    static const char *const keys[] = {"listen", "certificate", "key", "ca", "clients", NULL};
+    struct config_node const *const map = config_reader_map(reader, root, "observe", false);
+    if (map == NULL)
+        return;
+    bool const has_tls =
+        config_node_member(map, "certificate") != NULL || config_node_member(map, "key") != NULL ||
+        config_node_member(map, "ca") != NULL || config_node_member(map, "clients") != NULL;
+    config_reader_keys(reader, map, "observe", keys);
+    read_listen(reader, map, observe);
+    read_path(reader, map, "observe.certificate", has_tls, &observe->certificate_file);
+    read_path(reader, map, "observe.key", has_tls, &observe->key_file);
+    read_path(reader, map, "observe.ca", has_tls, &observe->ca_file);
+    if (has_tls)
+        observe->clients = read_names(reader, map, "clients", 1, 1024, &observe->client_count);
+    if (reader->status == TACIT_OK && !has_tls && !is_private(observe->address))
+        config_reader_fail(reader, config_node_member(map, "listen"), "observe.listen",
+                           "%s is no private address; allowed without certificate, key, ca and "
+                           "clients: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, "
+                           "127.0.0.0/8, ::1",
+                           observe->address);
+}
+
 /* "section.range": the public bounds of a reward. */
 static void read_range(struct config_reader *reader, const struct config_node *map, const char *key,
                        double *lo, double *hi)
@@ -473,6 +552,8 @@ static void read_agent(struct config_reader *reader,
                                        "log",
                                        "waiting_after_s",
                                        "group_readable",
+                                       "observe",
+                                       "disk_low_mib",
                                        NULL};
     struct config_node const *const root = config_document_root(reader->document);
     agent->family = read_protocol(reader, root, families);
@@ -488,6 +569,8 @@ static void read_agent(struct config_reader *reader,
     if (agent->family != NULL)
         read_policy(reader, root, agent);
     read_listener(reader, root, "api", &agent->api);
+    read_observe(reader, root, &agent->observe);
+    config_reader_u32(reader, root, "disk_low_mib", false, 1, UINT32_MAX, &agent->disk_low_mib);
     read_decisions(reader, root, agent);
     read_missing(reader, root, agent);
     read_log(reader, root, &agent->log_is_json, &agent->log_file);
@@ -561,8 +644,9 @@ static void read_coordinator(struct config_reader *reader,
                              struct tacit_config_coordinator *coordinator)
 {
     static const char *const keys[] = {
-        "federation", "protocol", "state", "broker",          "sites",          "arms", "run",
-        "network",    "status",   "log",   "waiting_after_s", "group_readable", NULL};
+        "federation", "protocol",     "state",  "broker", "sites",           "arms",
+        "run",        "network",      "status", "log",    "waiting_after_s", "group_readable",
+        "observe",    "disk_low_mib", NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config_reader_keys(reader, root, "", keys);
     read_name(reader, root, "federation", &coordinator->federation);
@@ -581,6 +665,9 @@ static void read_coordinator(struct config_reader *reader,
     if (reader->status == TACIT_OK)
         read_network(reader, root, coordinator);
     read_listener(reader, root, "status", &coordinator->status);
+    read_observe(reader, root, &coordinator->observe);
+    config_reader_u32(reader, root, "disk_low_mib", false, 1, UINT32_MAX,
+                      &coordinator->disk_low_mib);
     read_log(reader, root, &coordinator->log_is_json, &coordinator->log_file);
     config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
                       &coordinator->waiting_after_s);
@@ -600,6 +687,7 @@ enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
         return TACIT_MEMORY;
     made->wait_s = 60;
     made->waiting_after_s = WAITING_AFTER_S;
+    made->disk_low_mib = DISK_LOW_MIB;
     made->deadline_s = 86400;
     made->remember_s = 604800;
     made->open_max = 100000;
@@ -636,6 +724,7 @@ enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator 
         return TACIT_MEMORY;
     made->run_id = 1;
     made->waiting_after_s = WAITING_AFTER_S;
+    made->disk_low_mib = DISK_LOW_MIB;
     made->hi = 1;
     made->deadline_s = 600;
     enum tacit_status status = config_document_read(&made->document, path, error);

@@ -55,6 +55,7 @@ static void reload(void *context)
 {
     struct agent *const agent = context;
     live_member_reload(&agent->member);
+    live_observe_reload(&agent->observe);
 }
 
 /* ---- Start and end --------------------------------------------------------------------------- */
@@ -84,6 +85,9 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
         status = live_http_open(&daemon->http, daemon->loop, &config->api, live_api_handle,
                                 agent->api, error);
     if (status == TACIT_OK)
+        status = live_observe_open(&agent->observe, daemon->loop, &config->observe, live_api_show,
+                                   agent->api, error);
+    if (status == TACIT_OK)
         status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
     if (status == TACIT_OK)
         status = live_control_open(&agent->control, daemon, config->state_directory, agent_on_word,
@@ -94,6 +98,7 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
 static void close_all(struct agent *agent)
 {
     agent->daemon.release = NULL;
+    live_observe_close(&agent->observe);
     if (agent->api != NULL)
         live_api_free(agent->api);
     live_control_close(agent->control);
@@ -107,6 +112,7 @@ static void close_all(struct agent *agent)
     live_runs_close(&agent->runs.all);
     live_member_close(&agent->member);
     agent_close_chain(agent);
+    live_history_close(&agent->history);
     live_site_free(agent->site);
 }
 

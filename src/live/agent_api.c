@@ -12,6 +12,7 @@
 #include "agent_times.h"
 #include "agent_units.h"
 #include "api/numbers.h"
+#include "board.h"
 #include "daemon/entropy.h"
 #include "show.h"
 #include "tacit/privacy.h"
@@ -191,6 +192,7 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
     struct live_decisions_view const *const decisions = &waiting.decisions;
     uint64_t const remembered =
         live_store_remembered_count(agent->daemon.store) + live_decisions_closed(agent->decisions);
+    bool const has_budget = agent->config->site.budget > 0;
     struct live_number const all[] = {
         {"connected", "tacit_agent_connected", "Is there a connection to the broker?", LIVE_FLAG,
          live_bus_is_connected(agent->daemon.bus)},
@@ -216,11 +218,18 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
          (double)decisions->missed_count},
         {"wait_s", "tacit_agent_wait_seconds", "How long a decision waits for its reward.",
          LIVE_REAL, (double)decisions->wait.wait_ms / 1e3},
-        {NULL, "tacit_agent_spent_nano_epsilon",
-         "Loss of a reward so far, in billionths of epsilon.", LIVE_WHOLE,
-         (double)agent->spent_nano},
+        {NULL, "tacit_agent_waits_for",
+         "0: nothing, 1: the command, 2: a grant, 3: decisions, 4: rewards, 5: others.", LIVE_WHOLE,
+         (double)waiting.what},
+        {NULL, "tacit_agent_still_seconds", "How long nothing has moved that this site could see.",
+         LIVE_REAL, (double)waiting.still_ms / 1e3},
+        {"budget_epsilon", "tacit_agent_budget_epsilon", "Most that a reward may lose.",
+         has_budget ? LIVE_REAL : LIVE_ABSENT, agent->config->site.budget},
+        {"spent_epsilon", "tacit_agent_spent_epsilon", "Loss of a reward so far.",
+         has_budget ? LIVE_REAL : LIVE_ABSENT, (double)agent->spent_nano / (double)TACIT_NANO},
         {"release_epoch", NULL, NULL, LIVE_WHOLE, (double)view->release_number},
-        {"missed_share", NULL, NULL, LIVE_REAL, waiting.missed_share},
+        {"missed_share", "tacit_agent_late_share",
+         "Part of the rewards due that came too late, or not.", LIVE_REAL, waiting.missed_share},
         {"radius", NULL, NULL, LIVE_REAL, waiting.radius},
         {"confidence", NULL, NULL, view->confidence > 0 ? LIVE_REAL : LIVE_ABSENT,
          view->confidence},
@@ -412,6 +421,31 @@ static void add_run(const struct agent *agent, json_t *status)
     live_show_entry(agent->letters.term, &agent->chain.head, status);
 }
 
+/* The answer first, as far as this site knows one. */
+static json_t *headline(struct agent *agent, const struct live_site_view *view)
+{
+    uint32_t const arms = agent->config->site.arm_count;
+    char const *const *const names = agent->config->site.arm_names;
+    struct live_fallback const fallback = agent_fallback(agent);
+    struct live_buffer out = {0};
+    if (agent->site == NULL)
+        live_buffer_format(&out, "%s", phase(agent, view));
+    else if (view->is_decided)
+        live_buffer_format(&out, "%.900s wins", names[tacit_bits_next(view->active, arms, 0)]);
+    else if (fallback.count > 0 && view->release_number > 0 && view->model == NULL)
+        live_buffer_format(&out, "%.900s leads, by what this site knows",
+                           names[fallback.ranking[0]]);
+    else
+        live_buffer_add(&out, "no arm leads yet");
+    if (agent->site != NULL && view->active != NULL)
+        live_buffer_format(&out, "; %" PRIu32 " of %" PRIu32 " arms %s out",
+                           arms - view->active_count, arms,
+                           arms - view->active_count == 1 ? "is" : "are");
+    json_t *const made = out.failed ? json_null() : json_stringn(out.bytes, out.size);
+    live_buffer_free(&out);
+    return made;
+}
+
 static json_t *status(void *context)
 {
     struct agent *const agent = context;
@@ -429,6 +463,7 @@ static json_t *status(void *context)
     if (agent->site != NULL)
         add_run(agent, made);
     add_waiting(agent, &view, made);
+    (void)json_object_set_new(made, "headline", headline(agent, &view));
     if (view.model != NULL)
         (void)json_object_set_new(made, "model", live_show_model(view.model));
     add_peers(agent, &view, made);
@@ -440,6 +475,33 @@ static json_t *status(void *context)
     agent_runs_add(agent, made);
     agent_add_causes(agent, &view, made);
     return made;
+}
+
+static void page(void *context, struct live_buffer *text)
+{
+    struct agent *const agent = context;
+    struct live_site_config const *const site = &agent->config->site;
+    json_t *const tree = status(agent);
+    json_t *const known = agent_result(agent);
+    struct live_buffer privacy = {0};
+    char role[80];
+    (void)snprintf(role, sizeof role, "site %.64s", site->site);
+    agent_statement(agent, &privacy);
+    live_buffer_add_bytes(&privacy, "", 1);
+    struct live_board const board = {.status = tree,
+                                     .arms = json_object_get(known, "arms"),
+                                     .role = role,
+                                     .protocol = agent->config->protocol->word,
+                                     .version = agent->config->version,
+                                     .arm_names = site->arm_names,
+                                     .history = &agent->history,
+                                     .lo = site->lo,
+                                     .hi = site->hi,
+                                     .statement = privacy.failed ? NULL : privacy.bytes};
+    live_board_write(&board, text);
+    live_buffer_free(&privacy);
+    json_decref(known);
+    json_decref(tree);
 }
 
 static bool runs(void *context, struct live_buffer *text)
@@ -477,7 +539,9 @@ static void metrics(void *context, struct live_buffer *text)
     arm_columns(&view, columns);
     live_numbers_write(&state, 1, text);
     live_numbers_write(numbers, numbers_of(agent, &view, numbers), text);
-    live_columns_write(columns, ARM_COLUMNS, "arm", NULL, agent->config->site.arm_count, text);
+    live_show_machine(agent->config->state_directory, agent->config->disk_low_mib, text);
+    live_columns_write(columns, ARM_COLUMNS, "arm", agent->config->site.arm_names,
+                       agent->config->site.arm_count, text);
 }
 
 static json_t *health(void *context, bool *is_healthy)
@@ -507,6 +571,7 @@ struct live_api_agent agent_api(struct agent *agent)
                                    .runs = runs,
                                    .statement = statement,
                                    .metrics = metrics,
+                                   .page = page,
                                    .clipped = clipped,
                                    .health = health};
 }

@@ -14,6 +14,8 @@
 #include "daemon.h"
 #include "daemon/command.h"
 #include "daemon/state_clock.h"
+#include "history.h"
+#include "observe.h"
 #include "runs.h"
 #include "member.h"
 
@@ -59,6 +61,7 @@ struct agent {
     struct live_decisions *decisions;
     struct live_api *api;
     struct live_control *control; /* NULL until the start is done */
+    struct live_observe observe;
     struct live_timer *core_timer;
     struct live_timer *expiry_timer;
     struct live_site *site; /* NULL before it has joined a run */
@@ -96,9 +99,10 @@ struct agent {
     struct agent_chain chain;
     struct agent_task task;
     struct agent_runs runs;
-    uint64_t spent_nano;  /* the most that a reward has lost in any run (agent_ledger.c) */
-    uint64_t unit_most;   /* the most rewards of one unit that entered anything */
-    uint8_t unit_key[32]; /* of the digests of units (agent_units.c) */
+    struct live_history history; /* where the site knows means or intervals of arms */
+    uint64_t spent_nano;         /* the most that a reward has lost in any run (agent_ledger.c) */
+    uint64_t unit_most;          /* the most rewards of one unit that entered anything */
+    uint8_t unit_key[32];        /* of the digests of units (agent_units.c) */
     bool has_unit_key;
 };
 #endif

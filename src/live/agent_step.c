@@ -280,6 +280,25 @@ static bool check_seal(void *context, const char *site, const uint8_t digest[32]
     return is_good;
 }
 
+/* What this site may show of the arms has become more: for its page. */
+static void note_round(struct agent *agent, const struct live_site_view *view)
+{
+    struct live_site_config const *const site = &agent->config->site;
+    double parts[LIVE_HISTORY_ARMS];
+    bool const has_means = view->estimates != NULL && site->arm_count <= LIVE_HISTORY_ARMS;
+    bool const has_intervals = view->confidence > 0;
+    if (!has_means && !has_intervals)
+        return;
+    for (uint32_t arm = 0; has_means && arm < site->arm_count; arm++)
+        parts[arm] = (view->estimates[arm] - site->lo) / (site->hi - site->lo);
+    double const *const values[3] = {has_means ? parts : NULL, has_intervals ? view->lowers : NULL,
+                                     has_intervals ? view->uppers : NULL};
+    live_history_open(&agent->history, agent->config->state_directory,
+                      live_site_agreement(agent->site)->run, site->arm_count);
+    live_history_add(&agent->history, view->epoch, view->round_pulls, view->radius, view->active,
+                     values);
+}
+
 static enum tacit_status step(struct agent *agent, struct live_site_event event,
                               struct live_decision_request *choice)
 {
@@ -327,6 +346,8 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     if (after.active_count < before.active_count || after.is_decided != before.is_decided)
         agent_keep_arms_since(agent);
     note_end(agent, &before, &after);
+    if (after.epoch > before.epoch)
+        note_round(agent, &after);
     return status;
 }
 

@@ -18,6 +18,7 @@ enum live_state {
 
 enum live_cause {
     LIVE_CAUSE_CONNECTING,
+    LIVE_CAUSE_DISK, /* hardly any room is left where the state is */
     LIVE_CAUSE_DISCONNECTED,
     LIVE_CAUSE_REFUSED,     /* the run that is announced */
     LIVE_CAUSE_HALTED,      /* this site */
@@ -54,11 +55,17 @@ enum live_cause {
 struct live_causes {
     enum live_state state; /* the worst of the causes */
     uint32_t worst_count;  /* that need attention: they come first */
-    json_t *list;          /* of {"cause", "state", "who", "what", "do"}; NULL: no memory */
+    json_t *list;     /* of {"cause", "state", "who", "what", "do", "command"}; NULL: no memory */
+    const char *self; /* site, or "coordinator" */
+    const char *directory; /* of its state */
 };
 
 /* No causes; the list is the caller's to give away or to json_decref. */
-struct live_causes live_causes_begin(void);
+struct live_causes live_causes_begin(const char *self, const char *directory);
+/* Is less room left on the disk of the state than the file allows? */
+void live_causes_add_disk(struct live_causes *causes, uint32_t disk_low_mib);
+/* Bytes that are free there; UINT64_MAX: it cannot be found out. */
+uint64_t live_disk_free(const char *directory);
 /* what: in words. who: names, which it takes over; NULL: nobody in particular. */
 void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *who,
                      const char *what);

@@ -13,6 +13,7 @@
 #include "coordinator_recover.h"
 #include "hub_chain.h"
 #include "member.h"
+#include "observe.h"
 #include "status_page.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,8 @@ struct coordinator {
     uint64_t *terms;  /* by site: of its last word that was signed; 0: none yet */
     uint64_t accepted_count;
     struct live_runs runs;
+    struct live_history history;
+    struct live_observe observe;
     struct live_letters letters;
     struct live_member member;
     struct live_control *control; /* NULL until the start is done */
@@ -213,7 +216,13 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .speaks = coordinator->speaks,
         .terms = coordinator->terms,
         .strangers = &coordinator->strangers,
-        .entry = &coordinator->chain.head};
+        .entry = &coordinator->chain.head,
+        .history = &coordinator->history,
+        .protocol = coordinator->config->protocol->word,
+        .program = coordinator->config->version,
+        .directory = coordinator->config->state_directory,
+        .disk_low_mib = coordinator->config->disk_low_mib,
+        .is_noised = coordinator->config->protocol->epsilon_nano != NULL};
 }
 
 /* The run is over: what it came to is written down, in the batch of this round. */
@@ -226,6 +235,17 @@ static void end_run(struct coordinator *coordinator)
     live_runs_end(&coordinator->runs, &coordinator->daemon, text.bytes,
                   text.failed ? 0 : text.size);
     live_buffer_free(&text);
+}
+
+/* What a round that was closed has released. */
+static void note_round(struct coordinator *coordinator, const struct live_hub_view *view)
+{
+    struct live_hub_intervals const *const known = view->intervals;
+    double const *const values[3] = {view->means, known == NULL ? NULL : known->lowers,
+                                     known == NULL ? NULL : known->uppers};
+    if (view->judges && view->means != NULL)
+        live_history_add(&coordinator->history, view->round_count, view->pulls, view->radius,
+                         view->active, values);
 }
 
 static void note_end(struct coordinator *coordinator, const struct live_hub_view *view,
@@ -268,6 +288,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
+    note_round(coordinator, &view);
     if (is_letter && !was_flagged && is_flagged(&view, event.from))
         say_flagged(coordinator, event.from);
     if (forker_count(coordinator, &view) > forkers_before)
@@ -656,6 +677,7 @@ static void reload(void *context)
 {
     struct coordinator *const coordinator = context;
     live_member_reload(&coordinator->member);
+    live_observe_reload(&coordinator->observe);
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
@@ -850,6 +872,9 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     enum tacit_status status = live_http_open(&daemon->http, daemon->loop, &config->status,
                                               on_request, coordinator, error);
     if (status == TACIT_OK)
+        status = live_observe_open(&coordinator->observe, daemon->loop, &config->observe,
+                                   on_request, coordinator, error);
+    if (status == TACIT_OK)
         status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
     if (status == TACIT_OK)
         status = live_control_open(&coordinator->control, daemon, config->state_directory, on_word,
@@ -916,8 +941,13 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         status = write_term(&coordinator);
     else if (status == TACIT_OK && config->ends_run)
         status = write_end(&coordinator);
-    if (runs)
+    if (runs) {
+        uint8_t run[TACIT_WIRE_RUN_BYTES];
+        live_hub_run(&coordinator.run, run);
+        live_history_open(&coordinator.history, config->state_directory, run,
+                          config->hub.arm_count);
         status = connect_all(&coordinator, error);
+    }
     if (runs && status == TACIT_OK) {
         (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
         coordinator.started_us = live_now_us();
@@ -930,6 +960,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
             *error = coordinator.chain.why;
     }
     coordinator.daemon.release = NULL;
+    live_observe_close(&coordinator.observe);
     live_control_close(coordinator.control);
     live_daemon_close(&coordinator.daemon);
     live_hub_free(coordinator.hub);
@@ -941,6 +972,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     free(coordinator.speaks);
     free(coordinator.by_name);
     live_runs_close(&coordinator.runs);
+    live_history_close(&coordinator.history);
     return status;
 }
 

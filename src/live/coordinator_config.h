@@ -10,6 +10,7 @@ struct live_coordinator_config {
     const struct live_hub_ops *protocol;
     struct live_hub_config hub; /* the run: what the protocol sees of the file */
     const char *state_directory;
+    const char *version; /* of the program, for pages */
     bool begins_term; /* the operator's word that what was granted may be forgotten: writes the new
                          term down, and runs nothing */
     bool
@@ -21,6 +22,8 @@ struct live_coordinator_config {
     struct live_bus_config bus;
     struct live_signing_config signing;
     struct live_http_config status;
-    uint32_t waiting_after_s; /* what does not move for so long is said in the status */
+    struct live_http_config observe; /* address NULL: nobody outside looks */
+    uint32_t waiting_after_s;        /* what does not move for so long is said in the status */
+    uint32_t disk_low_mib;           /* less room where the state is asks for attention */
 };
 #endif

@@ -74,7 +74,8 @@ struct live_hub_view {
     bool is_overdue; /* the deadline is over, but the quorum is not there */
     uint32_t epoch;
     uint32_t round_count;
-    uint64_t pulls; /* of each active arm, as ordered; 0: none were */
+    uint32_t rounds_max; /* the run has no more; 0: no such limit */
+    uint64_t pulls;      /* of each active arm, as ordered; 0: none were */
     const uint64_t *active;
     uint32_t active_count;
     uint32_t report_count; /* received of the present round */

@@ -203,7 +203,7 @@ static void add_site(const struct live_status *status, uint32_t site, struct liv
 
 struct live_causes live_hub_causes(const struct live_status *status)
 {
-    struct live_causes causes = live_causes_begin();
+    struct live_causes causes = live_causes_begin("coordinator", status->directory);
     live_causes_add_broker(&causes, &status->broker);
     for (uint32_t site = 0; site < status->config->site_count; site++)
         add_site(status, site, &causes);
@@ -211,6 +211,7 @@ struct live_causes live_hub_causes(const struct live_status *status)
     add_forkers(status, &causes);
     add_refusing(status, &causes);
     add_waits(status, &causes);
+    live_causes_add_disk(&causes, status->disk_low_mib);
     return causes;
 }
 

@@ -4,6 +4,7 @@
 #include "bus/bus.h"
 #include "causes.h"
 #include "chain.h"
+#include "history.h"
 #include "hub.h"
 #include "sender.h"
 
@@ -26,5 +27,11 @@ struct live_status {
     const uint64_t *terms;               /* by site: in which it is; 0: not heard yet */
     const struct live_sender *strangers; /* all other names together */
     const struct live_entry *entry;      /* the newest of the chain */
+    const struct live_history *history;
+    const char *protocol;
+    const char *program;   /* its version */
+    const char *directory; /* of the state */
+    uint32_t disk_low_mib;
+    bool is_noised; /* what the sites send */
 };
 #endif

@@ -1,7 +1,9 @@
 #include "show.h"
+#include "api/numbers.h"
 #include "tacit/linalg.h"
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 #define SHOWN_BYTES_MAX 32u
 
@@ -45,6 +47,21 @@ void live_show_causes(const struct live_causes *causes, const struct live_bus_tr
     (void)json_object_set_new(status, "causes", causes->list);
     (void)json_object_set_new(status, "disconnected",
                               is_lost ? json_string(broker->reason) : json_null());
+}
+
+void live_show_machine(const char *directory, uint32_t disk_low_mib, struct live_buffer *out)
+{
+    struct timespec now;
+    uint64_t const bytes = live_disk_free(directory);
+    bool const is_timed = clock_gettime(CLOCK_REALTIME, &now) == 0;
+    struct live_number const numbers[] = {
+        {NULL, "tacit_clock_seconds", "What this machine's clock shows, since 1970.",
+         is_timed ? LIVE_REAL : LIVE_ABSENT, (double)now.tv_sec + (double)now.tv_nsec / 1e9},
+        {NULL, "tacit_disk_free_bytes", "Room that is left where the state is.",
+         bytes == UINT64_MAX ? LIVE_ABSENT : LIVE_WHOLE, (double)bytes},
+        {NULL, "tacit_disk_low_bytes", "Below it the status asks for attention.", LIVE_WHOLE,
+         (double)disk_low_mib * 1048576}};
+    live_numbers_write(numbers, sizeof numbers / sizeof numbers[0], out);
 }
 
 json_t *live_show_names(const char *const *names, uint32_t count, const uint64_t *set)

@@ -2,6 +2,7 @@
  * refused, how the daemon is, a model. As members of a status. */
 #ifndef TACIT_LIVE_SHOW_H
 #define TACIT_LIVE_SHOW_H
+#include "api/api_json.h"
 #include "causes.h"
 #include "chain.h"
 #include "sender.h"
@@ -19,6 +20,10 @@ void live_show_offender(const char *name, const struct live_sender *sender, json
 /* "state", "causes", "disconnected". Gives the list of causes away. */
 void live_show_causes(const struct live_causes *causes, const struct live_bus_trouble *broker,
                       json_t *status);
+
+/* Metrics of the machine, under the same names for both daemons: its clock, and the disk of the
+ * state. */
+void live_show_machine(const char *directory, uint32_t disk_low_mib, struct live_buffer *out);
 
 /* Names of those in the set; NULL: none. */
 json_t *live_show_names(const char *const *names, uint32_t count, const uint64_t *set);

@@ -1,13 +1,14 @@
-/* The coordinator's status: for machines and for people. Shows what the network has seen anyway. */
+/* The coordinator's status: for machines and for people. Shows what the network has seen anyway.
+ * The page itself: board.c. */
 #include "status_page.h"
 #include "api/api_json.h"
 #include "api/numbers.h"
 #include "control.h"
 #include "hub_causes.h"
+#include "board.h"
 #include "show.h"
-#include "tacit/linalg.h"
+#include "tacit/dashboard.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ static uint32_t add_others(const struct live_status *status, bool are_worse,
 
 /* What may be said at any time, by intervals that hold at all times, as a text. False: nothing yet.
  */
-static bool say_answer(const struct live_status *status, struct live_buffer *out)
+static bool say_known(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_intervals const *const known = status->hub->intervals;
     struct live_buffer others = {0};
@@ -89,8 +90,74 @@ static bool say_answer(const struct live_status *status, struct live_buffer *out
         live_buffer_add_bytes(out, others.bytes, others.size);
     }
     live_buffer_free(&others);
+    return true;
+}
+
+static bool say_answer(const struct live_status *status, struct live_buffer *out)
+{
+    bool const is_known = say_known(status, out);
     live_buffer_add_bytes(out, "", 1);
-    return !out->failed;
+    return is_known && !out->failed;
+}
+
+/* By the means that were released; UINT32_MAX: there are none yet. */
+static uint32_t leader_of(const struct live_hub_view *hub, uint32_t arm_count)
+{
+    uint32_t best = UINT32_MAX;
+    bool const is_early = hub->means == NULL || (hub->judges && hub->round_count == 0);
+    for (uint32_t arm = 0; !is_early && arm < arm_count; arm++)
+        if ((hub->active == NULL || tacit_bits_has(hub->active, arm)) &&
+            (best == UINT32_MAX || hub->means[arm] > hub->means[best]))
+            best = arm;
+    return best;
+}
+
+static const char *winner(const struct live_status *status);
+
+/* Of a run that is not over: who leads, if anybody is known to. */
+static void say_leader(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_hub_view const *const hub = status->hub;
+    uint32_t const leader = leader_of(hub, status->config->arm_count);
+    if (say_known(status, out))
+        return;
+    if (leader != UINT32_MAX)
+        live_buffer_format(out, "%.900s leads", status->config->arm_names[leader]);
+    else if (!hub->judges && hub->model == NULL && hub->votes == NULL)
+        live_buffer_add(out, "each site judges for itself");
+    else
+        live_buffer_add(out, "no arm leads yet");
+}
+
+/* The answer first, in a sentence: "insulin leads; 2 of 5 arms are out; about 9 rounds to go". */
+static json_t *headline(const struct live_status *status)
+{
+    struct live_hub_view const *const hub = status->hub;
+    uint32_t const arms = status->config->arm_count;
+    struct live_buffer out = {0};
+    uint64_t const horizon = hub->horizon > 0 ? hub->horizon : status->config->horizon;
+    uint32_t left = live_history_rounds_left(status->history, horizon);
+    if (hub->rounds_max > 0 && (left == 0 || left > hub->rounds_max - hub->round_count))
+        left = hub->rounds_max - hub->round_count;
+    if (winner(status) != NULL)
+        live_buffer_format(&out, "%.900s wins%s", winner(status),
+                           hub->judges && hub->active_count > 1
+                               ? ", by its mean: not all others are told from it"
+                               : "");
+    else if (hub->is_finished)
+        live_buffer_add(&out, "the run is over");
+    else
+        say_leader(status, &out);
+    if ((hub->judges || hub->votes != NULL) && hub->active != NULL && hub->model == NULL)
+        live_buffer_format(&out, "; %" PRIu32 " of %" PRIu32 " arms %s out",
+                           arms - hub->active_count, arms,
+                           arms - hub->active_count == 1 ? "is" : "are");
+    if (!hub->is_finished && left > 0)
+        live_buffer_format(&out, "; about %" PRIu32 " %s to go", left,
+                           left == 1 ? "round" : "rounds");
+    json_t *const made = out.failed ? json_null() : json_stringn(out.bytes, out.size);
+    live_buffer_free(&out);
+    return made;
 }
 
 /* ---- What is known of it, as numbers --------------------------------------------------------- */
@@ -113,10 +180,13 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
         {"pulls", NULL, NULL, judged, (double)hub->pulls},
         {"active_arms", "tacit_hub_active_arms", "Arms that are in.", judged, hub->active_count},
         {"reports", NULL, NULL, judged, hub->is_finished ? 0 : hub->report_count},
+        {"still_s", "tacit_hub_still_seconds", "How long nothing has moved that the sites say.",
+         LIVE_WHOLE, (double)((status->now_us - status->still_us) / US_PER_S)},
         {"missing", "tacit_hub_reports_missing", "Reports that this round waits for.", judged,
          hub->missing_count},
         {"covered", NULL, NULL, judged, hub->covered_count},
-        {"quorum", NULL, NULL, judged, hub->takes_changes ? hub->quorum : status->config->quorum},
+        {"quorum", "tacit_hub_quorum", "Reports that suffice once the deadline is over.", judged,
+         hub->takes_changes ? hub->quorum : status->config->quorum},
         {"radius", NULL, NULL, hub->judges ? LIVE_REAL : LIVE_ABSENT, hub->radius},
         {"votes_needed", NULL, NULL, hub->votes != NULL ? LIVE_WHOLE : LIVE_ABSENT,
          hub->votes_needed},
@@ -138,15 +208,27 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
     return sizeof all / sizeof all[0];
 }
 
-#define SITE_COLUMNS 2u
+#define SITE_COLUMNS 4u
 
-static void site_columns(const struct live_hub_view *hub, struct live_column columns[SITE_COLUMNS])
+/* What only metrics have as numbers. */
+struct site_state {
+    uint64_t *heard_s; /* A */
+    uint64_t *missing; /* a set */
+};
+
+static void site_columns(const struct live_hub_view *hub, const struct site_state *state,
+                         struct live_column columns[SITE_COLUMNS])
 {
-    columns[0] =
-        (struct live_column){"last_report_epoch", "tacit_hub_site_report_epoch",
-                             "Epoch that was heard of last from a site.", LIVE_U32S, hub->seen};
-    columns[1] = (struct live_column){"pulls", "tacit_hub_site_pulls",
-                                      "Pulls that a site has told.", LIVE_U64S, hub->pulls_told};
+    struct live_column const all[SITE_COLUMNS] = {
+        {"last_report_epoch", "tacit_hub_site_report_epoch",
+         "Epoch that was heard of last from a site.", LIVE_U32S, hub->seen},
+        {"pulls", "tacit_hub_site_pulls", "Pulls that a site has told.", LIVE_U64S,
+         hub->pulls_told},
+        {NULL, "tacit_hub_site_heard_seconds", "How long ago a site was heard; or since the start.",
+         LIVE_U64S, state == NULL ? NULL : state->heard_s},
+        {NULL, "tacit_hub_site_missing", "Does the round wait for this site?", LIVE_BITS,
+         state == NULL ? NULL : state->missing}};
+    memcpy(columns, all, sizeof all);
 }
 
 #define ARM_COLUMNS 8u
@@ -156,7 +238,7 @@ static void arm_columns(const struct live_hub_view *hub, struct live_column colu
 {
     struct live_hub_intervals const *const known = hub->intervals;
     struct live_column const all[ARM_COLUMNS] = {
-        {"mean", hub->spreads != NULL ? "tacit_hub_mean" : NULL, "Mean of the sites' estimates.",
+        {"mean", "tacit_hub_mean", "Mean of an arm, of what was released; as a part of the range.",
          LIVE_REALS, hub->means},
         {"lower", "tacit_hub_arm_lower",
          "Lower end of the interval of an arm's mean, as a part of the range.", LIVE_REALS,
@@ -166,7 +248,8 @@ static void arm_columns(const struct live_hub_view *hub, struct live_column colu
          known == NULL ? NULL : known->uppers},
         {"spread", "tacit_hub_spread", "Widest difference between two sites' means.", LIVE_REALS,
          hub->spreads},
-        {"eliminated_epoch", NULL, NULL, LIVE_U32S, hub->eliminated},
+        {"eliminated_epoch", "tacit_hub_arm_eliminated_epoch",
+         "Epoch in which the arm went out; 0: it is in.", LIVE_U32S, hub->eliminated},
         {"retired", NULL, NULL, LIVE_BITS, hub->takes_changes ? hub->retired : NULL},
         {"votes", "tacit_hub_arm_votes", "Sites that have voted the arm out.", LIVE_U32S,
          hub->votes},
@@ -195,7 +278,7 @@ static json_t *site_tree(const struct live_status *status, uint32_t site)
         "heard_s",
         heard_us == 0 ? json_null()
                       : json_integer((json_int_t)((status->now_us - heard_us) / US_PER_S)));
-    site_columns(hub, columns);
+    site_columns(hub, NULL, columns);
     live_columns_show(columns, SITE_COLUMNS, site, made);
     if (!hub->takes_changes)
         return made;
@@ -267,7 +350,7 @@ static void add_answer(const struct live_status *status, json_t *made)
     live_buffer_free(&answer);
 }
 
-static void write_json(const struct live_status *status, struct live_buffer *out)
+static json_t *tree_of(const struct live_status *status)
 {
     struct live_control_names const names = names_of(status);
     struct live_hub_view const *const hub = status->hub;
@@ -282,6 +365,7 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     live_show_causes(&causes, &status->broker, made);
     live_show_entry(status->term, status->entry, made);
     live_numbers_show(numbers, numbers_of(status, numbers), made);
+    (void)json_object_set_new(made, "headline", headline(status));
     add_answer(status, made);
     (void)json_object_set_new(made, "offenders", offenders(status));
     (void)json_object_set_new(made, "sites", sites(status));
@@ -291,191 +375,75 @@ static void write_json(const struct live_status *status, struct live_buffer *out
                                   live_control_list(hub->changes, hub->change_count, &names));
     if (hub->model != NULL)
         (void)json_object_set_new(made, "model", live_show_model(hub->model));
-    live_buffer_add_tree(out, made);
+    return made;
+}
+
+static void write_json(const struct live_status *status, struct live_buffer *out)
+{
+    live_buffer_add_tree(out, tree_of(status));
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
-static void add_escaped(struct live_buffer *out, const char *text)
+/* What stands on the page of a coordinator, who has no data of anybody. */
+static void say_privacy(const struct live_status *status, struct live_buffer *out)
 {
-    for (; *text != '\0'; text++) {
-        if (*text == '<')
-            live_buffer_add(out, "&lt;");
-        else if (*text == '&')
-            live_buffer_add(out, "&amp;");
-        else
-            live_buffer_add_bytes(out, text, 1);
-    }
-}
-
-static void write_site_rows(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_hub_view const *const hub = status->hub;
-    for (uint32_t site = 0; site < status->config->site_count; site++) {
-        bool const is_asked = is_still_asked(hub, site);
-        live_buffer_add(out, "<tr><td>");
-        add_escaped(out, status->config->sites[site]);
-        bool const is_dropped = hub->takes_changes && tacit_bits_has(hub->dropped, site);
-        live_buffer_format(out, "<td>%s%s<td>%" PRIu64 "\n",
-                           is_dropped                            ? "removed"
-                           : !is_asked                           ? "not asked"
-                           : tacit_bits_has(hub->received, site) ? "reported"
-                                                                 : "<b>missing</b>",
-                           has_two_states(hub, site) ? ", <b>two states</b>" : "",
-                           hub->pulls_told != NULL ? hub->pulls_told[site] : hub->seen[site]);
-    }
-}
-
-/* Is it out, and since when? */
-static void write_arm_state(const struct live_hub_view *hub, uint32_t arm, struct live_buffer *out)
-{
-    uint32_t const epoch = hub->eliminated == NULL ? 0 : hub->eliminated[arm];
-    if (hub->takes_changes && tacit_bits_has(hub->retired, arm))
-        live_buffer_add(out, "retired by the operator\n");
-    else if (epoch > 0)
-        live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
-    else if (hub->spreads != NULL)
-        live_buffer_format(out, "spread between sites %.4f\n", hub->spreads[arm]);
-    else if (hub->votes != NULL && !tacit_bits_has(hub->active, arm))
-        live_buffer_add(out, "voted out\n");
-    else
-        live_buffer_add(out, "in\n");
-}
-
-static void write_arm_rows(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_hub_view const *const hub = status->hub;
-    for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
-        live_buffer_add(out, "<tr><td>");
-        add_escaped(out, status->config->arm_names[arm]);
-        live_buffer_add(out, "<td>");
-        if (hub->means != NULL)
-            live_buffer_format(out, "%.4f", hub->means[arm]);
-        if (hub->intervals != NULL)
-            live_buffer_format(out, " in [%.4f, %.4f]", hub->intervals->lowers[arm],
-                               hub->intervals->uppers[arm]);
-        if (hub->votes != NULL)
-            live_buffer_format(out, "%" PRIu32 " of %" PRIu32, hub->votes[arm], hub->votes_needed);
-        live_buffer_add(out, "<td>");
-        write_arm_state(hub, arm, out);
-    }
-}
-
-static void write_winner(const struct live_status *status, struct live_buffer *out)
-{
-    if (winner(status) == NULL)
-        return;
-    live_buffer_add(out, "; <b>");
-    add_escaped(out, winner(status));
-    live_buffer_add(out, "</b> wins");
-    if (status->hub->judges && status->hub->active_count > 1 && status->hub->intervals == NULL)
-        live_buffer_format(out, " by its mean; %" PRIu32 " others were not told apart from it",
-                           status->hub->active_count - 1);
-}
-
-static void write_answer(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_buffer answer = {0};
-    if (say_answer(status, &answer)) {
-        live_buffer_add(out, "<p>");
-        add_escaped(out, answer.bytes);
+    if (status->is_noised)
         live_buffer_format(out,
-                           ". <small>Each mean is in its interval, all of them at all times "
-                           "together, with confidence %.6g&nbsp;%%.</small>\n",
-                           100 * status->hub->intervals->confidence);
-    }
-    live_buffer_free(&answer);
-}
-
-/* Each coefficient, and what the ellipsoid leaves of it. */
-static void write_model(const struct live_model *model, struct live_buffer *out)
-{
-    size_t const stride = TACIT_LINALG_STRIDE(model->dimension);
-    live_buffer_format(out,
-                       "<p>Model %" PRIu64 ", of %" PRIu64
-                       " rewards\n<table><tr><th>feature<th>coefficient<th>\n",
-                       model->number, model->observation_count);
-    for (uint32_t i = 0; i < model->dimension; i++) {
-        double const half = model->radius * sqrt(model->inverse[i * stride + i]);
-        live_buffer_add(out, "<tr><td>");
-        add_escaped(out, model->names[i]);
-        live_buffer_format(out, "<td>%.4f<td>[%.4f, %.4f]\n", model->coefficients[i],
-                           model->coefficients[i] - half, model->coefficients[i] + half);
-    }
-    live_buffer_add(out, "</table>");
-}
-
-static void write_rounds(const struct live_hub_view *hub, struct live_buffer *out)
-{
-    if (hub->votes != NULL)
-        live_buffer_format(out, "%" PRIu32 " arms left, %" PRIu32 " sites have voted",
-                           hub->active_count, hub->report_count);
-    else if (hub->judges)
-        live_buffer_format(
-            out,
-            hub->intervals == NULL
-                ? "%" PRIu32 " rounds, %" PRIu32 " arms left, each pulled %" PRIu64 " times"
-                : "%" PRIu32 " rounds, %" PRIu32 " arms may be the best, %" PRIu64 " pulls a site",
-            hub->round_count, hub->active_count, hub->pulls);
-    else if (hub->pulls_told != NULL)
-        live_buffer_add(out, "each site has its own estimates; below, what the sites have told");
+                           "Each site adds noise to what it sends, reckoned with epsilon %.6g of "
+                           "a reward, and keeps its own budget. This coordinator and this page "
+                           "hold nothing but what was sent so; what a site has spent stands on "
+                           "the site's own page.",
+                           status->config->epsilon);
     else
-        live_buffer_add(out, "each site judges for itself and knows which arms are in");
-}
-
-/* In order, with what each does. */
-static void write_changes(const struct live_status *status, struct live_buffer *out)
-{
-    struct live_control_names const names = names_of(status);
-    for (uint32_t i = 0; i < status->hub->change_count; i++) {
-        struct live_control_entry const *const entry = &status->hub->changes[i];
-        struct live_buffer words = {0};
-        live_control_say(entry, &names, &words);
-        live_buffer_add_bytes(&words, "", 1);
-        live_buffer_format(out, "<p>Changed in epoch %" PRIu32 ": <b>", entry->epoch);
-        add_escaped(out, words.failed ? "" : words.bytes);
-        live_buffer_add(out, "</b>. <small>Privacy: ");
-        live_buffer_add(out, live_control_privacy(entry->change));
-        live_buffer_add(out, ". Guarantee: ");
-        live_buffer_add(out, live_control_guarantee(entry->change));
-        live_buffer_add(out, ".</small>\n");
-        live_buffer_free(&words);
-    }
+        live_buffer_add(out, "This protocol adds no noise to what it sends: no epsilon is "
+                             "guaranteed. This page holds nothing but what was sent.");
+    live_buffer_add_bytes(out, "", 1);
 }
 
 static void write_page(const struct live_status *status, struct live_buffer *out)
 {
-    struct live_hub_view const *const hub = status->hub;
-    live_buffer_add(out, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=2>"
-                         "<title>tacit</title><style>body{font:16px system-ui;max-width:44rem;"
-                         "margin:2rem auto;padding:0 1rem;color-scheme:light dark}table{width:100%;"
-                         "border-collapse:collapse}td,th{text-align:left;padding:.3rem;"
-                         "border-bottom:1px solid #8884}</style><h1>");
-    add_escaped(out, status->config->federation);
-    live_buffer_format(out, "</h1><p>%s, epoch %" PRIu32 ", ", phase(status), hub->epoch);
-    write_rounds(hub, out);
-    write_winner(status, out);
-    live_buffer_format(out, "; %s the broker\n",
-                       status->broker.is_connected ? "connected to" : "<b>not connected</b> to");
-    live_buffer_format(out, "<table><tr><th>site<th>this round<th>%s\n",
-                       hub->pulls_told != NULL ? "pulls"
-                       : hub->judges           ? "last report"
-                                               : "is in epoch");
-    write_site_rows(status, out);
-    live_buffer_add(out, "</table>");
-    if (status->hub->model != NULL)
-        write_model(status->hub->model, out);
-    if ((!hub->judges && hub->means == NULL) || status->hub->model != NULL)
-        return;
-    live_buffer_format(out, "<table><tr><th>arm<th>%s<th>\n",
-                       hub->votes == NULL ? "noised mean" : "votes against it");
-    write_arm_rows(status, out);
-    live_buffer_add(out, "</table>");
-    write_answer(status, out);
-    write_changes(status, out);
+    struct live_buffer privacy = {0};
+    json_t *const tree = tree_of(status);
+    say_privacy(status, &privacy);
+    struct live_board const board = {.status = tree,
+                                     .arms = json_object_get(tree, "arms"),
+                                     .role = "coordinator",
+                                     .protocol = status->protocol,
+                                     .version = status->program,
+                                     .arm_names = status->config->arm_names,
+                                     .history = status->history,
+                                     .lo = status->config->lo,
+                                     .hi = status->config->hi,
+                                     .statement = privacy.failed ? NULL : privacy.bytes};
+    live_board_write(&board, out);
+    live_buffer_free(&privacy);
+    json_decref(tree);
+}
+
+static void write_script(const struct live_status *status, struct live_buffer *out)
+{
+    (void)status;
+    live_buffer_add(out, tacit_dashboard_script);
 }
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
+
+/* To be given to free(); without memory it has none. */
+static struct site_state states(const struct live_status *status)
+{
+    uint32_t const count = status->config->site_count;
+    struct site_state const made = {calloc(count, sizeof(uint64_t)),
+                                    calloc(TACIT_BITS_WORDS(count), sizeof(uint64_t))};
+    for (uint32_t site = 0; site < count && made.heard_s != NULL && made.missing != NULL; site++) {
+        uint64_t const heard_us =
+            status->heard_us[site] > 0 ? status->heard_us[site] : status->started_us;
+        made.heard_s[site] = (status->now_us - heard_us) / US_PER_S;
+        if (is_still_asked(status->hub, site) && !tacit_bits_has(status->hub->received, site))
+            tacit_bits_add(made.missing, site);
+    }
+    return made;
+}
 
 static void write_metrics(const struct live_status *status, struct live_buffer *out)
 {
@@ -488,12 +456,16 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
     struct live_column of_sites[SITE_COLUMNS];
     struct live_column of_arms[ARM_COLUMNS];
     json_decref(causes.list);
-    site_columns(status->hub, of_sites);
+    struct site_state const state_of = states(status);
+    site_columns(status->hub, &state_of, of_sites);
     arm_columns(status->hub, of_arms);
     live_numbers_write(&state, 1, out);
     live_numbers_write(numbers, numbers_of(status, numbers), out);
+    live_show_machine(status->directory, status->disk_low_mib, out);
     live_columns_write(of_sites, SITE_COLUMNS, "site", run->sites, run->site_count, out);
-    live_columns_write(of_arms, ARM_COLUMNS, "arm", NULL, run->arm_count, out);
+    live_columns_write(of_arms, ARM_COLUMNS, "arm", run->arm_names, run->arm_count, out);
+    free(state_of.heard_s);
+    free(state_of.missing);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -518,6 +490,7 @@ void live_status_answer(const struct live_status *status, struct live_request *r
         const char *type;
         void (*write)(const struct live_status *status, struct live_buffer *out);
     } pages[] = {{"/", "text/html; charset=utf-8", write_page},
+                 {"/dashboard.js", "text/javascript", write_script},
                  {"/status", "application/json", write_json},
                  {"/health", "application/json", write_json},
                  {"/metrics", "text/plain; version=0.0.4", write_metrics}};

@@ -1,5 +1,5 @@
 /* What all pages are made of: the frame, sections, tables, numbers, data files. A page is one file
- * that asks for nothing: no script, no request. */
+ * that asks for nothing: no script, no request; but for a daemon's own, which asks that daemon. */
 #include "internal.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,24 +7,37 @@
 #define PLUS_MINUS "\xc2\xb1"
 #define EMBEDDED_BYTES_MAX 524288u /* larger files are only beside the page */
 
-void report_html_top(const char *name, const char *words, const char *remark, const char *note,
-                     FILE *out)
+static void put_top(const char *name, const char *words, const char *policy, const char *head,
+                    FILE *out)
 {
     TACIT_ASSERT(name != NULL);
     char const *const colon = words == NULL ? "" : ": ";
     html_put(out,
              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-             "style-src 'unsafe-inline'; img-src data:\">\n"
+             "style-src 'unsafe-inline'; img-src data:%-s\">\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-             "<link rel=\"icon\" href=\"data:,\">\n<title>%s%-s%s \xc2\xb7 tacit</title>\n",
-             name, colon, words);
+             "<link rel=\"icon\" href=\"data:,\">\n%-s<title>%s%-s%s \xc2\xb7 tacit</title>\n",
+             policy, head, name, colon, words);
     report_html_style(out);
     html_put(out, "</head><body><main>\n<header><h1><bdi>%s%-s%s</bdi></h1>\n", name, colon, words);
+}
+
+void report_html_top(const char *name, const char *words, const char *remark, const char *note,
+                     FILE *out)
+{
+    put_top(name, words, "", "", out);
     if (remark != NULL)
         html_put(out, "<p>%s</p>\n", remark);
     if (note != NULL)
         html_put(out, "<p>%s</p>\n", note);
+    (void)fputs("<p class=\"facts\">", out);
+}
+
+void report_html_live_top(const char *name, const char *words, FILE *out)
+{
+    put_top(name, words, "; script-src 'self'; connect-src 'self'",
+            "<script src=\"dashboard.js\" defer></script>\n", out);
     (void)fputs("<p class=\"facts\">", out);
 }
 

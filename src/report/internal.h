@@ -309,6 +309,8 @@ const char *report_baseline_words(const char *name);
  * page tells of it, or NULL; a remark on the data and a note below, or NULL. */
 void report_html_top(const char *name, const char *words, const char *remark, const char *note,
                      FILE *out);
+/* The same of a daemon's page, which asks its daemon for dashboard.js and for itself, anew. */
+void report_html_live_top(const char *name, const char *words, FILE *out);
 void report_html_header_end(FILE *out);
 void report_html_bottom(const char *version, FILE *out);
 void report_html_style(FILE *out);

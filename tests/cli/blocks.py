@@ -43,6 +43,8 @@ REASONS = {
     ("docs/live.md", "state: /var/lib"): OWN_MACHINE,
     ("docs/live.md", "sudo install"): OWN_MACHINE,
     ("docs/live.md", "sudo -u tacit"): OWN_MACHINE,
+    ("docs/monitoring.md", "observe: {listen"): SLICE,
+    ("docs/monitoring.md", "tacit pki --directory pki"): "run by tests/live/monitoring.py",
     ("docs/operations.md", "tacit pki --directory pki east"): "run by tests/live/runs.py",
     ("docs/operations.md", "sed -i -e"): "run by tests/live/runs.py",
     ("docs/operations.md", "mv state state-lost"): "run by tests/live/lost.py",

@@ -26,6 +26,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "../../src/live/api/api.h"
+#include "tacit/dashboard.h"
 #include "../support/skip.h"
 #include "../support/temp.h"
 
@@ -127,6 +128,12 @@ static void fake_statement(void *context, struct live_buffer *text)
 {
     (void)context;
     live_buffer_add(text, "Nothing leaves.\n");
+}
+
+static void fake_page(void *context, struct live_buffer *text)
+{
+    (void)context;
+    live_buffer_add(text, "<!doctype html>");
 }
 
 static void fake_metrics(void *context, struct live_buffer *text)
@@ -276,6 +283,7 @@ static struct live_api_agent agent_of(struct fake *fake)
         .runs = fake_runs,
         .statement = fake_statement,
         .metrics = fake_metrics,
+        .page = fake_page,
         .clipped = fake_clipped,
         .health = fake_health,
     };
@@ -657,6 +665,13 @@ static void what_is_to_be_seen_is_shown(void **state)
     assert_string_equal(reply.text, "Nothing leaves.\n");
     ask(server, "GET", "/v1/clipped", NULL);
     assert_string_equal(reply.text, "{\"clipped\": 18446744073709551615}");
+    ask(server, "GET", "/v1/clipped/metrics", NULL);
+    assert_non_null(strstr(reply.text, "\ntacit_api_clipped_total 1.84467440737096e+19\n"));
+    assert_non_null(strstr(reply.text, "\ntacit_api_counted_total 1\n"));
+    ask(server, "GET", "/", NULL);
+    assert_string_equal(reply.text, "<!doctype html>");
+    ask(server, "GET", "/dashboard.js", NULL);
+    assert_string_equal(reply.text, tacit_dashboard_script);
     ask(server, "GET", "/metrics", NULL);
     assert_non_null(strstr(reply.text, "tacit_fake 1\n"));
     assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 1\n"));
@@ -687,7 +702,7 @@ static const struct {
     long code;
     const char *error;
 } wrong_requests[] = {
-    {"GET", "/", NULL, 404, "/v1/status, /v1/result, /v1/ledger"},
+    {"GET", "/nowhere", NULL, 404, "/v1/status, /v1/result, /v1/ledger"},
     {"GET", "/v1/decisions/", NULL, 404, "POST /v1/decisions"},
     {"PUT", "/v1/decisions", "{}", 405, "POST or GET only"},
     {"DELETE", "/v1/decisions", NULL, 405, "POST or GET only"},

@@ -211,14 +211,14 @@ def page(federation, name, path):
     finally:
         connection.close()
     # .. and when something was known, or heard last
-    times = ("tacit_api_requests_total", '  "since": ', '  "hub_heard_s": ')
-    lines = [re.sub(r'"heard_s": \d+', "", line) for line in lines]
+    times = ("tacit_api_requests_total", "tacit_clock_seconds", "tacit_disk_free_bytes", "tacit_hub_still_seconds", "tacit_agent_still_seconds", "tacit_hub_site_heard_seconds", '  "since": ', '  "hub_heard_s": ')
+    lines = [re.sub(r'"(heard|still)_s": \d+|\d+ s\b', "", line) for line in lines]
     return [answer.status, *(line for line in lines if not line.startswith(times))]
 
 
 def pages(federation):
     """What somebody without access to a site's data may look at: all but /v1/clipped, for those who have it."""
-    paths = {site: ("/metrics", "/health", "/v1/status", "/v1/result", "/v1/ledger", "/v1/statement") for site in federation.sites}
+    paths = {site: ("/", "/metrics", "/health", "/v1/status", "/v1/result", "/v1/ledger", "/v1/statement") for site in federation.sites}
     paths["coordinator"] = ("/", "/status", "/health", "/metrics")
     return {f"{name} {path}": page(federation, name, path) for name in paths for path in paths[name]}
 

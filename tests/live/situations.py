@@ -3,8 +3,11 @@
 what `tacit status --json` of each ends with and names. See support.py.
 
 In these files waiting_after_s is 6, not 60: the minute is a key that any operator may set."""
+import html
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +17,7 @@ from votes import Votes  # first: support, which it imports, has another file of
 from phased import Phased
 import support
 from federation import free_port
-from support import PATIENCE, TACIT, Application, UnixConnection, call, main, require, test, wait_for
+from support import PATIENCE, TACIT, Application, UnixConnection, call, date, main, require, test, text_at, wait_for
 
 support.TESTS.clear()  # those of the two files
 
@@ -37,7 +40,7 @@ def seen(federation, party):
     code, status = status_of(federation, party)
     causes = status.get("causes", [])
     for one in causes:
-        require(set(one) == {"cause", "state", "who", "what", "do"} and one["what"] and one["do"], f"{one}")
+        require(set(one) == {"cause", "state", "who", "what", "do", "command"} and one["what"] and one["do"], f"{one}")
         require(not one["who"] or all(name in one["what"] for name in one["who"][:8]) or one["cause"] == "callers", f"{one}")
     require(len({one["cause"] for one in causes}) == len(causes), f"{party}: a cause stands twice: {causes}")
     worst = {OK: [], WAITING: ["waiting"], ATTENTION: ["attention"], DOWN: []}[code]
@@ -55,9 +58,31 @@ def holds(federation, expected):
         wrong = [f"{party}: {found[party]}, not {row}" for party, row in expected.items()
                  if found[party] not in (row if isinstance(row, list) else [row])]
         if not wrong:
+            check_pages(federation, [party for party in expected if found[party][0] != DOWN])
             return
         require(time.monotonic() < end, "\n".join(wrong))
         time.sleep(0.3)
+
+
+def boxes_of(federation, party):
+    """What the dashboard says is wrong: {(what, command)}."""
+    page = text_at("/", federation.socket_of(party))
+    require("<h2>Answer</h2>" in page and page.endswith("</html>\n"), page)
+    section = page.partition('<section id="causes">')[2].partition("</section>")[0]
+    return {(html.unescape(what), html.unescape(command)) for what, command in BOX.findall(section)}
+
+
+BOX = re.compile(r'<h3>([^<]*)</h3><p>[^<]*</p>\n(?:<p><code>([^<]*)</code></p>)?')
+TIMES = re.compile(r"\d+ s\b|\d+ MiB")
+
+
+def check_pages(federation, parties):
+    """Of each the dashboard says what its status says, with the commands."""
+    for party in parties:
+        def same(party=party):
+            causes = {(one["what"], one["command"]) for one in status_of(federation, party)[1]["causes"]}
+            return *({(TIMES.sub("", what), command) for what, command in those} for those in (causes, boxes_of(federation, party))),
+        wait_for(f"the page of {party} is its status", lambda: same()[0] == same()[1], 20)
 
 
 # Of each line at most one may stand: the others would deny it.
@@ -121,12 +146,16 @@ class Forgetful(Application):
 SITUATIONS = []
 
 
-def situation(**expected):
-    """What each party says: (code, {cause: who}), or a list of those that are right."""
+def situation(mends=None, **expected):
+    """What each party says: (code, {cause: who}), or a list of those that are right. mends: of the page of a party, what
+    is wrong in a few of its words, and the command that mends it."""
     def add(function):
         def run(federation_of):
             federation = function(federation_of)
             holds(federation, {party.replace("_", "-"): row for party, row in expected.items()})
+            for party, words, command in mends or []:
+                wait_for(f"the page of {party} says: {words}, {command}", lambda party=party, words=words, command=command: any(
+                    words in what and shown == command for what, shown in boxes_of(federation, party)), 30)
             federation.end_applications()
         run.__name__ = function.__name__
         run.__doc__ = function.__doc__
@@ -141,7 +170,8 @@ NO_GRANT = (WAITING, {"grant": ["coordinator"]})
 LACKS_SITE_1 = (WAITING, {"sites": ["site-1"]})
 
 
-@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(WAITING, {"rewards": []}), site_2=NO_ORDER)
+@situation(mends=[("site-1", "a reward", "curl --unix-socket agent.sock -X DELETE http://localhost/v1/decisions/ID")],
+           coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(WAITING, {"rewards": []}), site_2=NO_ORDER)
 def one_decision_has_no_reward(federation_of):
     """Applications go on asking beside the plan: that moves nothing."""
     federation = star(federation_of)
@@ -158,7 +188,8 @@ def nobody_asks_a_site(federation_of):
     return federation
 
 
-@situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(DOWN, {}), site_2=NO_ORDER)
+@situation(mends=[("coordinator", "the word is missing of: site-1", "systemctl start tacit-agent@site-1")],
+           coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(DOWN, {}), site_2=NO_ORDER)
 def a_site_is_dead(federation_of):
     federation = star(federation_of)
     begin(federation, ["site-0", "site-2"])
@@ -166,7 +197,8 @@ def a_site_is_dead(federation_of):
     return federation
 
 
-@situation(coordinator=(DOWN, {}), site_0=NO_GRANT, site_1=NO_GRANT, site_2=NO_GRANT)
+@situation(mends=[("site-0", "the grant of its release is missing, from coordinator", "systemctl start tacit-coordinator")],
+           coordinator=(DOWN, {}), site_0=NO_GRANT, site_1=NO_GRANT, site_2=NO_GRANT)
 def the_coordinator_is_dead(federation_of):
     federation = star(federation_of)
     begin(federation, [])
@@ -207,6 +239,106 @@ def a_site_does_not_reach_the_broker(federation_of):
     broker = federation.broker_section("site-1", port=free_port())
     federation.write_agent("site-1", federation.policy(), broker=broker, waiting_after_s=86400)
     federation.start("site-1")
+    return federation
+
+
+NO_BROKER = (ATTENTION, {"disconnected": []})
+
+
+@situation(mends=[("coordinator", "cannot reach the broker", "systemctl start tacit-broker"),
+                  ("site-0", "cannot reach the broker", "systemctl start tacit-broker")],
+           coordinator=[NO_BROKER, (ATTENTION, {"disconnected": [], "sites": ["site-0", "site-1", "site-2"]})], site_0=[NO_BROKER, (ATTENTION, {"disconnected": [], "decisions": []})])
+def the_broker_is_away(federation_of):
+    federation = star(federation_of)
+    begin(federation, [])
+    federation.kill("broker")
+    return federation
+
+
+@situation(mends=[("site-1", "the clock is wrong", "timedatectl set-ntp true")],
+           coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=[NO_BROKER, (ATTENTION, {"disconnected": [], "decisions": []})])
+def a_clock_is_wrong(federation_of):
+    """As a site sees it: its certificate is of a time to come."""
+    federation = star(federation_of)
+    begin(federation, ["site-0", "site-2"])
+    federation.stop("site-1")
+    date(federation, "site-1", "20900101000000Z", "20910101000000Z")
+    federation.start("site-1")
+    return federation
+
+
+@situation(mends=[(party, "the disk is almost full", "journalctl --vacuum-size=100M") for party in ("coordinator", "site-1")],
+           coordinator=(ATTENTION, {"disk": []}), site_1=[(ATTENTION, {"disk": []}), (ATTENTION, {"disk": [], "decisions": []})])
+def a_disk_is_almost_full(federation_of):
+    """Less is free than the files ask for."""
+    federation = star(federation_of)
+    federation.write_coordinator(federation.run_section(), waiting_after_s=86400, disk_low_mib=2 ** 32 - 1)
+    federation.write_agent("site-1", federation.policy(), waiting_after_s=86400, disk_low_mib=2 ** 32 - 1)
+    begin(federation, [])
+    return federation
+
+
+OLD = "this coordinator's state is an old one"
+
+
+@situation(mends=[("coordinator", OLD, "tacit coordinator --config coordinator.yaml --new-term"),
+                  ("site-0", "coordinator knows nothing of a grant", "tacit coordinator --config coordinator.yaml --new-term")],
+           coordinator=[(ATTENTION, {"old-state": ["site-0", "site-1"]}), (ATTENTION, {"old-state": ["site-0", "site-1"], "sites": ["site-0", "site-1", "site-2"]})],
+           site_0=(ATTENTION, {"forgotten": ["coordinator"]}))
+def the_coordinator_has_an_old_state(federation_of):
+    federation = star(federation_of)
+    begin(federation, [])
+    federation.stop("coordinator")
+    state, backup = federation.folder / "state-coordinator", federation.folder / "backup"
+    shutil.copytree(state, backup)
+    federation.start("coordinator")
+    federation.apply(["site-0", "site-1"])
+    wait_for("two reports", lambda: (federation.status() or {"reports": 0})["reports"] == 2, 60)
+    federation.kill("coordinator")
+    shutil.rmtree(state)
+    shutil.copytree(backup, state)
+    federation.start("coordinator")
+    return federation
+
+
+@situation(mends=[("site-1", "a larger epsilon per reward than policy.epsilon", "systemctl restart tacit-agent@site-1")],
+           coordinator=LACKS_SITE_1, site_1=(ATTENTION, {"refused": []}))
+def an_epsilon_is_another(federation_of):
+    federation = star(federation_of, policies={"site-1": {"epsilon": 1, "budget": 1}})
+    federation.start_all()
+    wait_for("it is refused", lambda: (federation.site_status("site-1") or {}).get("refusal"), 60)
+    federation.apply(["site-0", "site-2"])
+    return federation
+
+
+class Silent(Application):
+    """Asks, and hands nothing in."""
+
+    def serve(self, count):
+        time.sleep(0.1)
+        return any(one["kind"] == "planned" for one in self.ask("/v1/decisions/batch", {"requests": [{}] * count})["decisions"])
+
+
+@situation(mends=[("site-1", "did not come in time", "echo 'missing: {after_s: 86400, counts_as: 0}' >> site-1.yaml && systemctl restart tacit-agent@site-1")],
+           site_1=[(WAITING, {"biased": []}), (WAITING, {"biased": [], "rewards": []}), (WAITING, {"biased": [], "decisions": []})])
+def rewards_come_too_late(federation_of):
+    federation = star(federation_of)
+    federation.write_agent("site-1", federation.policy(), waiting_after_s=AFTER_S, decisions={"wait_s": 1})
+    begin(federation, [])
+    federation.applications.append(Silent(federation, "site-1"))
+    federation.applications[-1].start()
+    return federation
+
+
+TAKEN = [(ATTENTION, {"disconnected": []}), (ATTENTION, {"disconnected": [], "decisions": []})]
+
+
+@situation(mends=[("site-1", "somebody else connects with our certificate", "systemctl stop tacit-agent@site-1")], site_1=TAKEN)
+def two_processes_are_one_site(federation_of):
+    federation = star(federation_of)
+    federation.write_agent("site-1", federation.policy(), "copy", waiting_after_s=86400)
+    begin(federation, [])
+    federation.start("copy")
     return federation
 
 

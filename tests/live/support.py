@@ -382,14 +382,23 @@ class Federation(federation.Federation):
             require(application.trouble is None, f"{application.site}: {application.trouble}")
 
 
+def date(federation, name, first, last):
+    """Gives the key of `name` a certificate that is good between these times (YYYYMMDDhhmmssZ)."""
+    folder = federation.folder / "ca"
+    folder.mkdir(exist_ok=True)
+    (folder / "index").touch()
+    (folder / "ca.cnf").write_text("[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\n"
+                                   "unique_subject=no\npolicy=p\n[p]\ncommonName=supplied\n")
+    key, csr, crt, authority = (str(federation.pki / one) for one in (f"{name}.key", f"{name}.csr", f"{name}.crt", "ca"))
+    for words in (["req", "-new", "-key", key, "-subj", f"/CN={name}", "-out", csr],
+                  ["ca", "-batch", "-notext", "-config", "ca.cnf", "-in", csr, "-out", crt, "-cert", f"{authority}.crt",
+                   "-keyfile", f"{authority}.key", "-startdate", first, "-enddate", last]):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
 def expire(federation, name):
-    """Gives the key of `name` a certificate that ended yesterday."""
-    file = {what: str(federation.pki / f"{name}.{what}") for what in ("crt", "key", "csr")}
-    authority = federation.pki / "ca"
-    for words in (["req", "-new", "-key", file["key"], "-subj", f"/CN={name}", "-out", file["csr"]],
-                  ["x509", "-req", "-in", file["csr"], "-CA", f"{authority}.crt", "-CAkey", f"{authority}.key",
-                   "-set_serial", "77", "-days", "-1", "-out", file["crt"]]):
-        subprocess.run(["openssl", *words], check=True, capture_output=True)
+    """Gives the key of `name` a certificate that has ended."""
+    date(federation, name, "20200101000000Z", "20200102000000Z")
 
 
 class Application(threading.Thread):

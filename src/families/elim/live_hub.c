@@ -489,6 +489,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .is_overdue = core.overdue,
                                    .epoch = core.epoch,
                                    .round_count = core.round_count,
+                                   .rounds_max = elim_hub_settings(hub->config)->round_limit,
                                    .pulls = core.pulls,
                                    .active = core.arms,
                                    .active_count = core.active_count,

@@ -1,6 +1,7 @@
 /* Endpoints of the decision API, and the answers that are held for a round. */
 #include "api.h"
 #include "numbers.h"
+#include "tacit/dashboard.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -418,6 +419,40 @@ static void on_clipped(struct live_api *api, const uint8_t *body, size_t size,
     live_buffer_add(&reply->text, "}");
 }
 
+/* The same for machines; with it the share of what was clipped is known. Not on `observe`. */
+static void on_clipped_metrics(struct live_api *api, const uint8_t *body, size_t size,
+                               struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    reply->content_type = type_metrics;
+    struct live_number const counts[] = {
+        {NULL, "tacit_api_clipped_total", "Rewards accepted that were outside the range.",
+         LIVE_WHOLE, (double)api->agent.clipped(api->agent.context)},
+        {NULL, "tacit_api_counted_total", "Rewards accepted.", LIVE_WHOLE,
+         (double)api->counts.rewards}};
+    live_numbers_write(counts, sizeof counts / sizeof counts[0], &reply->text);
+}
+
+static void on_page(struct live_api *api, const uint8_t *body, size_t size,
+                    struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    reply->content_type = "text/html; charset=utf-8";
+    api->agent.page(api->agent.context, &reply->text);
+}
+
+static void on_script(struct live_api *api, const uint8_t *body, size_t size,
+                      struct live_api_reply *reply)
+{
+    (void)api;
+    (void)body;
+    (void)size;
+    reply->content_type = "text/javascript";
+    live_buffer_add(&reply->text, tacit_dashboard_script);
+}
+
 /* ---- Routes ---------------------------------------------------------------------------------- */
 
 static const struct route {
@@ -437,6 +472,9 @@ static const struct route {
     {"/v1/runs", "GET", on_runs},
     {"/v1/statement", "GET", on_statement},
     {"/v1/clipped", "GET", on_clipped},
+    {"/v1/clipped/metrics", "GET", on_clipped_metrics},
+    {"/", "GET", on_page},
+    {"/dashboard.js", "GET", on_script},
     {"/health", "GET", on_health},
     {"/metrics", "GET", on_metrics},
 };
@@ -477,9 +515,9 @@ static void refuse_method(const char *path, struct live_api_reply *reply)
                "there is nothing under this path; there are POST /v1/decisions, "
                "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch, DELETE /v1/decisions/ID and "
                "GET /v1/decisions, /v1/status, /v1/result, /v1/ledger, /v1/runs, /v1/statement, "
-               "/v1/clipped, "
+               "/v1/clipped, /v1/clipped/metrics, "
                "/health, "
-               "/metrics");
+               "/metrics, /");
         return;
     }
     (void)snprintf(error, sizeof error, "this path takes %s only", methods);
@@ -585,6 +623,14 @@ void live_api_handle(void *context, struct live_request *request)
     }
     finish(request, &held->reply);
     free(held);
+}
+
+void live_api_show(void *context, struct live_request *request)
+{
+    struct live_api_reply reply;
+    live_api_reply(context, request->method, request->path, NULL, 0, &reply);
+    TACIT_ASSERT(!reply.promises);
+    finish(request, &reply);
 }
 
 void live_api_release(struct live_api *api, bool durable)

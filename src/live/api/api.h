@@ -36,6 +36,7 @@ struct live_api_agent {
     bool (*runs)(void *context, struct live_buffer *text); /* all of this state; false: trouble */
     void (*statement)(void *context, struct live_buffer *text);
     void (*metrics)(void *context, struct live_buffer *text); /* Prometheus' text format */
+    void (*page)(void *context, struct live_buffer *text);    /* HTML */
     uint64_t (*clipped)(void *context); /* rewards outside the range, since the start */
     /* What is wrong, as an object of its own; NULL: memory. Is it able to work? */
     json_t *(*health)(void *context, bool *is_healthy);
@@ -60,6 +61,10 @@ void live_api_free(struct live_api *api);
 /* Beyond a caller's limits it is answered 429, with Retry-After. The handler of live_http_open; its
  * context is the API. */
 void live_api_handle(void *api, struct live_request *request);
+
+/* The same for those who may look and nothing else (observe.h): at once, and on nobody's account.
+ * Requires: a GET of a path that promises nothing. */
+void live_api_show(void *api, struct live_request *request);
 
 /* Ends a round: held answers go out if what they promise is durable; if not, each becomes a 503 and
  * nothing is acknowledged. */

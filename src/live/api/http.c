@@ -7,6 +7,7 @@
 #include "http_socket.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ struct connection {
     struct live_request request;
     enum stage stage;
     int socket;
+    SSL *tls; /* NULL: without */
     bool is_watched;
     uint32_t epoll_events; /* that are waited for */
     bool has_rest;         /* of what was read: the next request, or its beginning */
@@ -74,6 +76,9 @@ struct live_http {
     struct live_timer *timer;
     uint64_t timer_us;
     struct live_http_socket socket;
+    SSL_CTX *tls;                       /* NULL: without */
+    const struct live_http_tls *config; /* with TLS */
+    bool is_seen_from_afar;
     void (*handle)(void *context, struct live_request *request);
     void *context;
     struct live_callers callers;
@@ -117,10 +122,37 @@ static void wait_for(struct connection *connection, uint32_t epoll_events)
         connection->epoll_events = epoll_events;
 }
 
+/* Something was read from the socket that nobody has asked for yet: TLS reads whole records. */
+static bool has_more(const struct connection *connection)
+{
+    return connection->has_rest || (connection->tls != NULL && SSL_pending(connection->tls) > 0);
+}
+
 /* The rest of what was read is there, and a socket that can be written to is ready. */
 static void read_again(struct connection *connection)
 {
-    wait_for(connection, connection->has_rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    wait_for(connection, has_more(connection) ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+static ssize_t read_some(struct connection *connection, void *into, size_t size, int flags)
+{
+    uint32_t wants = EPOLLIN;
+    if (connection->tls == NULL)
+        return recv(connection->socket, into, size, MSG_DONTWAIT | flags);
+    ssize_t const got = live_http_tls_read(connection->tls, into, size, &wants);
+    if (got < 0 && errno == EAGAIN)
+        wait_for(connection, wants);
+    return got;
+}
+
+/* *wants: what to wait for. */
+static ssize_t write_some(struct connection *connection, const void *bytes, size_t size,
+                          uint32_t *wants)
+{
+    *wants = EPOLLOUT;
+    if (connection->tls == NULL)
+        return send(connection->socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return live_http_tls_write(connection->tls, bytes, size, wants);
 }
 
 /* Takes what was only looked at. Who reads from a Unix socket makes room in it for its writer, and
@@ -195,6 +227,7 @@ static void close_connection(struct connection *connection)
     connection->caller->connections--;
     http->caller_count -= connection->caller->connections == 0 ? 1 : 0;
     http->connection_count--;
+    SSL_free(connection->tls);
     (void)close(connection->socket);
     free(connection);
 }
@@ -288,6 +321,8 @@ static void say_farewell(struct connection *connection)
 {
     free_out(connection);
     connection->stage = STAGE_FAREWELL;
+    if (connection->tls != NULL)
+        (void)SSL_shutdown(connection->tls);
     (void)shutdown(connection->socket, SHUT_WR);
     if (!connection->is_watched) { /* it has gone already */
         close_connection(connection);
@@ -322,13 +357,13 @@ static void send_more(struct connection *connection)
 {
     TACIT_ASSERT(connection->stage == STAGE_SENDING);
     while (connection->out_sent < connection->out_size) {
-        ssize_t const sent =
-            send(connection->socket, connection->out + connection->out_sent,
-                 connection->out_size - connection->out_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        uint32_t wants;
+        ssize_t const sent = write_some(connection, connection->out + connection->out_sent,
+                                        connection->out_size - connection->out_sent, &wants);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && connection->is_watched) {
-            wait_for(connection, EPOLLOUT);
+            wait_for(connection, wants);
             return;
         }
         if (sent <= 0) {
@@ -388,19 +423,30 @@ static bool is_this_machine(const char *host)
     return false;
 }
 
+/* A name with a dot may be that of a web page's owner, who lets it point at us. Addresses, and
+ * names that only a network of one's own knows, are not. */
+static bool may_be_a_page(const char *host)
+{
+    size_t const name = strcspn(host, ":");
+    bool const is_address = host[0] == '[' || strspn(host, "0123456789.") == name;
+    return !is_address && memchr(host, '.', name) != NULL;
+}
+
 /* A web page somewhere else can make a browser on this machine talk to a loopback port; its
  * requests carry a foreign Origin or, by a rebound name, a foreign Host. A Unix socket is out of
  * its reach. */
 static bool is_foreign(const struct live_http *http, const struct live_http_head *head)
 {
-    static const char scheme[] = "http://";
+    char const *const scheme = http->tls == NULL ? "http://" : "https://";
+    size_t const size = strlen(scheme);
     if (http->socket.port == 0)
         return false;
-    if (head->host != NULL && !is_this_machine(head->host))
+    if (http->tls == NULL && head->host != NULL && !is_this_machine(head->host) &&
+        (!http->is_seen_from_afar || may_be_a_page(head->host)))
         return true;
     return head->origin != NULL &&
-           !(head->host != NULL && strncasecmp(head->origin, scheme, sizeof scheme - 1) == 0 &&
-             strcasecmp(head->origin + sizeof scheme - 1, head->host) == 0);
+           !(head->host != NULL && strncasecmp(head->origin, scheme, size) == 0 &&
+             strcasecmp(head->origin + size, head->host) == 0);
 }
 
 static void refuse_head(struct connection *connection, const struct live_http_refusal *refusal)
@@ -414,8 +460,10 @@ static void encourage(struct connection *connection)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
     if (connection->head.expects && connection->head.length > 0 &&
-        connection->in_size == connection->head_size)
-        (void)send(connection->socket, text, sizeof text - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        connection->in_size == connection->head_size) {
+        uint32_t wants;
+        (void)write_some(connection, text, sizeof text - 1, &wants);
+    }
 }
 
 /* Ensures: false: the connection was refused, and may be gone. */
@@ -440,6 +488,12 @@ static bool take_head(struct connection *connection)
         refuse(connection, 403,
                "this address answers programs on this machine only: Host must be 127.0.0.1 or "
                "localhost, and no web page of another origin may ask");
+        return false;
+    }
+    if (connection->tls != NULL &&
+        !live_http_tls_is_one_of(connection->tls, connection->http->config->clients,
+                                 connection->http->config->client_count)) {
+        refuse(connection, 403, "the name in your certificate is none of observe.clients");
         return false;
     }
     if (connection->head.length > LIVE_BODY_BYTES_MAX) {
@@ -528,6 +582,7 @@ static void advance(struct connection *connection)
     }
     take_seen(connection);
     charge_piece(connection->caller);
+    read_again(connection);
 }
 
 /* ---- What comes ------------------------------------------------------------------------------ */
@@ -558,8 +613,7 @@ static void receive(struct connection *connection)
         return;
     TACIT_ASSERT(size > 0 && connection->seen == 0);
     bool const only_looks = connection->in_size == 0 && connection->http->socket.port == 0;
-    ssize_t const got =
-        recv(connection->socket, into, size, MSG_DONTWAIT | (only_looks ? MSG_PEEK : 0));
+    ssize_t const got = read_some(connection, into, size, only_looks ? MSG_PEEK : 0);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (got <= 0) {
@@ -674,6 +728,18 @@ static bool has_room(struct live_http *http, const struct live_caller *caller)
     return http->connection_count < LIVE_CONNECTIONS_MAX || close_oldest(http, NULL);
 }
 
+/* The handshake comes with the first reads. */
+static bool begin_tls(const struct live_http *http, struct connection *connection)
+{
+    if (http->tls == NULL)
+        return true;
+    connection->tls = SSL_new(http->tls);
+    if (connection->tls == NULL || SSL_set_fd(connection->tls, connection->socket) != 1)
+        return false;
+    SSL_set_accept_state(connection->tls);
+    return true;
+}
+
 /* The socket is the connection's, or closed. */
 static void open_connection(struct live_http *http, int accepted)
 {
@@ -686,7 +752,8 @@ static void open_connection(struct live_http *http, int accepted)
     struct connection *const connection = has_place ? malloc(sizeof *connection) : NULL;
     if (connection == NULL) {
         caller->shed++;
-        (void)send(accepted, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (http->tls == NULL)
+            (void)send(accepted, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
         (void)close(accepted);
         return;
     }
@@ -702,7 +769,8 @@ static void open_connection(struct live_http *http, int accepted)
     connection->epoll_events = EPOLLIN;
     connection->is_watched =
         live_loop_watch(http->loop, accepted, EPOLLIN, on_connection, connection) == TACIT_OK;
-    if (connection->is_watched)
+    bool const is_good = connection->is_watched && begin_tls(http, connection);
+    if (is_good)
         set_due(connection, http->request_us);
     else
         close_connection(connection);
@@ -776,15 +844,36 @@ static enum tacit_status fail(struct tacit_error *error, enum tacit_status statu
     return status;
 }
 
+enum tacit_status live_http_read_tls(struct live_http *http, const struct live_http_tls *config,
+                                     struct tacit_error *error)
+{
+    SSL_CTX *made = NULL;
+    if (config->certificate_file == NULL)
+        return TACIT_OK;
+    enum tacit_status const status = live_http_tls_open(&made, config, error);
+    if (status != TACIT_OK)
+        return status;
+    SSL_CTX_free(http->tls); /* connections have theirs still */
+    http->tls = made;
+    http->config = config;
+    return TACIT_OK;
+}
+
 static enum tacit_status open_parts(struct live_http *http, const struct live_http_config *config,
                                     struct tacit_error *error)
 {
-    enum tacit_status status = config->unix_path != NULL
-                                   ? live_http_listen_unix(&http->socket, config->unix_path,
-                                                           config->is_private ? 0600 : 0660, error)
-                                   : live_http_listen_loopback(&http->socket, config->port, error);
+    enum tacit_status status =
+        config->unix_path != NULL
+            ? live_http_listen_unix(&http->socket, config->unix_path,
+                                    config->is_private ? 0600 : 0660, error)
+            : live_http_listen_port(&http->socket,
+                                    config->address == NULL ? "127.0.0.1" : config->address,
+                                    config->port, error);
+    if (status == TACIT_OK)
+        status = live_http_read_tls(http, &config->tls, error);
     if (status != TACIT_OK)
         return status;
+    http->is_seen_from_afar = config->address != NULL;
     http->timer = live_timer_new(http->loop, on_due, http);
     if (http->timer == NULL)
         return fail(error, TACIT_MEMORY, "out of memory or descriptors");
@@ -858,6 +947,7 @@ void live_http_close(struct live_http *http)
         close_connection(http->oldest);
     if (http->timer != NULL)
         live_timer_set(http->timer, TACIT_NEVER);
+    SSL_CTX_free(http->tls);
     free(http);
 }
 

@@ -4,6 +4,7 @@
 #define TACIT_LIVE_HTTP_H
 #include "../daemon/loop.h"
 #include "callers.h"
+#include "http_tls.h"
 
 #define LIVE_BODY_BYTES_MAX (1u << 20)
 #define LIVE_CONNECTIONS_MAX 256u
@@ -25,7 +26,9 @@ struct live_request {
 struct live_http_config {
     /* A socket, mode 0660; a stale one is replaced, a live one is not; or NULL. */
     const char *unix_path;
-    uint16_t port;          /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
+    const char *address; /* of this machine, to be seen from others; NULL: 127.0.0.1 */
+    uint16_t port;       /* if unix_path is NULL; 0: any free one */
+    struct live_http_tls tls;
     bool is_private;        /* the socket has mode 0600 */
     unsigned request_s_max; /* for a whole request, its answer, or the pause between two; 0: 30 */
 };
@@ -38,8 +41,9 @@ struct live_http_config {
  * next. What bodies and answers of a caller take together is bounded (503).
  *
  * Strict (http_head.h): one Content-Length and no chunks, lines that end in CR LF. Every error is
- * JSON. Only programs on this machine are answered: on loopback, requests that a browser makes for
- * a web page of another origin are refused (Host, Origin). A body beyond LIVE_BODY_BYTES_MAX is
+ * JSON. Requests that a browser makes for a web page of another origin are refused (Host, Origin):
+ * on loopback Host is this machine, on another address an address or a name without a dot, which
+ * no page's owner can have; with certificates it may be any. A body beyond LIVE_BODY_BYTES_MAX is
  * refused with 413. Errors: TACIT_IO, TACIT_INVALID, TACIT_MEMORY with error->text. */
 enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop,
                                  const struct live_http_config *config,
@@ -48,6 +52,10 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
 /* Held requests are answered with 503; what was answered gets a moment to go out. Not from inside
  * the handler. */
 void live_http_close(struct live_http *http);
+/* The certificates anew, for connections from now on. Errors: TACIT_INVALID, with error->text;
+ * those that are there stay. */
+enum tacit_status live_http_read_tls(struct live_http *http, const struct live_http_tls *config,
+                                     struct tacit_error *error);
 /* 0: a Unix socket. */
 uint16_t live_http_port(const struct live_http *http);
 struct live_callers *live_http_callers(struct live_http *http);

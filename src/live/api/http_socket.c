@@ -2,6 +2,7 @@
 #include "http_socket.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -69,23 +70,34 @@ enum tacit_status live_http_listen_unix(struct live_http_socket *listening, cons
     return TACIT_OK;
 }
 
-enum tacit_status live_http_listen_loopback(struct live_http_socket *listening, uint16_t port,
-                                            struct tacit_error *error)
+enum tacit_status live_http_listen_port(struct live_http_socket *listening, const char *address,
+                                        uint16_t port, struct tacit_error *error)
 {
     static const int yes = 1;
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    char where[32];
-    (void)snprintf(where, sizeof where, "127.0.0.1:%u", (unsigned)port);
-    int const listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    *listening = (struct live_http_socket){.listener = listener};
-    if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        bind(listener, (const struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(listener, BACKLOG) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
+    struct sockaddr_storage bound;
+    struct addrinfo const hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                                   .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    socklen_t size = sizeof bound;
+    char number[8];
+    char where[96];
+    (void)snprintf(number, sizeof number, "%u", (unsigned)port);
+    (void)snprintf(where, sizeof where, "%.80s:%s", address, number);
+    *listening = (struct live_http_socket){.listener = -1};
+    if (getaddrinfo(address, number, &hints, &found) != 0)
+        return fail(error, TACIT_INVALID, "address", where, "it is none");
+    int const listener = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    listening->listener = listener;
+    bool const is_good =
+        listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+        bind(listener, found->ai_addr, found->ai_addrlen) == 0 && listen(listener, BACKLOG) == 0 &&
+        getsockname(listener, (struct sockaddr *)&bound, &size) == 0;
+    freeaddrinfo(found);
+    if (!is_good)
         return fail(error, TACIT_IO, "address", where, strerror(errno));
-    listening->port = ntohs(address.sin_port);
+    listening->port =
+        ntohs(bound.ss_family == AF_INET ? ((const struct sockaddr_in *)&bound)->sin_port
+                                         : ((const struct sockaddr_in6 *)&bound)->sin6_port);
     return TACIT_OK;
 }
 

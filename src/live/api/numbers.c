@@ -1,5 +1,4 @@
 #include "numbers.h"
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +69,18 @@ void live_columns_show(const struct live_column *columns, size_t count, uint32_t
     }
 }
 
+/* A name as the format has it: quotes and backslashes are marked. */
+static void write_label(const char *label, const char *name, struct live_buffer *out)
+{
+    live_buffer_format(out, "{%s=\"", label);
+    for (; *name != '\0'; name++) {
+        if (*name == '"' || *name == '\\')
+            live_buffer_add(out, "\\");
+        live_buffer_add_bytes(out, name, 1);
+    }
+    live_buffer_add(out, "\"}");
+}
+
 void live_columns_write(const struct live_column *columns, size_t count, const char *label,
                         const char *const *names, uint32_t things, struct live_buffer *out)
 {
@@ -79,10 +90,8 @@ void live_columns_write(const struct live_column *columns, size_t count, const c
             continue;
         write_head(column->metric, column->help, out);
         for (uint32_t i = 0; i < things; i++) {
-            if (names != NULL)
-                live_buffer_format(out, "%s{%s=\"%s\"}", column->metric, label, names[i]);
-            else
-                live_buffer_format(out, "%s{%s=\"%" PRIu32 "\"}", column->metric, label, i);
+            live_buffer_add(out, column->metric);
+            write_label(label, names[i], out);
             live_buffer_format(out, column->kind == LIVE_REALS ? " %.6g\n" : " %.15g\n",
                                value_of(column, i));
         }

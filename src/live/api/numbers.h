@@ -34,7 +34,7 @@ void live_numbers_write(const struct live_number *numbers, size_t count, struct 
 
 /* The members of thing i. */
 void live_columns_show(const struct live_column *columns, size_t count, uint32_t i, json_t *object);
-/* label: "arm" or "site"; names: of the things; NULL: they have numbers. */
+/* label: "arm" or "site"; names: of the things, without control characters. */
 void live_columns_write(const struct live_column *columns, size_t count, const char *label,
                         const char *const *names, uint32_t things, struct live_buffer *out);
 

@@ -125,6 +125,10 @@ static bool note_meaning(struct live_bus *bus)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (strstr(bus->said, meanings[i].said) != NULL) {
+            bool const is_early = strstr(meanings[i].said, "certificate") != NULL &&
+                                  live_pki_is_early(bus->copies.paths[CERTIFICATE]);
+            if (is_early) /* what a wrong clock looks like, from either side */
+                note(bus, LIVE_PKI_EARLY, "");
             note(bus, meanings[i].meaning, "");
             return true;
         }

@@ -3,15 +3,10 @@
 #ifndef TACIT_LIVE_BUS_H
 #define TACIT_LIVE_BUS_H
 #include "../daemon/loop.h"
+#include "../pki/pki.h"
 
 #define LIVE_TOPIC_BYTES 256u
 #define LIVE_PAYLOAD_BYTES_MAX 65536u
-
-/* Of TLS 1.2: only such as encrypt and authenticate in one (AEAD), with keys that are forgotten.
- * All of TLS 1.3 are. */
-#define LIVE_TLS_CIPHERS                                                                           \
-    "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:"   \
-    "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305"
 
 struct live_bus;
 

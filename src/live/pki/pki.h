@@ -6,6 +6,12 @@
 
 #define LIVE_PKI_DAYS_MAX 3650u
 
+/* Of TLS 1.2: only such as encrypt and authenticate in one (AEAD), with keys that are forgotten.
+ * All of TLS 1.3 are. */
+#define LIVE_TLS_CIPHERS                                                                           \
+    "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:"   \
+    "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305"
+
 struct live_pki_config {
     const char *directory;    /* made if missing; only its owner may enter it (0700) */
     const char *const *names; /* sites, "coordinator", "broker"; see live_name_is_allowed */
@@ -18,8 +24,9 @@ struct live_pki_config {
 /* Writes NAME.key (0600) and NAME.crt for each name, signed by ca.key and ca.crt, EC P-256; for
  * each but "broker" also NAME.sign.key (0600) and NAME.sign.crt, Ed25519, which sign words and open
  * no door (signing.h); and ca.crl, an empty list of revoked certificates. What is there already
- * stays as it is: a CA is used again, a key is never overwritten. "broker" may only serve,
- * everybody else may only connect. Errors: TACIT_INVALID, TACIT_IO (also: libcrypto), with
+ * stays as it is: a CA is used again, a key is never overwritten. "broker", "observe" and names
+ * that begin with "observe-" may only serve (and say nothing of their own), everybody else may only
+ * connect. Errors: TACIT_INVALID, TACIT_IO (also: libcrypto), with
  * error->text. */
 enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error);
 
@@ -40,6 +47,9 @@ enum tacit_status live_pki_check(const char *ca_file, const char *certificate_fi
 /* What a broker may hold against a certificate that it refused without a word: out of date by our
  * clock, not signed by ca_file, or a guess. Ensures: never NULL, static storage. */
 const char *live_pki_doubt(const char *ca_file, const char *certificate_file);
+#define LIVE_PKI_EARLY "our certificate is not valid yet, or the clock is wrong"
+/* Is that so, by our clock? */
+bool live_pki_is_early(const char *certificate_file);
 /* In words if the dates of this certificate exclude it today, or will within a month; else NULL.
  * Valid until the next call. */
 const char *live_pki_expiry(const char *certificate_file);

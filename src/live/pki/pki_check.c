@@ -56,13 +56,23 @@ const char *live_pki_doubt(const char *ca_file, const char *certificate_file)
     else if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
         doubt = "our certificate has expired";
     else if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
-        doubt = "our certificate is not valid yet, or the clock is wrong";
+        doubt = LIVE_PKI_EARLY;
     else if (ca != NULL && !pki_is_signed_by(certificate, ca))
         doubt = "our CA is not the CA of our certificate";
     X509_free(ca);
     X509_free(certificate);
     ERR_clear_error();
     return doubt;
+}
+
+bool live_pki_is_early(const char *certificate_file)
+{
+    X509 *const certificate = pki_read_certificate(certificate_file);
+    bool const is_early =
+        certificate != NULL && X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0;
+    X509_free(certificate);
+    ERR_clear_error();
+    return is_early;
 }
 
 const char *live_pki_expiry(const char *certificate_file)

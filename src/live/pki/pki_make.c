@@ -168,6 +168,14 @@ static bool add_hosts(X509 *certificate, X509 *issuer, const struct live_pki_con
     return add_extension(certificate, issuer, NID_subject_alt_name, bytes);
 }
 
+/* The broker, and daemons that are watched from elsewhere. */
+static bool is_server(const char *name)
+{
+    size_t const size = strlen(LIVE_OBSERVE);
+    return strcmp(name, LIVE_BROKER) == 0 ||
+           (strncmp(name, LIVE_OBSERVE, size) == 0 && (name[size] == '\0' || name[size] == '-'));
+}
+
 /* Who may do what with it. Everything that comes from outside was checked before. */
 static bool add_extensions(X509 *certificate, X509 *issuer, const char *name,
                            const struct purpose *purpose, const struct live_pki_config *config)
@@ -178,15 +186,15 @@ static bool add_extensions(X509 *certificate, X509 *issuer, const char *name,
         return add_extension(certificate, issuer, NID_basic_constraints,
                              "critical,CA:TRUE,pathlen:0") &&
                add_extension(certificate, issuer, NID_key_usage, "critical,keyCertSign,cRLSign");
-    bool const is_broker = strcmp(name, LIVE_BROKER) == 0;
+    bool const serves = is_server(name);
     return add_extension(certificate, issuer, NID_authority_key_identifier, "keyid") &&
            add_extension(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
            add_extension(certificate, issuer, NID_key_usage, "critical,digitalSignature") &&
            add_extension(certificate, issuer, NID_ext_key_usage,
                          purpose->is_signing ? "codeSigning"
-                         : is_broker         ? "serverAuth"
+                         : serves            ? "serverAuth"
                                              : "clientAuth") &&
-           (!is_broker || add_hosts(certificate, issuer, config));
+           (!serves || add_hosts(certificate, issuer, config));
 }
 
 /* What a certificate is made of; ca is NULL for the CA itself. */
@@ -330,12 +338,12 @@ static enum tacit_status make_pair(const struct live_pki_config *config, const c
     return status == TACIT_OK ? make_certificate(config, order, error) : status;
 }
 
-/* The broker says nothing of its own. */
+/* Who only serves says nothing of its own. */
 static enum tacit_status make_pairs(const struct live_pki_config *config, const char *name,
                                     struct tacit_error *error)
 {
     enum tacit_status const status = make_pair(config, name, config->days, &door, error);
-    if (status != TACIT_OK || strcmp(name, LIVE_BROKER) == 0)
+    if (status != TACIT_OK || is_server(name))
         return status;
     return make_pair(config, name, config->days, &words, error);
 }
