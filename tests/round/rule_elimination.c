@@ -56,6 +56,7 @@ void rule_elim_configure(struct storm_world *world, uint32_t sites, bool has_cha
     own->hub.agent_count = world->sites;
     own->hub.schedule = draw_schedule(world, epsilon);
     assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
+    world->is_noised = own->hub.mechanism.noisy;
     bool const has_quorum = storm_below(world, 2) == 0;
     own->hub.quorum = has_quorum ? 1 + storm_below(world, own->hub.schedule.report_count) : 0;
     own->hub.round_timeout_us = has_quorum ? 3000 : 0;

@@ -108,11 +108,6 @@ static void configure(struct storm_world *world)
     choose_copies(world);
 }
 
-static void spoil(struct storm_world *world)
-{
-    rule_elimination.spoil(world);
-}
-
 /* ---- Cores: the state, and its table behind it ---- */
 
 static size_t peer_size(const struct storm_world *world, uint32_t node)
@@ -173,29 +168,6 @@ static const struct tacit_elim_agent *agent_in(const void *state)
 
 static const struct rule_elim_sites peers = {peer_size, peer_init, peer_check, peer_step, agent_in};
 
-/* These are rule_elimination's for the hub, and hers of the agents inside (peers above). */
-static size_t state_size(const struct storm_world *world, uint32_t node)
-{
-    return rule_elimination.size(world, node);
-}
-
-static enum tacit_status init(const struct storm_world *world, uint32_t node, void *state)
-{
-    return rule_elimination.init(world, node, state);
-}
-
-static enum tacit_status check(const struct storm_world *world, uint32_t node, const void *state,
-                               size_t size)
-{
-    return rule_elimination.check(world, node, state, size);
-}
-
-static void step(struct storm_world *world, uint32_t node, const struct storm_event *event,
-                 const struct tacit_entropy *entropy, struct storm_update *out)
-{
-    rule_elimination.step(world, node, event, entropy, out);
-}
-
 /* ---- What is shown ---- */
 
 static uint64_t by_site(const struct rule_elim_place *place, const uint64_t *ranks)
@@ -240,16 +212,6 @@ static size_t message_size(const struct storm_world *world, const void *message)
            64 * (world->arms * sizeof(union tacit_sum) + sizeof(struct tacit_elim_opening));
 }
 
-static void *message_copy(const struct storm_world *world, const void *message, void *memory)
-{
-    return rule_elimination.message_copy(world, message, memory);
-}
-
-static struct storm_head read(const void *message)
-{
-    return rule_elimination.read(message);
-}
-
 static void mend(const struct storm_world *world, void *message)
 {
     struct tacit_elim_message *const said = message;
@@ -257,23 +219,6 @@ static void mend(const struct storm_world *world, void *message)
     rule_elimination.mend(world, message);
     if (origins != NULL)
         origins[0] &= (UINT64_C(1) << world->sites) - 1;
-}
-
-static void grant(const void *asked, uint32_t from, void *message)
-{
-    rule_elimination.grant(asked, from, message);
-}
-
-static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
-                       size_t room)
-{
-    return rule_elimination.snapshot(world, hub, bytes, room);
-}
-
-static enum tacit_status restore(const struct storm_world *world, void *hub, const uint8_t *bytes,
-                                 size_t size)
-{
-    return rule_elimination.restore(world, hub, bytes, size);
 }
 
 #define FIELD(member) STORM_FIELD(struct tacit_elim_message, member)
@@ -284,25 +229,21 @@ static const struct storm_field fields[] = {
     FIELD(is_sealed),      FIELD(has_history), FIELD(history.rounds), FIELD(history.digest),
     FIELD(history.is_last)};
 
-const struct storm_rule rule_peers = {.name = "peers",
-                                      .has_terms = true,
-                                      .configure = configure,
-                                      .spoil = spoil,
-                                      .size = state_size,
-                                      .init = init,
-                                      .check = check,
-                                      .step = step,
-                                      .look = look,
-                                      .message_size = message_size,
-                                      .message_copy = message_copy,
-                                      .read = read,
-                                      .head_bytes = sizeof(struct tacit_elim_message),
-                                      .fields = fields,
-                                      .field_count = sizeof fields / sizeof *fields,
-                                      .mend = mend,
-                                      .grant = grant,
-                                      .snapshot = snapshot,
-                                      .restore = restore,
-                                      .found = {18590, 29250, 35602},
-                                      .digest = UINT64_C(0x12cb15628d3a7a6c),
-                                      .verdicts = UINT64_C(0xd06a57a3a1fb64aa)};
+/* All else is elimination's, of the hub and of the agents inside (peers above). */
+struct storm_rule rule_peers(void)
+{
+    static const uint32_t found[STORM_FOUND_MAX] = {18590, 29250, 35602};
+    struct storm_rule rule = rule_elimination;
+    rule.name = "peers";
+    rule.configure = configure;
+    rule.look = look;
+    rule.message_size = message_size;
+    rule.mend = mend;
+    rule.operate = NULL;
+    rule.fields = fields;
+    rule.field_count = sizeof fields / sizeof *fields;
+    memcpy(rule.found, found, sizeof found);
+    rule.digest = UINT64_C(0x12cb15628d3a7a6c);
+    rule.verdicts = UINT64_C(0xd06a57a3a1fb64aa);
+    return rule;
+}

@@ -65,6 +65,7 @@ static void configure(struct storm_world *world)
     own->hub.run_id = STORM_RUN_ID;
     own->hub.schedule = draw_schedule(world, epsilon);
     assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
+    world->is_noised = own->hub.mechanism.noisy;
     bool const has_quorum = storm_below(world, 2) == 0;
     own->hub.quorum = has_quorum ? 1 + storm_below(world, world->sites) : 0;
     own->hub.round_timeout_us = has_quorum ? 3000 : 0;

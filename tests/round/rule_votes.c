@@ -55,6 +55,7 @@ static struct tacit_vote_site_config draw_site(struct storm_world *world, const 
                                             .goes_on = own->hub.reset_after_s > 0,
                                             .resend_after_us = 1700};
     assert_int_equal(tacit_mechanism_init(&config.player.mechanism, &mechanism), TACIT_OK);
+    world->is_noised = config.player.mechanism.noisy;
     return config;
 }
 

@@ -27,6 +27,9 @@ static struct {
     uint32_t rebuilt;
     uint32_t changes;
     uint32_t lost;
+    uint32_t sums;  /* exact ones that were in a state before the draw, .. */
+    uint32_t drawn; /* .. of which so many were drawn from, .. */
+    uint32_t left;  /* .. and so many were there after it */
 } seen;
 
 uint32_t storm_below(struct storm_world *world, uint32_t bound)
@@ -205,6 +208,41 @@ static void look_at(struct storm_world *world, uint32_t at, const struct storm_u
         use_draw(world, at, used);
     check_blame(world, at, &look);
     check_answer(world, at, &look);
+}
+
+static bool holds(const struct storm_node *node, const void *state, int64_t sum)
+{
+    int64_t const *const words = state;
+    for (size_t i = 0; i < node->size / sizeof *words; i++)
+        if (words[i] == sum)
+            return true;
+    return false;
+}
+
+/* The step that draws erases what it drew from: no word of the state is an exact sum any more, but
+ * for the few whose noise is nothing. Until then they are there: so they would be found. */
+static void check_sums(struct storm_world *world, uint32_t at, const void *before,
+                       const struct storm_event *event, const struct storm_update *update)
+{
+    struct storm_node *const node = &world->nodes[at];
+    bool const is_reward = event->kind == TACIT_EVENT_REWARD && !world->rule->trains;
+    if (is_reward && update->status == TACIT_OK) {
+        int64_t *const sum = &node->sums[event->reward.arm];
+        *sum += event->reward.sum.steps;
+        seen.sums += !update->drew && holds(node, node->state, *sum) ? 1 : 0;
+    }
+    if (!update->drew)
+        return;
+    void const *const state = world->bug == STORM_KEEPS_SUMS ? before : node->state;
+    uint32_t left = 0;
+    for (uint32_t arm = 0; arm < world->arms && world->is_noised; arm++) {
+        seen.drawn += node->sums[arm] != 0 ? 1 : 0;
+        left += node->sums[arm] != 0 && holds(node, state, node->sums[arm]) ? 1 : 0;
+    }
+    seen.left += left;
+    if (left > 1)
+        broken(world, "exact sums are left after the draw", at);
+    memset(node->sums, 0, sizeof node->sums);
 }
 
 static bool is_old(const struct storm_world *world, uint32_t at)
@@ -393,6 +431,7 @@ static void revive(struct storm_world *world, uint32_t at)
     memcpy(node->state, node->durable, node->size);
     node->rewards = node->durable_rewards;
     memset(node->left, 0, sizeof node->left);
+    memset(node->sums, 0, sizeof node->sums);
     node->is_training = false;
     if (storm_below(world, 3) == 0)
         node->now_us = storm_below(world, 3000);
@@ -477,9 +516,12 @@ void storm_after(struct storm_world *world, uint32_t at, void *before,
     } else if (event->kind == TACIT_EVENT_REWARD) {
         note_reward(world, node, update);
     }
-    free(before);
-    if (update->voids_rewards)
+    if (update->voids_rewards) {
         node->rewards = (struct storm_rewards){0};
+        memset(node->sums, 0, sizeof node->sums);
+    }
+    check_sums(world, at, before, event, update);
+    free(before);
     digest_step(update->status, update->flags | (uint64_t)update->persist << 32,
                 update->deadline_us, update->plan, update->plan_count);
     look_at(world, at, update);
@@ -934,12 +976,14 @@ static void what_breaks_a_promise_is_found(void **state)
         [STORM_REBUILDS_OTHER] = "is another one",
         [STORM_IS_DEAF] = "not everybody ends",
         [STORM_FORGETS_HEADS] = "a reward is in two draws",
+        [STORM_KEEPS_SUMS] = "exact sums are left",
     };
     (void)state;
     digest_pause(true);
     for (enum storm_bug bug = 1; bug < STORM_BUG_COUNT; bug++) {
         uint32_t count = 0;
         bool const is_possible = !(bug == STORM_CHANGES_ANSWER && rule_now->trains) &&
+                                 !(bug == STORM_KEEPS_SUMS && rule_now->trains) &&
                                  !(bug == STORM_REBUILDS_OTHER && rule_now->snapshot == NULL) &&
                                  (rule_now->impossible >> bug & 1) == 0;
         for (uint32_t seed = 0; is_possible && seed < BUG_WORLDS && count < 3; seed++) {
@@ -996,6 +1040,8 @@ static void the_storm_has_missed_nothing(void **state)
     assert_true(seen.copies_refused > world_count / 2);
     assert_true(rule_now->snapshot == NULL ||
                 (seen.rebuilt > world_count / 4 && seen.lost > world_count / 10));
+    assert_true(rule_now->trains || (seen.sums > world_count && seen.drawn > world_count));
+    assert_true(UINT64_C(10000) * seen.left <= seen.drawn);
     assert_true(rule_now->operate == NULL || seen.changes > world_count / 10);
 }
 

@@ -101,6 +101,7 @@ struct storm_node {
     struct storm_rewards { /* not drawn yet: of the state, of what is durable, of the old one */
         uint64_t set[STORM_REWARDS_WORDS];
     } rewards, durable_rewards, old_rewards;
+    int64_t sums[STORM_ARMS_MAX]; /* exact: of what came since the last draw, or since it began */
 };
 
 struct storm_draw {
@@ -126,6 +127,7 @@ enum storm_bug {
     STORM_REBUILDS_OTHER,  /* a hub that was lost comes back as another one */
     STORM_IS_DEAF,         /* nothing is heard any more when the faults are over */
     STORM_FORGETS_HEADS,   /* sites and the hub are put back together */
+    STORM_KEEPS_SUMS,      /* what was drawn from is still there after the draw */
     STORM_BUG_COUNT
 };
 
@@ -160,6 +162,7 @@ struct storm_world {
     bool has_hub;
     bool has_grants;
     bool has_changes; /* the operator may say something */
+    bool is_noised;   /* no sum that is drawn is an exact one */
     uint32_t loss;    /* of 100 */
     uint32_t deaths;  /* of 100 steps */
     struct storm_node nodes[STORM_NODES_MAX];
@@ -228,8 +231,9 @@ struct storm_rule {
     uint64_t verdicts;   /* .. and of what checks say of damaged states */
 };
 
-extern const struct storm_rule rule_elimination, rule_peers, rule_phased, rule_votes,
-    rule_selection, rule_private_glm;
+extern const struct storm_rule rule_elimination, rule_phased, rule_votes, rule_selection,
+    rule_private_glm;
+struct storm_rule rule_peers(void); /* grown from rule_elimination */
 
 /* What each pull of an arm brings, in steps. */
 int64_t storm_pull(const struct storm_world *world, uint32_t arm);

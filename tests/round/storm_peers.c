@@ -3,5 +3,6 @@
 
 int main(int argc, char **argv)
 {
-    return storm_main(&rule_peers, argc, argv);
+    struct storm_rule const rule = rule_peers();
+    return storm_main(&rule, argc, argv);
 }
