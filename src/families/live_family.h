@@ -25,6 +25,13 @@ struct live_family {
 const struct live_family *const *live_families(void);
 const struct tacit_config_live *const *live_family_files(void);
 
+/* hub_settings_free where the settings are one piece of memory of malloc's. */
+void live_hub_settings_free(struct live_hub_config *hub);
+
+/* What hub_settings says of a key of the file: TACIT_INVALID. */
+enum tacit_status live_file_refuse(const struct tacit_config_coordinator *file, const char *key,
+                                   const char *text, struct tacit_error *error);
+
 /* Requires: a word of the list. */
 const struct live_family *live_family_find(const char *word);
 #endif

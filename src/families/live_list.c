@@ -1,5 +1,6 @@
 /* The families that are live; `protocol` of a daemon's file is the first one, if it says nothing.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "live_family.h"
 
@@ -29,6 +30,20 @@ const struct live_family *const *live_families(void)
 const struct tacit_config_live *const *live_family_files(void)
 {
     return files;
+}
+
+void live_hub_settings_free(struct live_hub_config *hub)
+{
+    free((void *)(uintptr_t)hub->settings);
+    hub->settings = NULL;
+}
+
+enum tacit_status live_file_refuse(const struct tacit_config_coordinator *file, const char *key,
+                                   const char *text, struct tacit_error *error)
+{
+    TACIT_ASSERT(file->document != NULL);
+    tacit_config_error(file->document, key, text, error);
+    return TACIT_INVALID;
 }
 
 const struct live_family *live_family_find(const char *word)

@@ -78,7 +78,8 @@ static void elim_read_run(struct config_reader *reader, const struct config_node
 
 /* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
 static enum tacit_status check_horizon(const struct live_hub_config *hub,
-                                       struct config_document *document, struct tacit_error *error)
+                                       const struct tacit_config_coordinator *file,
+                                       struct tacit_error *error)
 {
     struct tacit_elim_schedule const schedule = elim_hub_schedule(hub);
     uint64_t const needed = elim_horizon_min(schedule);
@@ -95,13 +96,13 @@ static enum tacit_status check_horizon(const struct live_hub_config *hub,
                        "at least %llu",
                        (unsigned long long)hub->horizon, schedule.arm_count, schedule.report_count,
                        (unsigned long long)needed);
-    tacit_config_error(document, "run.horizon", text, error);
-    return TACIT_INVALID;
+    return live_file_refuse(file, "run.horizon", text, error);
 }
 
 /* The same with exact bounds, and what else their ladder asks for. */
 static enum tacit_status check_exact(const struct live_hub_config *hub,
-                                     struct config_document *document, struct tacit_error *error)
+                                     const struct tacit_config_coordinator *file,
+                                     struct tacit_error *error)
 {
     struct elim_hub_settings const *const settings = elim_hub_settings(hub);
     struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
@@ -115,9 +116,8 @@ static enum tacit_status check_exact(const struct live_hub_config *hub,
     char const *const key = phased_schedule_refusal(&phases, text);
     if (key == NULL)
         return TACIT_OK;
-    tacit_config_error(document, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text,
-                       error);
-    return TACIT_INVALID;
+    return live_file_refuse(file, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text,
+                            error);
 }
 
 /* What hub->settings points to. */
@@ -125,12 +125,6 @@ struct held {
     struct elim_hub_settings settings; /* first */
     struct tacit_elim_network network;
 };
-
-static void elim_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
-}
 
 static enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
                                                const struct tacit_config_coordinator *file,
@@ -153,11 +147,10 @@ static enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
     hub->settings = &made->settings;
     if (hub->quorum > made->settings.report_count)
         hub->quorum = made->settings.report_count;
-    enum tacit_status const status = keys->bounds.is_exact
-                                         ? check_exact(hub, file->document, error)
-                                         : check_horizon(hub, file->document, error);
+    enum tacit_status const status =
+        keys->bounds.is_exact ? check_exact(hub, file, error) : check_horizon(hub, file, error);
     if (status != TACIT_OK)
-        elim_hub_settings_free(hub);
+        live_hub_settings_free(hub);
     return status;
 }
 
@@ -174,4 +167,4 @@ const struct live_family elim_live = {
     .site = &elim_site_ops,
     .hub = &elim_hub_ops,
     .hub_settings = elim_hub_settings_new,
-    .hub_settings_free = elim_hub_settings_free};
+    .hub_settings_free = live_hub_settings_free};

@@ -71,19 +71,6 @@ static void gossip_read_policy(struct config_reader *reader, const struct config
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-static enum tacit_status refuse(const struct tacit_config_coordinator *file, const char *key,
-                                const char *text, struct tacit_error *error)
-{
-    tacit_config_error(file->document, key, text, error);
-    return TACIT_INVALID;
-}
-
-static void gossip_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
-}
-
 static enum tacit_status gossip_hub_settings_new(struct live_hub_config *hub,
                                                  const struct tacit_config_coordinator *file,
                                                  const struct tacit_network *network,
@@ -95,16 +82,18 @@ static enum tacit_status gossip_hub_settings_new(struct live_hub_config *hub,
     struct tacit_gossip_rule rule;
     TACIT_ASSERT(keys != NULL && network != NULL); /* graphs are the only networks it takes */
     if (network->component_count > 1)
-        return refuse(file, "network",
-                      "the graph is in pieces, between which nothing is learned; allowed: a "
-                      "connected graph",
-                      error);
+        return live_file_refuse(
+            file, "network",
+            "the graph is in pieces, between which nothing is learned; allowed: a "
+            "connected graph",
+            error);
     if (gossip_live_rule(&rule, hub->site_count, hub->arm_count, hub->horizon, &mechanism,
                          keys->log_base_10) != TACIT_OK)
-        return refuse(file, "run.epsilon",
-                      "the share of one of the noised sums that a reward lies in is below 1e-6; "
-                      "allowed: a larger epsilon or a shorter horizon",
-                      error);
+        return live_file_refuse(
+            file, "run.epsilon",
+            "the share of one of the noised sums that a reward lies in is below 1e-6; "
+            "allowed: a larger epsilon or a shorter horizon",
+            error);
     struct gossip_hub_settings *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
@@ -129,4 +118,4 @@ const struct live_family gossip_live = {.file = {.word = "gossip-ucb",
                                         .site = &gossip_site_ops,
                                         .hub = &gossip_hub_ops,
                                         .hub_settings = gossip_hub_settings_new,
-                                        .hub_settings_free = gossip_hub_settings_free};
+                                        .hub_settings_free = live_hub_settings_free};

@@ -70,13 +70,6 @@ static void phased_read_run(struct config_reader *reader, const struct config_no
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-static enum tacit_status refuse(const struct tacit_config_coordinator *file, const char *key,
-                                const char *text, struct tacit_error *error)
-{
-    tacit_config_error(file->document, key, text, error);
-    return TACIT_INVALID;
-}
-
 /* The arm of the guard, by its name. */
 static uint32_t find_arm(const struct tacit_config_coordinator *file, const char *name)
 {
@@ -99,7 +92,7 @@ static enum tacit_status take_list(const struct tacit_config_coordinator *file, 
          node = node->next) {
         uint32_t const arm = find_arm(file, node->text);
         if (arm == file->arm_count)
-            return refuse(file, name, "no arm of the list has this name", error);
+            return live_file_refuse(file, name, "no arm of the list has this name", error);
         tacit_bits_add(set, arm);
     }
     return TACIT_OK;
@@ -125,19 +118,20 @@ static enum tacit_status settle_changes(const struct tacit_config_coordinator *f
         bool const is_later = tacit_bits_has(later, arm);
         bool const was_there = !is_later || tacit_bits_has(added, arm);
         if (is_later != (arm >= arms - count))
-            return refuse(file, "run.later", "arms that are to come are the last ones of 'arms'",
-                          error);
+            return live_file_refuse(file, "run.later",
+                                    "arms that are to come are the last ones of 'arms'", error);
         if (tacit_bits_has(added, arm) && !is_later)
-            return refuse(file, "run.added", "only arms of run.later can be added", error);
+            return live_file_refuse(file, "run.added", "only arms of run.later can be added",
+                                    error);
         if (tacit_bits_has(retired, arm) && !was_there)
-            return refuse(file, "run.retired", "an arm that is still to come", error);
+            return live_file_refuse(file, "run.retired", "an arm that is still to come", error);
         there += was_there && !tacit_bits_has(retired, arm) ? 1 : 0;
     }
     if (count == arms || there == 0)
-        return refuse(file, count == arms ? "run.later" : "run.retired", "no arm would be left",
-                      error);
+        return live_file_refuse(file, count == arms ? "run.later" : "run.retired",
+                                "no arm would be left", error);
     if (schedule->guard_loss > 0 && tacit_bits_has(retired, schedule->guard_arm))
-        return refuse(file, "run.retired", "the arm of the guard stays", error);
+        return live_file_refuse(file, "run.retired", "the arm of the guard stays", error);
     schedule->first_count = count == 0 ? 0 : arms - count;
     return TACIT_OK;
 }
@@ -160,10 +154,10 @@ static enum tacit_status settle(const struct live_hub_config *hub,
                                ? (hub->arm_count < 2 ? 2 : hub->arm_count)
                                : TACIT_PHASES_ARMS_PER_ROUND;
     if (keys->arms_per_round > hub->arm_count)
-        return refuse(file, "run.arms_per_round", "more than there are arms", error);
+        return live_file_refuse(file, "run.arms_per_round", "more than there are arms", error);
     uint32_t const guard = keys->guard == NULL ? 0 : find_arm(file, keys->guard);
     if (guard == hub->arm_count)
-        return refuse(file, "run.guard.arm", "no arm of the list has this name", error);
+        return live_file_refuse(file, "run.guard.arm", "no arm of the list has this name", error);
     *schedule = (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
                                       .arm_count = hub->arm_count,
                                       .agent_count = hub->site_count,
@@ -186,13 +180,7 @@ static enum tacit_status settle(const struct live_hub_config *hub,
     if (key == NULL)
         return TACIT_OK;
     bool const is_growth = strcmp(key, "protocol.growth") == 0;
-    return refuse(file, is_growth ? "run.growth" : "run.horizon", text, error);
-}
-
-static void phased_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
+    return live_file_refuse(file, is_growth ? "run.growth" : "run.horizon", text, error);
 }
 
 static enum tacit_status phased_hub_settings_new(struct live_hub_config *hub,
@@ -225,4 +213,4 @@ const struct live_family phased_live = {.file = {.word = "phased-index",
                                         .site = &phased_site_ops,
                                         .hub = &phased_hub_ops,
                                         .hub_settings = phased_hub_settings_new,
-                                        .hub_settings_free = phased_hub_settings_free};
+                                        .hub_settings_free = live_hub_settings_free};

@@ -103,42 +103,30 @@ static void vote_read_run(struct config_reader *reader, const struct config_node
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-static enum tacit_status refuse(const struct tacit_config_coordinator *file, const char *key,
-                                const char *text, struct tacit_error *error)
-{
-    tacit_config_error(file->document, key, text, error);
-    return TACIT_INVALID;
-}
-
 static enum tacit_status check_votes(const struct tacit_config_coordinator *file,
                                      const struct tacit_wire_vote_run *run,
                                      struct tacit_error *error)
 {
     char text[200];
     if (run->eta <= 0)
-        return refuse(file, "run.votes",
-                      "the votes must be more than the liars, and no more than the sites", error);
+        return live_file_refuse(file, "run.votes",
+                                "the votes must be more than the liars, and no more than the sites",
+                                error);
     if (run->votes_needed > run->agent_count) {
         (void)snprintf(text, sizeof text,
                        "%u votes are needed and there are %u sites; allowed: a smaller eta, more "
                        "sites, or votes: cheapest",
                        run->votes_needed, run->agent_count);
-        return refuse(file, "run.votes", text, error);
+        return live_file_refuse(file, "run.votes", text, error);
     }
     if (run->reset_after_s > 0 && run->accuracy < run->eta / run->arm_count) {
         (void)snprintf(text, sizeof text,
                        "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed "
                        "with resets: at least that",
                        run->accuracy, run->eta / run->arm_count);
-        return refuse(file, "run.accuracy", text, error);
+        return live_file_refuse(file, "run.accuracy", text, error);
     }
     return TACIT_OK;
-}
-
-static void vote_hub_settings_free(struct live_hub_config *hub)
-{
-    free((void *)(uintptr_t)hub->settings);
-    hub->settings = NULL;
 }
 
 static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
@@ -169,7 +157,7 @@ static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
     hub->settings = made;
     enum tacit_status const status = check_votes(file, made, error);
     if (status != TACIT_OK)
-        vote_hub_settings_free(hub);
+        live_hub_settings_free(hub);
     return status;
 }
 
@@ -192,4 +180,4 @@ const struct live_family vote_live = {.file = {.word = "votes",
                                       .site = &vote_site_ops,
                                       .hub = &vote_hub_ops,
                                       .hub_settings = vote_hub_settings_new,
-                                      .hub_settings_free = vote_hub_settings_free};
+                                      .hub_settings_free = live_hub_settings_free};
