@@ -534,6 +534,73 @@ static void lies_are_seen(void **state)
     end(&world);
 }
 
+/* For no other federation, run, term, round, site, agreement, order, n, mechanism, steps, epsilon.
+ */
+static void an_envelope_opens_under_its_own_scope_only(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    world.number = 1;
+    struct tacit_helper_round const round = round_of(&world);
+    uint64_t words[COUNT] = {0};
+    struct tacit_helper_release made;
+    uint8_t scope[TACIT_HELPER_SCOPE_BYTES_MAX];
+    uint8_t seed[TACIT_HELPER_SEED_BYTES];
+    assert_int_equal(
+        tacit_helper_mask(&world.run, &round, 1, &world.keys, &world.entropy, words, &made),
+        TACIT_OK);
+    for (uint32_t other = 0; other <= 11; other++) {
+        struct tacit_helper_run run = world.run;
+        struct tacit_helper_round at = round;
+        run.federation[0] = other == 1 ? 'T' : run.federation[0];
+        run.run[3] ^= other == 2;
+        at.term += other == 3;
+        at.round += other == 4;
+        uint32_t const site = other == 5 ? 2 : 1;
+        run.agreement[31] ^= other == 6;
+        at.order[0] ^= other == 7;
+        at.count -= other == 8;
+        run.mechanism = other == 9 ? TACIT_HELPER_GAUSSIAN : run.mechanism;
+        run.steps *= other == 10 ? 2 : 1;
+        at.epsilon_nano += other == 11;
+        size_t const size = tacit_helper_scope(&run, &at, site, scope);
+        assert_int_equal(open_seed(&world, scope, size, made.envelope, seed), other == 0);
+    }
+    end(&world);
+}
+
+/* Clones that are given the same bytes mask different sums differently, and two requests get
+ * different noise. */
+static enum tacit_status fill_alike(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    memset(bytes, 5, size);
+    return TACIT_OK;
+}
+
+static void equal_randomness_is_hedged(void **state)
+{
+    (void)state;
+    struct world world;
+    struct tacit_entropy const alike = {fill_alike, NULL};
+    begin(&world);
+    world.number = 1;
+    struct tacit_helper_round const round = round_of(&world);
+    uint64_t one[COUNT] = {0};
+    uint64_t other[COUNT] = {1};
+    struct tacit_helper_release first;
+    struct tacit_helper_release second;
+    assert_int_equal(tacit_helper_mask(&world.run, &round, 0, &world.keys, &alike, one, &first),
+                     TACIT_OK);
+    assert_int_equal(tacit_helper_mask(&world.run, &round, 0, &world.keys, &alike, other, &second),
+                     TACIT_OK);
+    assert_memory_not_equal(first.envelope, second.envelope, 32); /* not even the ephemeral key */
+    for (uint32_t j = 0; j < COUNT; j++)
+        assert_true(one[j] - other[j] + 1 > 2);
+    end(&world);
+}
+
 /* HELPER 2.4: 35 at epsilon 1 and n 1; beyond it a total is in 1e12 runs once. */
 static void slack_is_as_specified(void **state)
 {
@@ -572,6 +639,8 @@ int main(void)
         cmocka_unit_test(a_fault_is_named_and_costs_no_answer),
         cmocka_unit_test(an_old_state_stops),
         cmocka_unit_test(lies_are_seen),
+        cmocka_unit_test(an_envelope_opens_under_its_own_scope_only),
+        cmocka_unit_test(equal_randomness_is_hedged),
         cmocka_unit_test(slack_is_as_specified),
         cmocka_unit_test(noise_has_its_variance),
     };
