@@ -373,7 +373,10 @@ static void open_site(struct load *load, struct site *site)
     (void)snprintf(files[2], PATH_BYTES, "%s/%s.key", load->pki, site->name);
     (void)snprintf(files[3], PATH_BYTES, "%s/%s.sign.crt", load->pki, site->name);
     (void)snprintf(files[4], PATH_BYTES, "%s/%s.sign.key", load->pki, site->name);
-    struct live_signing_config const signing = {files[0], files[3], files[4], site->name};
+    struct live_signing_config const signing = {.ca_file = files[0],
+                                                .certificate_file = files[3],
+                                                .key_file = files[4],
+                                                .name = site->name};
     if (live_signer_open(&site->signer, &signing, &error) != TACIT_OK ||
         (load->keys == NULL && live_keys_new(&load->keys, files[0], 1, &error) != TACIT_OK))
         fail(site->name, error.text);

@@ -41,7 +41,10 @@ static int open_keys(void **state)
         temp_path(files[1], directory, name);
         (void)snprintf(name, sizeof name, "%s.sign.key", names[i]);
         temp_path(files[2], directory, name);
-        struct live_signing_config const signing = {files[0], files[1], files[2], names[i]};
+        struct live_signing_config const signing = {.ca_file = files[0],
+                                                    .certificate_file = files[1],
+                                                    .key_file = files[2],
+                                                    .name = names[i]};
         assert_int_equal(live_signer_open(&signers[i], &signing, &error), TACIT_OK);
         const uint8_t *const certificate = live_signer_certificate(signers[i], &size);
         assert_null(live_keys_take(keys, names[i], certificate, size));
