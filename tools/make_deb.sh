@@ -26,7 +26,7 @@ tacit ($version) unstable; urgency=medium
 END
 (cd "$place/source" && dpkg-buildpackage --build=binary --unsigned-source --unsigned-changes >"$place/log" 2>&1) ||
     { tail -n 40 "$place/log" >&2; exit 1; }
-rm -f "$into"/*.deb
+rm -f "$into"/*.deb "$into"/*.changes "$into"/*.buildinfo
 mv "$place"/*.deb "$into"
 mv "$place"/*.changes "$place"/*.buildinfo "$into"
 rm -rf "$place"
