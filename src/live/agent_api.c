@@ -192,7 +192,7 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
     struct live_decisions_view const *const decisions = &waiting.decisions;
     uint64_t const remembered =
         live_store_remembered_count(agent->daemon.store) + live_decisions_closed(agent->decisions);
-    bool const has_budget = agent->config->site.budget > 0;
+    enum live_number_kind const loss = agent->config->site.budget > 0 ? LIVE_REAL : LIVE_ABSENT;
     struct live_number const all[] = {
         {"connected", "tacit_agent_connected", "Is there a connection to the broker?", LIVE_FLAG,
          live_bus_is_connected(agent->daemon.bus)},
@@ -219,14 +219,14 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
         {"wait_s", "tacit_agent_wait_seconds", "How long a decision waits for its reward.",
          LIVE_REAL, (double)decisions->wait.wait_ms / 1e3},
         {NULL, "tacit_agent_waits_for",
-         "0: nothing, 1: the command, 2: a grant, 3: decisions, 4: rewards, 5: others.", LIVE_WHOLE,
+         "1: command, 2: grant, 3: decisions, 4: rewards, 5: others.", LIVE_WHOLE,
          (double)waiting.what},
-        {NULL, "tacit_agent_still_seconds", "How long nothing has moved that this site could see.",
-         LIVE_REAL, (double)waiting.still_ms / 1e3},
-        {"budget_epsilon", "tacit_agent_budget_epsilon", "Most that a reward may lose.",
-         has_budget ? LIVE_REAL : LIVE_ABSENT, agent->config->site.budget},
-        {"spent_epsilon", "tacit_agent_spent_epsilon", "Loss of a reward so far.",
-         has_budget ? LIVE_REAL : LIVE_ABSENT, (double)agent->spent_nano / (double)TACIT_NANO},
+        {NULL, "tacit_agent_still_seconds", "How long nothing has moved here.", LIVE_REAL,
+         (double)waiting.still_ms / 1e3},
+        {"budget_epsilon", "tacit_agent_budget_epsilon", "Most that a reward may lose.", loss,
+         agent->config->site.budget},
+        {"spent_epsilon", "tacit_agent_spent_epsilon", "Loss of a reward so far.", loss,
+         (double)agent->spent_nano / (double)TACIT_NANO},
         {"release_epoch", NULL, NULL, LIVE_WHOLE, (double)view->release_number},
         {"missed_share", "tacit_agent_late_share",
          "Part of the rewards due that came too late, or not.", LIVE_REAL, waiting.missed_share},
@@ -236,10 +236,9 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
         {"estimate_spread", "tacit_agent_estimate_spread",
          "How far an estimate was from a neighbour's at most when they last met.",
          view->estimates != NULL ? LIVE_REAL : LIVE_ABSENT, view->estimate_spread},
-        {"early_decisions", "tacit_agent_early_decisions_total",
-         "Decisions before the site had joined: they count nowhere.", LIVE_WHOLE,
-         (double)agent->early_count},
-        {"early_rewards", "tacit_agent_early_rewards_total", "Rewards of these.", LIVE_WHOLE,
+        {"early_decisions", "tacit_agent_early_decisions_total", "Decisions before it had joined.",
+         LIVE_WHOLE, (double)agent->early_count},
+        {"early_rewards", "tacit_agent_early_rewards_total", "Their rewards.", LIVE_WHOLE,
          (double)agent->early_rewards},
         {NULL, "tacit_agent_remembered", "Closed decisions that are remembered.", LIVE_WHOLE,
          (double)remembered},

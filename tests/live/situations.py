@@ -188,7 +188,7 @@ def nobody_asks_a_site(federation_of):
     return federation
 
 
-@situation(mends=[("coordinator", "the word is missing of: site-1", "systemctl start tacit-agent@site-1")],
+@situation(mends=[("coordinator", " s for: site-1", "systemctl start tacit-agent@site-1")],
            coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(DOWN, {}), site_2=NO_ORDER)
 def a_site_is_dead(federation_of):
     federation = star(federation_of)
@@ -197,7 +197,7 @@ def a_site_is_dead(federation_of):
     return federation
 
 
-@situation(mends=[("site-0", "the grant of its release is missing, from coordinator", "systemctl start tacit-coordinator")],
+@situation(mends=[("site-0", " s for its grant by coordinator", "systemctl start tacit-coordinator")],
            coordinator=(DOWN, {}), site_0=NO_GRANT, site_1=NO_GRANT, site_2=NO_GRANT)
 def the_coordinator_is_dead(federation_of):
     federation = star(federation_of)
