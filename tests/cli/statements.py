@@ -28,6 +28,7 @@ RING = "network: {kind: ring}\n"
 GLM = "protocol: {kind: glm-ucb, threshold: 2}\n"
 NONE, PAPER, SOUND, LARGE = (f"privacy: {{{words}}}\n" for words in
                              ("mode: none", "mode: paper, epsilon: 1", "mode: sound, epsilon: 1", "mode: sound, epsilon: 20"))
+TWO = "privacy: {mode: sound, epsilon: 1, trust: {aggregators: %s}}\n"
 INF = "privacy: {mode: sound, epsilon: inf}\n"
 
 NOISELESS, GAP = "no noise", "no guarantee"
@@ -51,6 +52,9 @@ CASES = {
     "exact, ring": (BANDIT + COINS + RING + EXACT + LARGE, LAPLACE, 20, [], []),
     "phased": (BANDIT + COINS + PHASED + SOUND, LAPLACE, 1, ["one noised sum", "m times this epsilon"], []),
     "phased, large": (BANDIT + COINS + PHASED + LARGE, LAPLACE, 20, [], []),
+    "phased, two": (BANDIT + COINS + PHASED + TWO % 2, LAPLACE, 1, ["nothing is protected: they have the exact sums of each site", "a site masks its sums"], ["every agent"]),
+    "phased, two, floor": (BANDIT + COINS + PHASED + TWO % "2, floor: 8", LAPLACE, 1, ["put together what they hold, epsilon is 8"], ["nothing is protected"]),
+    "exact, two": (BANDIT + COINS + EXACT + TWO % 2, LAPLACE, 1, ["nothing is protected: they have the exact sums of each site"], []),
     "phased, none": (BANDIT + COINS + PHASED + NONE, BARE, NOISELESS, [], []),
     "gossip": (BANDIT + COINS + GOSSIP % "tree" + SOUND, LAPLACE, 0.999999996, ["each is in at most 12 noised sums"], []),
     "gossip, large": (BANDIT + COINS + GOSSIP % "tree" + LARGE, LAPLACE, 19.999999992, [], []),
@@ -164,7 +168,28 @@ def every_family_and_mode_says_what_holds(folder):
             require(words not in statement, f"{name}: '{words}' is there: {statement}")
 
 
-TESTS = [every_family_and_mode_says_what_holds]
+REFUSED = [(ELIMINATION, TWO % 2, "the paper's bounds"), (RING + EXACT, TWO % 2, "network.kind: star"), (INDEX % "pooled", TWO % 2, "privacy"),
+           (GOSSIP % "tree", TWO % 2, "privacy.trust"), (PHASED, TWO % "2, floor: 0.0001", "privacy.trust.floor"), (PHASED, TWO % 3, "privacy.trust.aggregators"),
+           (PHASED, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound")]
+
+
+def two_aggregators_are_refused_where_nobody_adds_up(folder):
+    for protocol, privacy, words in REFUSED:
+        (folder / "s.yaml").write_text(BANDIT + COINS + protocol + privacy, encoding="utf-8")
+        done = subprocess.run([TACIT, "check", "s.yaml"], capture_output=True, text=True, check=False, cwd=folder)
+        require(done.returncode == 2 and done.stdout == "" and words in done.stderr and done.stderr.count("\n") == 1, f"{protocol}{privacy}: {done.stderr}")
+
+
+def one_aggregator_is_as_before_byte_for_byte(folder):
+    for protocol in (PHASED, EXACT):
+        found = []
+        for privacy in (SOUND, TWO % 1, TWO % "1, floor: 8", TWO % 2):
+            (folder / "s.yaml").write_text(BANDIT + COINS + protocol + privacy, encoding="utf-8")
+            found.append(tacit("run", "s.yaml", "--json", "--quiet", folder=folder))
+        require(found[0] == found[1] == found[2] != found[3], f"{protocol}: another result")
+
+
+TESTS = [every_family_and_mode_says_what_holds, two_aggregators_are_refused_where_nobody_adds_up, one_aggregator_is_as_before_byte_for_byte]
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
