@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "../src/study/forecast.h"
 #include "../src/study/simulate.h"
+#include "tacit/bounds.h"
 #include "tacit/data.h"
 #include "tacit/family.h"
 #include <math.h>
@@ -88,11 +89,15 @@ struct search {
     uint32_t agent_count;
     double gap;
     double epsilon;
+    bool has_two;    /* the file's own aggregators */
     char apart[160]; /* the setting of --gap */
     bool has_range;  /* and UNIT_RANGE beside it */
     double width;    /* of the rewards' range, in whose unit gap and regret are told; else 1 */
     struct own own;  /* the file's own protocol */
     bool has_announced;
+    const char *extra;       /* one more setting; NULL: none */
+    const struct plan *best; /* that takes a second aggregator; NULL: none, or the file has two */
+    struct plan two;         /* the same with two */
     char remark[sizeof((struct tacit_experiment *)0)->remark]; /* of the file's data */
     char name[100];                                            /* of the experiment */
     struct plan plans[PLANS_MAX];
@@ -186,7 +191,7 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
     char words[3][WORDS_BYTES + 20];
     struct tacit_error error = {""};
     struct grid_point cell = {.file = request->file};
-    cell.settings = calloc(request->setting_count + (size_t)5, sizeof *cell.settings);
+    cell.settings = calloc(request->setting_count + (size_t)6, sizeof *cell.settings);
     cell.label = strdup("");
     if (cell.settings == NULL || cell.label == NULL) {
         grid_point_free(&cell);
@@ -201,6 +206,8 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
     for (uint32_t i = 0; i < 3; i++)
         cell.settings[cell.setting_count++] = words[i];
     cell.settings[cell.setting_count++] = "checkpoints=2";
+    if (search->extra != NULL)
+        cell.settings[cell.setting_count++] = search->extra;
     double const begin = now_s();
     cell.is_at_once = (double)search->agent_count * horizon * search->run_count > PULLS_MAX;
     enum tacit_status status = grid_point_run(&cell, NULL, simulate_threads(request->thread_count),
@@ -273,7 +280,8 @@ static bool load_plan(const struct search *search, const struct plan *plan, doub
                       struct tacit_experiment *experiment)
 {
     struct arguments const *const request = search->request;
-    const char *settings[ARGUMENTS_SETTINGS_MAX + 4] = {RUNS};
+    const char *settings[ARGUMENTS_SETTINGS_MAX + 5] = {RUNS};
+    uint32_t const count = request->setting_count + (search->extra != NULL ? 5 : 4);
     char words[3][WORDS_BYTES + 20];
     struct tacit_error error = {""};
     memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
@@ -282,8 +290,8 @@ static bool load_plan(const struct search *search, const struct plan *plan, doub
     (void)snprintf(words[2], sizeof words[2], "horizon=%.0f", horizon * plan->samples);
     for (uint32_t i = 0; i < 3; i++)
         settings[request->setting_count + 1 + i] = words[i];
-    return tacit_experiment_load(experiment, request->file, settings, request->setting_count + 4,
-                                 &error) == TACIT_OK;
+    settings[request->setting_count + 4] = search->extra;
+    return tacit_experiment_load(experiment, request->file, settings, count, &error) == TACIT_OK;
 }
 
 /* What the formulas say of this plan, before anything is simulated. NaN: nothing. */
@@ -558,6 +566,45 @@ static char *plans_json(const struct search *search, const char *sentence, const
     return text;
 }
 
+/* The best choice whose hub only adds up is tried with a second aggregator, too. */
+static enum tacit_status try_two(struct search *search)
+{
+    struct outcome outcome = {.ran = false};
+    for (uint32_t i = 0; i < search->plan_count && search->best == NULL; i++) {
+        const struct plan *const plan = &search->plans[i];
+        bool const adds_up = strstr(plan->protocol, "phased-index") != NULL ||
+                             strstr(plan->protocol, "bounds: exact") != NULL;
+        if (adds_up && strcmp(plan->network, "{kind: star}") == 0 && isfinite(plan->regret))
+            search->best = plan;
+    }
+    if (search->best == NULL || !isfinite(search->epsilon) || search->has_two) {
+        search->best = NULL;
+        return TACIT_OK;
+    }
+    search->extra = "privacy.trust.aggregators=2";
+    search->two = *search->best;
+    search->two.formula = NAN;
+    ask_formulas(search, &search->two);
+    enum tacit_status const status =
+        try_horizon(search, search->best, (double)search->horizon, &outcome);
+    search->extra = NULL;
+    search->two.regret = search->width * outcome.regret;
+    if (status != TACIT_OK || !outcome.ran)
+        search->best = NULL; /* paper mode, say: it is another file */
+    return status;
+}
+
+static void print_two(const struct search *search)
+{
+    (void)printf("A second aggregator, operated by somebody else (privacy.trust.aggregators=2): "
+                 "%s loses %.1f in place of %.1f",
+                 search->best->protocol, search->two.regret, search->best->regret);
+    if (isfinite(search->two.formula) && isfinite(search->best->formula))
+        (void)printf(", and by formula needs %.0f slots in place of %.0f", search->two.formula,
+                     search->best->formula);
+    (void)printf(".\n");
+}
+
 static void print_number(double value, int width, int places)
 {
     if (isfinite(value))
@@ -603,6 +650,8 @@ static void print_table(const struct search *search, const char *sentence, const
         (void)printf("With --gap a reward is one of the two ends of the range; a run as above has "
                      "them at 0 and 1, and its\nregret is %g times the one above.\n",
                      1 / search->width);
+    if (search->best != NULL)
+        print_two(search);
     if (has_own)
         (void)printf("* the file's own protocol and network\n");
     if (has_unsure)
@@ -757,6 +806,7 @@ static bool look(struct search *search, struct tacit_error *error)
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
     search->gap = search->width * forecast_gap(&experiment);
+    search->has_two = experiment.config->floor_milli != TACIT_ONE_AGGREGATOR;
     find_own(search, &experiment);
     keep_traffic(search, &experiment);
     memcpy(search->remark, experiment.remark, sizeof search->remark);
@@ -869,7 +919,9 @@ static int plan_command(const struct command *command, int word_count, char **wo
         (void)fprintf(stderr, "tacit plan: --out: %s\n", error.text);
         return EXIT_FAILED;
     }
-    enum tacit_status const status = try_all(&search);
+    enum tacit_status status = try_all(&search);
+    if (status == TACIT_OK)
+        status = try_two(&search);
     if (status == TACIT_OK)
         return tell(&search);
     if (status == TACIT_INTERRUPTED) {
