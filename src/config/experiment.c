@@ -703,6 +703,7 @@ static void read_trust(struct config_reader *reader, const struct config_node *p
     struct config_node const *const trust =
         config_reader_map(reader, privacy, "privacy.trust", false);
     struct trust values = {.aggregators = 1};
+    TACIT_ASSERT(config->family != NULL);
     if (trust == NULL)
         return;
     config_reader_table(reader, trust, "privacy.trust", trust_keys, &values);

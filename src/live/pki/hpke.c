@@ -155,6 +155,8 @@ bool live_hpke_seal(const uint8_t public_key[KEY_BYTES], const uint8_t ephemeral
                     uint8_t *sealed)
 {
     uint8_t product[KEY_BYTES];
+    TACIT_ASSERT(text != sealed);
+    TACIT_ASSERT(scope->info_size == 0 || scope->info != NULL);
     if (!live_hpke_public(ephemeral, sealed) || !multiply(ephemeral, public_key, product))
         return false;
     struct opening opening = schedule(product, sealed, public_key, scope);
@@ -171,6 +173,8 @@ bool live_hpke_open(const uint8_t key[KEY_BYTES], const struct live_hpke_scope *
     uint8_t product[KEY_BYTES];
     uint8_t recipient[KEY_BYTES];
     uint8_t tag[TAG_BYTES];
+    TACIT_ASSERT(text != sealed);
+    TACIT_ASSERT(scope->info_size == 0 || scope->info != NULL);
     if (!live_hpke_public(key, recipient) || !multiply(key, sealed, product))
         return false;
     struct opening opening = schedule(product, sealed, recipient, scope);
