@@ -99,8 +99,9 @@ enum tacit_status tacit_dashboard_write(const struct tacit_dashboard *dashboard,
                  "<section id=\"privacy\" class=\"box\"><h2>Privacy</h2>\n<p>%s</p></section>\n",
                  dashboard->statement);
     html_put(out,
-             "<footer>tacit %s</footer>\n</main><footer id=\"fresh\" role=\"status\">This page is "
-             "of the time at which it was asked for.</footer></body></html>\n",
+             "<footer>tacit %s</footer>\n</main><footer style=\"max-width:984px;margin:0 auto "
+             "24px\"><p id=\"fresh\" role=\"status\">This "
+             "page is of the time at which it was asked for.</p></footer></body></html>\n",
              dashboard->version);
     enum tacit_status const status = report_finish(out);
     report_locale_leave(before);

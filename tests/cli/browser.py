@@ -43,7 +43,7 @@ class Browser:
         words = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                  "--remote-debugging-pipe", f"--user-data-dir={folder}", "about:blank"]
         # the browser reads at 3 and writes at 4
-        self.process = subprocess.Popen(["sh", "-c", f'exec "$@" 3<&{to_read} 4>&{from_write}', "sh", *words], stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{from_write}', "sh", *words], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(to_read, from_write))
         os.close(to_read)
         os.close(from_write)

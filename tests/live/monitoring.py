@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """What machines collect, and what is an alarm: metrics that a strict reader takes, the same certificate used twice, and
 what is none: restarts and replays. See support.py."""
+import http.client
 import math
+import ssl
 import sys
 
-from support import check_answers, main, metrics_of, require, test, text_at, wait_for
+from support import check_answers, federation, main, metrics_of, require, test, text_at, wait_for
 
 MEANS = [0.875, 0.75, 0.125]
+free_port = federation.free_port
 
 
 @test
@@ -45,6 +48,51 @@ def the_reader_refuses_what_is_not_right(_):
         except AssertionError:
             continue
         raise AssertionError(f"{old!r} -> {new!r} was taken")
+
+
+# From elsewhere
+
+def look(port, path="/health", context=None, host=None, method="GET"):
+    """Code and text, or what TLS says against it."""
+    kind = http.client.HTTPConnection if context is None else http.client.HTTPSConnection
+    connection = kind("127.0.0.1", port, timeout=10, **({} if context is None else {"context": context}))
+    try:
+        connection.request(method, path, headers={"Host": host} if host else {})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    except (ssl.SSLError, OSError) as refusal:
+        return None, str(refusal)
+    finally:
+        connection.close()
+
+
+@test
+def others_see_pages_and_metrics_and_can_do_nothing(federation_of):
+    """With certificates of those who are named, and without on a private address."""
+    federation = federation_of(MEANS)
+    federation.run_tacit("pki", "--directory", federation.pki, "--host", "hub.example.org", "observe-hub", "monitor", "stranger")
+    ports, pki = [free_port() for _ in range(2)], federation.pki
+    federation.write_coordinator(federation.run_section(), observe={
+        "listen": f"127.0.0.1:{ports[0]}", "certificate": str(pki / "observe-hub.crt"), "key": str(pki / "observe-hub.key"),
+        "ca": str(pki / "ca.crt"), "clients": ["monitor"]})
+    federation.write_agent("site-0", federation.policy(), observe={"listen": f"127.0.0.1:{ports[1]}"})
+    federation.start_all(["coordinator", "site-0"])
+    wait_for("it joins", lambda: federation.has_joined("site-0"), 60)
+    monitor, stranger, nobody = (federation.context(name) for name in ("monitor", "stranger", None))
+    for port, context in ((ports[0], monitor), (ports[1], None)):
+        require(look(port, "/", context)[1].endswith("</html>\n"), "no page")
+        require("tacit_clock_seconds" in metrics_of(look(port, "/metrics", context)[1]), "no metrics")
+        for path in ("/status", "/runs", "/v1/status", "/v1/clipped", "/v1/clipped/metrics", "/v1/decisions", "/control"):
+            require(look(port, path, context)[0] == 404, f"{path} is shown")
+        require(look(port, "/health", context, method="POST")[0] == 404, "a POST is taken")
+    require(look(ports[0], context=stranger)[0] == 403, "a name that is not in the list")
+    require(look(ports[0], context=nobody)[0] is None and look(ports[0])[0] is None, "without a certificate, or TLS")
+    require([look(ports[1], host=host)[0] for host in ("hub", "10.1.2.3:9464", "evil.example.org")] == [200, 200, 403], "hosts")
+    require(429 in [look(ports[1])[0] for _ in range(60)], "nobody is told to come later")
+    for listen, words in (("8.8.8.8:9464", "is no private address"), ("10.0.0.1", "is no address with a port")):
+        federation.write_agent("site-1", federation.policy(), observe={"listen": listen})
+        code, said = federation.run_to_end("site-1")
+        require(code == 2 and words in said and said.count("\n") == 1, said)
 
 
 # One certificate, two processes

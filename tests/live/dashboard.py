@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The dashboards of a live federation in Chromium, at 390 and 1280 pixels, light and dark, with axe-core, by keyboard, and as they update themselves
+(make check-long). See support.py and tests/cli/browser.py.
+
+usage: dashboard.py     PICTURES=DIR: the pictures of the README are written there"""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import types
+
+from support import IS_LONG, Skipped, federation as live, main, require, test, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import browser as pages  # noqa: E402
+
+ARMS = ["insulin", "metformin", "glipizide group", "glyburide group", "no medication"]
+
+
+def page_at(port, name):
+    """As browser.py takes pages."""
+    return types.SimpleNamespace(resolve=lambda: types.SimpleNamespace(as_uri=lambda: f"http://127.0.0.1:{port}/"),
+                                 parent=types.SimpleNamespace(name=name))
+
+
+@test
+def dashboards_in_a_browser(federation_of):
+    if not IS_LONG or shutil.which("chromium") is None or shutil.which("npm") is None:
+        raise Skipped("a browser is started by make check-long only")
+    federation = federation_of([0.62, 0.6, 0.5, 0.4, 0.2], epsilon=1.0, horizon=4000000)
+    federation.arms = ARMS
+    ports = {name: live.free_port() for name in ("coordinator", "site-0")}
+    run = federation.run_section(bounds="exact", growth=1.5, confidence=0.95)
+    del run["rounds"], run["gap"]
+    federation.write_coordinator(run, waiting_after_s=3, observe={"listen": f"127.0.0.1:{ports['coordinator']}"})
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), waiting_after_s=3,
+                               **({"observe": {"listen": f"127.0.0.1:{ports[site]}"}} if site in ports else {}))
+    federation.start_all()
+    for site in federation.sites:
+        wait_for(f"{site} joins", lambda site=site: federation.has_joined(site), 60)
+    federation.apply(allowance=12000)
+    time.sleep(12)
+    folder = pathlib.Path(tempfile.mkdtemp())
+    pictures = pathlib.Path(os.environ.get("PICTURES", folder))
+    axe = pages.fetch_axe(pathlib.Path(os.environ["TACIT_PROGRAM"]).parent)
+    browser = pages.Browser(shutil.which("chromium"), folder / "profile")
+    try:
+        for name, port in ports.items():
+            for width in pages.WIDTHS:
+                for scheme in ("light", "dark"):
+                    pages.check_screen(browser, axe, page_at(port, f"dashboard-{name}"), width, scheme, pictures)
+        browser.show(page_at(ports["coordinator"], ""), 1280, "light")
+        for key in ("rawKeyDown", "keyUp"):
+            browser.ask("Input.dispatchKeyEvent", type=key, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+        require(browser.run("document.activeElement.getAttribute('aria-label')") == "Arms", "the keyboard does not get to the table of arms")
+        before = browser.run("document.querySelector('main').textContent")
+        federation.allow(10 ** 9)
+        wait_for("the run ends", federation.is_finished, 120)
+        wait_for("the page knows", lambda: "wins" in browser.run("document.querySelector('.say').textContent"), 20)
+        require(browser.run("document.querySelector('main').textContent") != before and
+                browser.run("document.activeElement.getAttribute('aria-label')") == "Arms", "the focus is lost by an update")
+        require("looks again" in browser.run("document.getElementById('fresh').textContent"), "it does not say that it is new")
+        federation.kill("coordinator")
+        wait_for("the page says that it is old", lambda: "earlier time" in browser.run("document.getElementById('fresh').textContent"), 20)
+    finally:
+        browser.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    federation.end_applications()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
