@@ -13,7 +13,7 @@ import urllib.request
 from situations import AFTER_S, Silent, begin, star  # first: it finds the files of tests
 import support
 from federation import free_port
-from support import IS_LONG, Application, Skipped, main, metrics_of, require, test, text_at, wait_for
+from support import IS_LONG, Skipped, main, metrics_of, require, test, text_at, wait_for
 
 support.TESTS.clear()  # those of the other file
 
@@ -71,6 +71,7 @@ class Prometheus:
                        for name, path, port in targets)
         (folder / "prometheus.yaml").write_text("global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
                                                 f"rule_files: [rules.yaml]\nscrape_configs:\n{jobs}")
+        (folder / "prometheus.log").touch()
         federation.processes["prometheus"] = subprocess.Popen(
             ["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/tsdb", f"--web.listen-address=127.0.0.1:{self.port}"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -81,16 +82,6 @@ class Prometheus:
                 return {one["labels"]["alertname"] for one in json.load(answer)["data"]["alerts"] if one["state"] == "firing"}
         except OSError:
             return set()
-
-
-class Beyond(Application):
-    """Rewards are outside of the range."""
-
-    def serve(self, count):
-        time.sleep(0.05)
-        decisions = self.ask("/v1/decisions/batch", {"requests": [{}] * 10})["decisions"]
-        self.ask("/v1/rewards/batch", {"rewards": [{"id": one["id"], "reward": 7} for one in decisions]})
-        return True
 
 
 def watched(federation_of, **agents):
@@ -175,15 +166,15 @@ def alarms_of_liars_fire(federation_of):
     federation.stop("site-1")
     shutil.copytree(state, backup)
     federation.start("site-1")
-    federation.apply()
-    wait_for("the second round", lambda: federation.is_at(2), 60)
+    federation.apply(["site-1"])
+    wait_for("its release is granted", lambda: (federation.site_status("site-1") or {}).get("release_epoch") == 1, 60)
     federation.kill("site-1")
     shutil.rmtree(state)
     shutil.copytree(backup, state)
     federation.start("site-1")
     echo = federation.client("echo")
     for _ in range(20):
-        echo.publish(federation.topic("up/site-0/elimination"), b"\x0a\x05false")
+        echo.publish(federation.topic("up/site-0/elimination"), federation.letter("up/site-0/elimination", b"false", "site-2"))
         time.sleep(0.5)
     echo.close()
     expect(prometheus, "TacitUnsigned", "TacitTwoStates")
