@@ -160,7 +160,7 @@ static void say_fate(struct page *page, const json_t *arm)
     else if (json_is_false(json_object_get(arm, "present")))
         say(page, "not there");
     else if (epoch > 0)
-        say(page, "out since epoch %" JSON_INTEGER_FORMAT, epoch);
+        say(page, "out since round %" JSON_INTEGER_FORMAT, epoch);
     else if (json_is_false(json_object_get(arm, "in")))
         say(page, "out");
     else if (json_is_integer(rank))
@@ -260,7 +260,7 @@ static void put_site(struct page *page, const json_t *site)
     if (pulls != NULL)
         say(page, "%" JSON_INTEGER_FORMAT " pulls", json_integer_value(pulls));
     else
-        say(page, "epoch %" JSON_INTEGER_FORMAT, whole_of(site, "last_report_epoch"));
+        say(page, "round %" JSON_INTEGER_FORMAT, whole_of(site, "last_report_epoch"));
 }
 
 static void put_sites(struct page *page)
@@ -306,7 +306,7 @@ static void put_itself(struct page *page)
     put_waiting(page, status);
     say(page, "coordinator");
     if (json_is_integer(heard))
-        say(page, "heard %" JSON_INTEGER_FORMAT " s ago, of epoch %" JSON_INTEGER_FORMAT,
+        say(page, "heard %" JSON_INTEGER_FORMAT " s ago, of round %" JSON_INTEGER_FORMAT,
             json_integer_value(heard), whole_of(status, "hub_epoch"));
     else
         say(page, "not heard since this agent started");
@@ -322,7 +322,7 @@ static void put_change(struct page *page, const json_t *change)
 {
     say(page, "%" JSON_INTEGER_FORMAT, whole_of(change, "number"));
     say(page, "%s", text_of(change, "change"));
-    say(page, "epoch %" JSON_INTEGER_FORMAT ", %s", whole_of(change, "epoch"),
+    say(page, "round %" JSON_INTEGER_FORMAT ", %s", whole_of(change, "epoch"),
         text_of(change, "time"));
     say(page, "%s. %s.", text_of(change, "privacy"), text_of(change, "guarantee"));
 }
@@ -354,7 +354,7 @@ static void put_facts(struct page *page, char texts[FACTS_MAX][64])
     json_t const *const status = page->board->status;
     (void)snprintf(texts[0], 64, "%.60s", page->board->protocol);
     (void)snprintf(texts[1], 64, "%.60s", text_of(status, "phase"));
-    (void)snprintf(texts[2], 64, "epoch %" JSON_INTEGER_FORMAT, whole_of(status, "epoch"));
+    (void)snprintf(texts[2], 64, "round %" JSON_INTEGER_FORMAT, whole_of(status, "epoch"));
     (void)snprintf(texts[3], 64, "%s the broker",
                    is_set(status, "connected") ? "connected to" : "NOT CONNECTED to");
     for (uint32_t i = 0; i < FACTS_MAX; i++)
