@@ -86,6 +86,7 @@ static void begin_table(struct page *page, const char *id, const char *title, co
 /* Texts stay where they are from now on. */
 static void end_tables(struct page *page)
 {
+    TACIT_ASSERT(page->shown.table_count <= TABLES_MAX);
     uint32_t end = (uint32_t)page->text_count;
     for (uint32_t i = page->shown.table_count; i-- > 0;) {
         struct tacit_dashboard_table *const table = &page->tables[i];
@@ -366,6 +367,7 @@ static void put_facts(struct page *page, char texts[FACTS_MAX][64])
 /* Of an arm, the last value that there was; NaN: none. */
 static double last_of(const struct live_history *history, uint32_t arm)
 {
+    TACIT_ASSERT(arm < history->arm_count);
     double last = NAN;
     for (uint32_t i = 0; i < history->count; i++) {
         struct live_history_point const *const point = &history->points[i];
@@ -448,6 +450,7 @@ static double *draw(const struct live_board *board, struct tacit_report_series s
 
 static void write_page(struct page *page, struct live_buffer *out)
 {
+    TACIT_ASSERT(page->shown.name != NULL && page->shown.role != NULL);
     char *text = NULL;
     size_t size = 0;
     FILE *const memory = page->failed ? NULL : open_memstream(&text, &size);

@@ -13,6 +13,7 @@
 
 static double *column_of(struct live_history_point *point, unsigned column)
 {
+    TACIT_ASSERT(column < 3);
     double *const columns[] = {point->means, point->lowers, point->uppers};
     return columns[column];
 }
@@ -128,6 +129,7 @@ void live_history_close(struct live_history *history)
 
 static void thin(struct live_history *history)
 {
+    TACIT_ASSERT(history->points != NULL && history->count > 0);
     for (uint32_t i = 0; 2 * i < history->count; i++)
         history->points[i] = history->points[(size_t)2 * i];
     history->count = (history->count + 1) / 2;

@@ -11,6 +11,7 @@ static void on_request(void *context, struct live_request *request)
         "{\"error\": \"not here; allowed: GET /, /dashboard.js, /health, /metrics\"}\n";
     static const char hasty[] = "{\"error\": \"too many requests a second; ask again later\"}\n";
     struct live_observe const *const observe = context;
+    TACIT_ASSERT(observe != NULL && observe->answer != NULL);
     uint64_t const now_us = live_now_us();
     request->retry_after_s = live_caller_wait_s(request->caller, CALLS_PER_S, now_us);
     if (request->retry_after_s > 0) {
