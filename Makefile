@@ -41,8 +41,8 @@ run: build ## three hospitals learn together, privately: result on the terminal,
 	$(BUILD)/tacit compare experiments/hospital/hospital.yaml --over 'protocol={kind: phased-index, confidence: 0.95},{kind: phased-index, confidence: 0.999999},{kind: elimination}' --out out/hospital-paper
 	@echo; echo "Why the phased index loses less: its confidence bounds are exact for sums with noise, the paper's are rough; and a round asks only about the leader and its closest challengers."
 
-live: dependencies-live build ## a live federation on this machine: broker, coordinator, three agents; PROTOCOL=WORD; ends by itself
-	@python3 examples/live/demo.py $(BUILD)/tacit --protocol $(or $(PROTOCOL),elimination)
+live: dependencies-live build ## a live federation on this machine: broker, coordinator, three agents; PROTOCOL=WORD, TRUST=2; ends by itself
+	@python3 examples/live/demo.py $(BUILD)/tacit --protocol $(or $(PROTOCOL),elimination) --trust $(or $(TRUST),1)
 
 test: dependencies-test ## build and run all tests
 	@tools/build.sh build-test -Dtests=true

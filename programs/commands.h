@@ -45,6 +45,7 @@ extern const struct command command_bound;
 extern const struct command command_data;
 extern const struct command command_agent;
 extern const struct command command_coordinator;
+extern const struct command command_helper;
 extern const struct command command_status;
 extern const struct command command_control;
 extern const struct command command_train;

@@ -1,4 +1,4 @@
-/* tacit agent, tacit coordinator: from a file to a daemon. */
+/* tacit agent, tacit coordinator, tacit helper: from a file to a daemon. */
 #include "commands.h"
 #include "daemons.h"
 #include "../src/families/live_family.h"
@@ -7,6 +7,7 @@
 #include "../src/live/daemon/names.h"
 #include "../src/live/coordinator.h"
 #include "../src/live/daemon/log.h"
+#include "../src/live/helper.h"
 #include "../src/live/daemon/private.h"
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
@@ -233,6 +234,9 @@ struct live_agent_config daemons_agent_config(const struct tacit_config_agent *c
                  .rounds_max = config->rounds_max,
                  .pulls_max = config->pulls_max,
                  .settles = config->missing_after_s > 0,
+                 .has_helper = config->trust.has_helper,
+                 .floor_nano = config->trust.floor_milli * (TACIT_NANO / 1000),
+                 .trust_helper = config->trust.helper,
                  .resend_after_us = RESEND_AFTER_US,
                  .settings = config->keys},
         .wait_s = config->wait_s,
@@ -320,7 +324,10 @@ static struct live_hub_config hub_config(const struct tacit_config_coordinator *
                                     .lo = config->lo,
                                     .hi = config->hi,
                                     .quorum = quorum,
-                                    .deadline_s = config->deadline_s};
+                                    .deadline_s = config->deadline_s,
+                                    .has_helper = config->trust.has_helper,
+                                    .floor_nano = config->trust.floor_milli * (TACIT_NANO / 1000),
+                                    .trust_helper = config->trust.helper};
 }
 
 static enum tacit_status check_coordinator(const struct live_coordinator_config *coordinator,
@@ -422,4 +429,155 @@ const struct command command_coordinator = {
     .help = "Runs the coordinator of a federation (docs/live.md).",
     .take = take_coordinator_word,
     .run = coordinator_command,
+};
+
+/* ---- Helper ---------------------------------------------------------------------------------- */
+
+static const struct argp_option helper_options[] = {
+    {"config", 'c', "FILE", 0, "The file of the helper", 0}, CHECK_OPTION, COMMAND_LAST_OPTIONS};
+
+#define HELPER_WORDS_MAX 3u
+
+struct helper_words {
+    struct agent_words both;
+    const char *words[HELPER_WORDS_MAX];
+    uint32_t count;
+};
+
+static void take_helper_word(const struct command *command, void *into, int key, char *value)
+{
+    struct helper_words *const words = into;
+    if (key == 'c' || key == 'k')
+        take_file(command, &words->both, key, value);
+    else if (key == COMMAND_WORD && words->count < HELPER_WORDS_MAX)
+        words->words[words->count++] = value;
+    else if (key == COMMAND_WORD)
+        command_refuse_usage(command, "too many words");
+}
+
+static const struct live_hub_ops *find_hub(const char *word)
+{
+    struct live_family const *const family = live_family_find(word);
+    return family == NULL ? NULL : family->hub;
+}
+
+static struct live_helper_config helper_config(const struct tacit_config_helper *config)
+{
+    return (struct live_helper_config){
+        .federation = config->federation,
+        .state_directory = config->state_directory,
+        .hub = config->hub,
+        .epsilon = config->epsilon,
+        .sites_min = config->sites_min,
+        .waiting_after_s = config->waiting_after_s,
+        .find = find_hub,
+        .bus = bus_config(&config->broker, LIVE_HELPER),
+        .signing = signing_config(&config->broker, LIVE_HELPER),
+        .status = {.unix_path = config->status.unix_path, .port = config->status.port}};
+}
+
+static enum tacit_status check_helper(const struct tacit_config_helper *config,
+                                      const struct live_helper_config *helper, const char *file,
+                                      struct tacit_error *error)
+{
+    enum live_store_found found = LIVE_STORE_NONE;
+    enum tacit_status status =
+        check_listener(&config->status, config->document, "status.unix", error);
+    if (status == TACIT_OK)
+        status = live_helper_check(helper, &found, error);
+    if (status == TACIT_OK)
+        say_right(file, &config->broker, found);
+    return status;
+}
+
+/* A file of the coordinator's, whole. NULL: it cannot be read, or is no such file. */
+static uint8_t *read_request(const char *path, size_t *size)
+{
+    size_t const most = (size_t)1 << 26;
+    FILE *const file = fopen(path, "re");
+    uint8_t *const bytes = file == NULL ? NULL : malloc(most);
+    *size = bytes == NULL ? 0 : fread(bytes, 1, most, file);
+    if (file != NULL)
+        (void)fclose(file);
+    if (*size > 0 && *size < most)
+        return bytes;
+    (void)fprintf(stderr, "%s: cannot be read, or is no file of a coordinator\n", path);
+    free(bytes);
+    return NULL;
+}
+
+/* file: of the helper. request: NULL: as a daemon. */
+static int run_helper(const char *file, bool checks, const char *request)
+{
+    struct tacit_config_helper *config;
+    struct tacit_error error = {""};
+    enum tacit_status status = tacit_config_helper_load(&config, file, &error);
+    if (status != TACIT_OK) {
+        (void)report(status, &error);
+        return EXIT_WRONG_INPUT;
+    }
+    struct live_helper_config const helper = helper_config(config);
+    size_t size = 0;
+    uint8_t *const bytes = request == NULL ? NULL : read_request(request, &size);
+    if (request == NULL)
+        status = check_identity(&config->broker, LIVE_HELPER, config->document, &error);
+    else
+        status = bytes == NULL ? TACIT_INVALID
+                               : live_helper_answer(&helper, bytes, size, stdout, &error);
+    if (status == TACIT_OK && request == NULL && checks)
+        status = check_helper(config, &helper, file, &error);
+    else if (status == TACIT_OK && request == NULL) {
+        status = live_log_open(config->log_is_json, config->log_file, &error);
+        if (status == TACIT_OK)
+            status = live_helper_run(&helper, &error);
+    }
+    free(bytes);
+    tacit_config_helper_free(config);
+    return report(status, &error);
+}
+
+static int print_fingerprint(const char *certificate)
+{
+    uint8_t key[32];
+    char text[LIVE_FINGERPRINT_BYTES];
+    if (!live_key_read(certificate, key)) {
+        (void)fprintf(stderr, "%s: no certificate for signing; allowed: NAME.sign.crt\n",
+                      certificate);
+        return EXIT_WRONG_INPUT;
+    }
+    live_key_fingerprint(key, text);
+    (void)printf("%s\n", text);
+    return EXIT_DONE;
+}
+
+static int helper_command(const struct command *command, int word_count, char **words)
+{
+    struct helper_words given = {.count = 0};
+    struct tacit_error error = {""};
+    command_parse(command, &given, word_count, words);
+    char const *const verb = given.count == 0 ? "" : given.words[0];
+    if (given.count == 0 && given.both.file != NULL)
+        return run_helper(given.both.file, given.both.checks, NULL);
+    if (strcmp(verb, "agree") == 0 && given.count >= 2 && given.both.file == NULL)
+        return report(live_helper_agree(given.words[1], given.words[2], stdout, &error), &error);
+    if (strcmp(verb, "answer") == 0 && given.count == 3 && given.both.file == NULL)
+        return run_helper(given.words[1], false, given.words[2]);
+    if (strcmp(verb, "fingerprint") == 0 && given.count == 2 && given.both.file == NULL)
+        return print_fingerprint(given.words[1]);
+    command_refuse_usage(command, "it is called in one of these ways");
+    return EXIT_WRONG_INPUT;
+}
+
+const struct command command_helper = {
+    .name = "helper",
+    .summary = "run the second aggregator of a federation",
+    .options = helper_options,
+    .words = "--config=FILE\nagree STATE [CODE]\nanswer FILE REQUEST\nfingerprint CERTIFICATE",
+    .help =
+        "Runs the second aggregator (docs/helper.md). agree: shows the run that is offered, with "
+        "the sites' keys, and agrees to it with the code that is shown. answer: without a broker: "
+        "hears a file of the coordinator's, and prints what is to be carried back. fingerprint: "
+        "of a key for signing, as the files pin it.",
+    .take = take_helper_word,
+    .run = helper_command,
 };

@@ -225,6 +225,7 @@ static enum tacit_status take_coordinator(struct broker_request *request,
     config->federation = coordinator->federation;
     config->sites = coordinator->sites;
     config->site_count = coordinator->site_count;
+    config->has_helper = coordinator->trust.has_helper;
     config->graph = network == NULL ? NULL : &network->graph;
     config->shows_all_keys = network != NULL && !network->has_sinks;
     take_words(request, config, coordinator->family->word);

@@ -25,7 +25,8 @@ struct words {
 struct asked {
     struct tacit_config_listener listener;
     bool is_coordinator;
-    char name[80]; /* of the site, or "coordinator" */
+    bool is_helper;
+    char name[80]; /* of the site, or "coordinator" or "helper" */
     char unix_path[256];
 };
 
@@ -180,6 +181,22 @@ static void print_coordinator(const json_t *status)
     }
 }
 
+/* ---- A helper -------------------------------------------------------------------------------- */
+
+static void print_helper(const json_t *status)
+{
+    char run[32];
+    char text[TEXT_BYTES];
+    json_t const *const heard = json_object_get(status, "heard_s");
+    say_run(text_of(status, "run"), run, sizeof run);
+    (void)snprintf(text, sizeof text, "%s, %" JSON_INTEGER_FORMAT " rounds answered, %s",
+                   text_of(status, "phase"), number_of(status, "answers"),
+                   json_is_integer(heard) ? "the coordinator was heard"
+                                          : "the coordinator was not heard since it started");
+    print_row(NAME_WIDTH_MIN, "name", "run", "epoch", "state");
+    print_numbered(NAME_WIDTH_MIN, "helper", run, number_of(status, "round"), text);
+}
+
 /* ---- Both ------------------------------------------------------------------------------------ */
 
 static int code_of(const char *state)
@@ -205,7 +222,9 @@ static int print_status(const struct asked *asked, const json_t *status)
     size_t i;
     json_t *cause;
     print_head(asked, status, causes);
-    (asked->is_coordinator ? print_coordinator : print_agent)(status);
+    (asked->is_helper        ? print_helper
+     : asked->is_coordinator ? print_coordinator
+                             : print_agent)(status);
     json_array_foreach(causes, i, cause)
     {
         (void)printf("cause: %s\n  do: %s\n", text_of(cause, "what"), text_of(cause, "do"));
@@ -220,23 +239,31 @@ static bool find_listener(const char *file, struct asked *asked, struct tacit_er
 {
     struct tacit_config_agent *agent = NULL;
     struct tacit_config_coordinator *coordinator = NULL;
+    struct tacit_config_helper *helper = NULL;
     asked->is_coordinator = tacit_config_is_coordinator(file);
+    asked->is_helper = tacit_config_is_helper(file);
     enum tacit_status const status =
-        asked->is_coordinator
+        asked->is_helper ? tacit_config_helper_load(&helper, file, error)
+        : asked->is_coordinator
             ? tacit_config_coordinator_load(&coordinator, live_family_files(), file, error)
             : tacit_config_agent_load(&agent, live_family_files(), file, error);
     if (status != TACIT_OK)
         return false;
-    asked->listener = asked->is_coordinator ? coordinator->status : agent->api;
+    asked->listener = asked->is_helper        ? helper->status
+                      : asked->is_coordinator ? coordinator->status
+                                              : agent->api;
     (void)snprintf(asked->name, sizeof asked->name, "%s%s",
-                   asked->is_coordinator ? "coordinator" : "site ",
-                   asked->is_coordinator ? "" : agent->site);
+                   asked->is_helper        ? "helper"
+                   : asked->is_coordinator ? "coordinator"
+                                           : "site ",
+                   asked->is_helper || asked->is_coordinator ? "" : agent->site);
     if (asked->listener.unix_path != NULL) {
         (void)snprintf(asked->unix_path, sizeof asked->unix_path, "%s", asked->listener.unix_path);
         asked->listener.unix_path = asked->unix_path;
     }
     tacit_config_agent_free(agent);
     tacit_config_coordinator_free(coordinator);
+    tacit_config_helper_free(helper);
     return true;
 }
 
@@ -293,7 +320,8 @@ static int status_command(const struct command *command, int word_count, char **
         return words.alive ? STATE_DOWN : say_down(&words, &asked, "nobody answers");
     unsigned code = 0;
     char *const text =
-        ask(connection, "GET", asked.is_coordinator ? "/status" : "/v1/status", NULL, &code);
+        ask(connection, "GET", asked.is_coordinator || asked.is_helper ? "/status" : "/v1/status",
+            NULL, &code);
     bool const answers = text != NULL && code == 200;
     int const state = words.alive ? (answers ? STATE_OK : STATE_DOWN)
                       : answers   ? show(&words, &asked, text)
@@ -303,7 +331,7 @@ static int status_command(const struct command *command, int word_count, char **
 }
 
 static const struct argp_option options[] = {
-    {"config", 'c', "FILE", 0, "The file of the site or of the coordinator", 0},
+    {"config", 'c', "FILE", 0, "The file of the site, of the coordinator or of the helper", 0},
     {"alive", 'a', NULL, 0,
      "Print nothing; end with 0 if the daemon answers, however it is, else 3: for probes", 0},
     {"json", 'j', NULL, 0, "Print what the daemon answers, as JSON", 0},

@@ -19,6 +19,7 @@ const struct command *const commands_all[] = {
 const struct command_elsewhere commands_elsewhere[] = {
     {"agent", "run the agent of a site"},
     {"coordinator", "run the coordinator of a federation"},
+    {"helper", "run the second aggregator of a federation"},
     {"status", "ask a running agent or coordinator how it is"},
     {"control", "change a run that is under way"},
     {"pki", "make a private CA and certificates for a trial"},

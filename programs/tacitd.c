@@ -4,17 +4,10 @@
 
 const char *const program_name = "tacitd";
 
-const struct command *const commands_all[] = {&command_agent,
-                                              &command_coordinator,
-                                              &command_status,
-                                              &command_control,
-                                              &command_pki,
-                                              &command_broker_config,
-                                              &command_trial,
-                                              &command_audit,
-                                              &command_forget,
-                                              &command_manual,
-                                              NULL};
+const struct command *const commands_all[] = {
+    &command_agent,   &command_coordinator, &command_helper,        &command_status,
+    &command_control, &command_pki,         &command_broker_config, &command_trial,
+    &command_audit,   &command_forget,      &command_manual,        NULL};
 
 const struct command_elsewhere commands_elsewhere[] = {{NULL, NULL}};
 

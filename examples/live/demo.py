@@ -5,8 +5,9 @@ which arm, draws a patient of that arm from its own part of the data, and report
 they happen; ends with the winner, each site's ledger and the bytes that left it; stops all it started, whatever
 happens, within three minutes.
 
-usage: demo.py TACIT [--protocol WORD] [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars] [--sites N]
-(python3, standard library only). On a ring the hospitals do without a hub; in two stars two of them report as one.
+usage: demo.py TACIT [--trust 1|2] [--protocol WORD] [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars] [--sites N]
+(python3, standard library only). With --trust 2 a helper, the second aggregator, shares the work with the coordinator
+(phased-index): noise of two, in place of noise of each hospital. On a ring the hospitals do without a hub; in two stars two of them report as one.
 Gossip UCB (--protocol gossip-ucb) knows no rounds and never stops by itself: each hospital plays a horizon of pulls,
 one patient after the other, over the ring; the answer is the arm that its estimates put first, at any time.
 """
@@ -98,14 +99,20 @@ PROTOCOLS = {"elimination": Protocol(run_of_elimination, 200, 400000, 1.0, ["sta
 
 def set_up(federation, options):
     run, policy = PROTOCOLS[options.protocol].run(options)
-    federation.make_certificates()
+    federation.make_certificates(*(["helper"] if options.trust == 2 else []))
     federation.write_broker()
+    if options.trust == 2:
+        run, policy = {**run, **federation.trust()}, {**policy, **federation.trust()}
     federation.write_coordinator(run, protocol=options.protocol)
     federation.write_network(NETWORKS[options.network])
+    if options.trust == 2:
+        federation.write_helper(options.epsilon)
     for site in SITES:
         federation.write_agent(site, policy, protocol=options.protocol)
-    for name in ("broker", "coordinator", *SITES):
+    for name in ("broker", "coordinator", *(["helper"] if options.trust == 2 else []), *SITES):
         federation.start(name)
+    if options.trust == 2:
+        print("\nWhat the helper's operator is shown, and agrees to:\n" + federation.agree(), flush=True)
 
 
 # ---- A hospital's application ----
@@ -235,6 +242,8 @@ def tell(federation, applications, winner, seconds):
         for arm in status["arms"]:
             print(f"  {arm['name']:16} {arm['mean']:.4f} in [{arm['lower']:.4f}, {arm['upper']:.4f}]")
         print()
+    if "helper_answers" in status:
+        print(f"The helper answered {status['helper_answers']} rounds: each total has the noise of two, and no site added any.\n")
     for site in SITES:
         ledger, state = federation.get(site, "/v1/ledger"), federation.site_status(site)
         print(f"{site}: spent {ledger['spent']:g} of {ledger['budget']:g} epsilon per reward in "
@@ -251,10 +260,13 @@ def main():
     parser.add_argument("--epsilon", type=float)
     parser.add_argument("--network", choices=NETWORKS)
     parser.add_argument("--sites", type=int, default=40, help="of votes, another story: votes.py")
+    parser.add_argument("--trust", type=int, choices=(1, 2), default=1, help="aggregators")
     options = parser.parse_args()
     live = [*PROTOCOLS, "glm-ucb", "select", "votes"]
     if options.protocol not in live:
         parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(live)}")
+    if options.trust == 2 and options.protocol != "phased-index":
+        parser.error(f"{options.protocol} has no second aggregator when it is live; allowed: --protocol phased-index")
     if options.protocol == "select":  # no arms and no patients: a model
         print("protocol: select", flush=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))

@@ -96,12 +96,46 @@ class Federation:
                    broker=broker or self.broker_section(site), arms=self.arms, policy=policy,
                    api={"unix": f"{name}.sock"}, **more)
 
+    # Two aggregators
+
+    def fingerprint(self, name):
+        """Of a key for signing."""
+        done = subprocess.run([self.tacit, "helper", "fingerprint", str(self.pki / f"{name}.sign.crt")], check=True,
+                              capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def trust(self, **more):
+        """For `run` and `policy`."""
+        return {"trust": {"aggregators": 2, "helper": self.fingerprint("helper"), **more}}
+
+    def write_helper(self, epsilon, **more):
+        """Its file, and the broker's: the coordinator's is written already."""
+        write_yaml(self.folder / "helper.yaml", federation=self.name, state="state-helper", hub=self.fingerprint("coordinator"),
+                   broker=self.broker_section("helper"), epsilon=epsilon, status={"unix": "helper.sock"}, **more)
+        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator",
+                       self.folder / "coordinator.yaml", "--pki", self.pki, "--port", self.port)
+
+    def agree(self, seconds=60):
+        """Its operator's word, once the run is offered: looks, and says the code. What was shown."""
+        until = time.monotonic() + seconds
+        state = self.folder / "state-helper"
+        while not (state / "helper.offer").exists():
+            if time.monotonic() > until:
+                raise RuntimeError(f"no run is offered to the helper; see {self.folder}")
+            time.sleep(0.05)
+        shown = subprocess.run([self.tacit, "helper", "agree", str(state)], check=True, capture_output=True, text=True).stdout
+        self.run_tacit_quietly("helper", "agree", state, shown.split()[-1])
+        return shown
+
+    def run_tacit_quietly(self, *words):
+        subprocess.run([self.tacit, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+
     # Processes
 
     def words_of(self, name):
         if name == "broker":
             return [BROKER_PROGRAM, "-c", str(self.folder / "broker/mosquitto.conf")]
-        role = "coordinator" if name.startswith("coordinator") else "agent"
+        role = "coordinator" if name.startswith("coordinator") else "helper" if name == "helper" else "agent"
         return [self.tacit, role, "--config", str(self.folder / f"{name}.yaml")]
 
     def start(self, name, words=None, **environment):

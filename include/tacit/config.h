@@ -153,6 +153,7 @@ struct tacit_config_live {
     unsigned networks; /* bits 1 << enum tacit_config_network: those it runs over */
     bool lacks_rounds; /* else a site's file says how many it answers at most: policy.rounds_max */
     bool is_open;      /* it protects nothing: its files have no epsilon and no budget */
+    bool takes_trust;  /* its hub only adds up: two aggregators may share that */
     /* Further keys in `run` of the coordinator's file and in `policy` of a site's, read after
      * everything else into ->keys, as tacit_config_family.read does. A site's need not have any. */
     const char *const *run_keys;
@@ -253,6 +254,13 @@ struct tacit_config_broker {
     const char *signing_password_file;    /* of the key above; NULL: it is not encrypted */
 };
 
+/* Two aggregators: policy.trust of a site, run.trust of a coordinator. */
+struct tacit_config_trust {
+    bool has_helper;
+    uint32_t floor_milli; /* epsilon of the sites' own noise, in thousandths; 0: none */
+    const char *helper;   /* fingerprint of its key, 64 hexadecimal digits */
+};
+
 /* A Unix socket, or a port on loopback. */
 struct tacit_config_listener {
     const char *unix_path;
@@ -285,6 +293,7 @@ struct tacit_config_agent {
     uint32_t agents_max;
     uint32_t rounds_max;
     uint64_t pulls_max;
+    struct tacit_config_trust trust;
     struct tacit_config_listener api;
     struct tacit_config_observe observe;
     uint32_t disk_low_mib;    /* less room where the state is asks for attention */
@@ -332,6 +341,7 @@ struct tacit_config_coordinator {
     double hi;
     uint32_t quorum; /* 0: not given */
     uint32_t deadline_s;
+    struct tacit_config_trust trust;
     struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
     struct tacit_config_observe observe;
@@ -351,6 +361,30 @@ enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator 
                                                 const char *path, struct tacit_error *error);
 /* Gives the memory back; NULL is allowed. */
 void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator);
+
+/* What a helper runs. */
+struct tacit_config_helper {
+    const char *federation;
+    const char *state_directory;
+    struct tacit_config_broker broker; /* host NULL: by file only; its pair for signing is there */
+    const char *hub;                   /* fingerprint of the coordinator's key */
+    double epsilon;                    /* the largest that it serves */
+    uint32_t sites_min;
+    struct tacit_config_listener status;
+    uint32_t waiting_after_s;
+    bool log_is_json;
+    const char *log_file; /* NULL: stderr */
+    struct config_document *document;
+};
+
+/* Errors: as tacit_config_load. */
+enum tacit_status tacit_config_helper_load(struct tacit_config_helper **helper, const char *path,
+                                           struct tacit_error *error);
+/* Gives the memory back; NULL is allowed. */
+void tacit_config_helper_free(struct tacit_config_helper *helper);
+
+/* Does the file look like a helper's? As tacit_config_is_coordinator. */
+bool tacit_config_is_helper(const char *path);
 
 /* Does the file look like a coordinator's (it has a run or a list of sites), not like an agent's?
  * False also if it cannot be read: loading it then says why. */

@@ -149,6 +149,7 @@ struct tacit_phased_aggregators {
     const struct tacit_helper_run *run;
     const struct tacit_helper_keys *keys; /* seal */
     uint64_t epsilon_nano;                /* of each one's noise */
+    uint64_t term;                        /* as the hub counts it: an agent may have missed some */
 };
 
 /* Digest of a plan, as scopes have it. */

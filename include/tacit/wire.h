@@ -128,6 +128,8 @@ struct tacit_wire_agreement {
     uint64_t epsilon_nano; /* per reward; 0: none */
     const uint8_t *parameters;
     size_t parameters_size;
+    bool has_helper;     /* two aggregators (tacit/helper.h): sums carry their noise, .. */
+    uint64_t floor_nano; /* .. and this much of the site's own; 0: none */
 };
 
 /* What the hub tells one site about a run. */
@@ -136,6 +138,14 @@ struct tacit_wire_announcement {
     uint32_t agent;
     const uint8_t *place;
     size_t place_size;
+    const struct tacit_wire_sealing *sealing; /* two aggregators; else NULL */
+};
+
+/* What sites of a run seal to the helper with, and the helper's word for it. */
+struct tacit_wire_sealing {
+    uint8_t identity[32]; /* Ed25519: pinned by its fingerprint in each site's own file */
+    uint8_t key[32];      /* X25519: of this run alone */
+    uint8_t signature[TACIT_WIRE_SIGNATURE_BYTES];
 };
 
 /* Whom a site of a network meets, as its place in an announcement says. */

@@ -37,13 +37,13 @@ static void check_name(struct config_reader *reader, const struct config_node *n
                            name);
 }
 
-/* These two are names of certificates. */
+/* These three are names of certificates. */
 static void check_site_name(struct config_reader *reader, const struct config_node *node,
                             const char *key, const char *name)
 {
     check_name(reader, node, key, name);
-    if (reader->status == TACIT_OK &&
-        (strcmp(name, "coordinator") == 0 || strcmp(name, "broker") == 0))
+    if (reader->status == TACIT_OK && (strcmp(name, "coordinator") == 0 ||
+                                       strcmp(name, "broker") == 0 || strcmp(name, "helper") == 0))
         config_reader_fail(reader, node, key,
                            "a site cannot be called '%s'; allowed: any other name", name);
 }
@@ -428,6 +428,54 @@ static void refuse_epsilon(struct config_reader *reader, const struct config_nod
                            "key");
 }
 
+/* 64 hexadecimal digits. */
+static void read_fingerprint(struct config_reader *reader, const struct config_node *map,
+                             const char *key, const char **text)
+{
+    config_reader_text(reader, map, key, true, text);
+    if (reader->status == TACIT_OK &&
+        (strlen(*text) != 64 || strspn(*text, "0123456789abcdef") != 64))
+        config_reader_fail(reader, config_node_member(map, leaf_of(key)), key,
+                           "'%.80s' is no fingerprint; allowed: 64 of 0-9 a-f, as tacit helper "
+                           "fingerprint prints them",
+                           *text);
+}
+
+/* section: "policy" or "run". */
+static void read_trust(struct config_reader *reader, const struct config_node *map,
+                       const char *section, const struct tacit_config_live *family,
+                       struct tacit_config_trust *trust)
+{
+    static const char *const keys[] = {"aggregators", "floor", "helper", NULL};
+    char name[32];
+    char key[48];
+    uint32_t aggregators = 1;
+    double floor = 0;
+    (void)snprintf(name, sizeof name, "%s.trust", section);
+    struct config_node const *const node = config_reader_map(reader, map, name, false);
+    if (node == NULL)
+        return;
+    config_reader_keys(reader, node, name, keys);
+    (void)snprintf(key, sizeof key, "%s.aggregators", name);
+    config_reader_u32(reader, node, key, true, 1, 2, &aggregators);
+    trust->has_helper = aggregators == 2;
+    if (trust->has_helper && !family->takes_trust)
+        config_reader_fail(reader, node, key,
+                           "%s has no second aggregator when it is live; allowed: 1, or a protocol "
+                           "that has one (phased-index)",
+                           family->word);
+    (void)snprintf(key, sizeof key, "%s.floor", name);
+    config_reader_number(reader, node, key, false,
+                         (struct config_range){1e-3, 1e5, false, false, false}, &floor);
+    trust->floor_milli = trust->has_helper ? (uint32_t)nearbyint(floor * 1e3) : 0;
+    if (fabs(nearbyint(floor * 1e3) - floor * 1e3) > 1e-6)
+        config_reader_fail(reader, node, key,
+                           "is counted in thousandths; allowed: 0.001, 0.002, ..");
+    (void)snprintf(key, sizeof key, "%s.helper", name);
+    if (trust->has_helper)
+        read_fingerprint(reader, node, key, &trust->helper);
+}
+
 /* ---- Agent ---- */
 
 static void read_policy(struct config_reader *reader, const struct config_node *root,
@@ -435,9 +483,10 @@ static void read_policy(struct config_reader *reader, const struct config_node *
 {
     static const char *const keys[] = {"epsilon",    "budget",    "range",
                                        "agents_max", "pulls_max", "rewards_per_unit_max",
-                                       "rounds_max", NULL};
-    static const char *const without_rounds[] = {
-        "epsilon", "budget", "range", "agents_max", "pulls_max", "rewards_per_unit_max", NULL};
+                                       "rounds_max", "trust",     NULL};
+    static const char *const without_rounds[] = {"epsilon",    "budget",    "range",
+                                                 "agents_max", "pulls_max", "rewards_per_unit_max",
+                                                 "trust",      NULL};
     bool const has_rounds = !agent->family->lacks_rounds;
     struct config_range const epsilon = {1e-6, 1e6, false, false, false};
     struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
@@ -459,6 +508,7 @@ static void read_policy(struct config_reader *reader, const struct config_node *
     config_reader_u32(reader, policy, "policy.rewards_per_unit_max", false, 1, 1000000,
                       &agent->rewards_per_unit_max);
     read_range(reader, policy, "policy.range", &agent->lo, &agent->hi);
+    read_trust(reader, policy, "policy", agent->family, &agent->trust);
     if (reader->status == TACIT_OK && agent->budget < agent->epsilon)
         config_reader_fail(reader, config_node_member(policy, "budget"), "policy.budget",
                            "%.12g is below epsilon (%.12g): nothing could be released; allowed: "
@@ -588,7 +638,7 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
                      struct tacit_config_coordinator *coordinator)
 {
     static const char *const keys[] = {"id",     "horizon",    "epsilon", "range",
-                                       "quorum", "deadline_s", NULL};
+                                       "quorum", "deadline_s", "trust",   NULL};
     struct config_node const *const run = config_reader_map(reader, root, "run", true);
     if (run == NULL || coordinator->family == NULL)
         return;
@@ -607,6 +657,12 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
                       &coordinator->quorum);
     config_reader_u32(reader, run, "run.deadline_s", false, 1, SECONDS_MAX,
                       &coordinator->deadline_s);
+    read_trust(reader, run, "run", coordinator->family, &coordinator->trust);
+    if (reader->status == TACIT_OK && coordinator->trust.has_helper &&
+        (coordinator->quorum == 1 || coordinator->site_count < 2))
+        config_reader_fail(reader, run, "run.quorum",
+                           "with two aggregators a sum is of two sites or more; allowed: 2 or "
+                           "more, of as many sites");
 }
 
 /* Who may hear whom: the section of the experiment file, over the sites in their order. */
@@ -749,7 +805,59 @@ void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
     free(coordinator);
 }
 
-bool tacit_config_is_coordinator(const char *path)
+/* ---- Helper ---- */
+
+static void read_helper(struct config_reader *reader, struct tacit_config_helper *helper)
+{
+    static const char *const keys[] = {"federation",      "state",     "broker", "hub",
+                                       "epsilon",         "sites_min", "status", "log",
+                                       "waiting_after_s", NULL};
+    struct config_node const *const root = config_document_root(reader->document);
+    config_reader_keys(reader, root, "", keys);
+    read_name(reader, root, "federation", &helper->federation);
+    read_path(reader, root, "state", true, &helper->state_directory);
+    read_broker(reader, root, &helper->broker);
+    read_fingerprint(reader, root, "hub", &helper->hub);
+    config_reader_number(reader, root, "epsilon", true,
+                         (struct config_range){1e-6, 1e6, false, false, false}, &helper->epsilon);
+    config_reader_u32(reader, root, "sites_min", false, 2, TACIT_AGENTS_MAX, &helper->sites_min);
+    read_listener(reader, root, "status", &helper->status);
+    read_log(reader, root, &helper->log_is_json, &helper->log_file);
+    config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
+                      &helper->waiting_after_s);
+}
+
+enum tacit_status tacit_config_helper_load(struct tacit_config_helper **helper, const char *path,
+                                           struct tacit_error *error)
+{
+    struct tacit_config_helper *const made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    made->sites_min = 2;
+    made->waiting_after_s = WAITING_AFTER_S;
+    enum tacit_status status = config_document_read(&made->document, path, error);
+    if (status == TACIT_OK) {
+        struct config_reader reader = {made->document, error, TACIT_OK};
+        read_helper(&reader, made);
+        status = reader.status;
+    }
+    if (status == TACIT_OK)
+        *helper = made;
+    else
+        tacit_config_helper_free(made);
+    return status;
+}
+
+void tacit_config_helper_free(struct tacit_config_helper *helper)
+{
+    if (helper == NULL)
+        return;
+    config_document_free(helper->document);
+    free(helper);
+}
+
+/* Does the file have one of these at its top? */
+static bool has_member(const char *path, const char *key, const char *other)
 {
     struct config_document *document;
     struct tacit_error error = {""};
@@ -757,7 +865,17 @@ bool tacit_config_is_coordinator(const char *path)
         return false;
     struct config_node const *const root = config_document_root(document);
     bool const is_it =
-        config_node_member(root, "sites") != NULL || config_node_member(root, "run") != NULL;
+        config_node_member(root, key) != NULL || config_node_member(root, other) != NULL;
     config_document_free(document);
     return is_it;
+}
+
+bool tacit_config_is_coordinator(const char *path)
+{
+    return has_member(path, "sites", "run");
+}
+
+bool tacit_config_is_helper(const char *path)
+{
+    return has_member(path, "hub", "sites_min");
 }

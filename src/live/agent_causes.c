@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define LINE_BYTES 512u
+#define HELPER_FORGET_S 60u
 #define US_PER_S UINT64_C(1000000)
 
 /* The run that is announced: it is refused, or waits for a word, or there is none; one of them. */
@@ -53,6 +54,18 @@ static void add_trouble(const struct agent *agent, const struct live_site_view *
                    "site takes no part in them",
                    rounds);
     live_causes_add(causes, LIVE_CAUSE_ROUNDS, NULL, what);
+}
+
+/* As the coordinator says, who says so again and again. */
+static void add_helper(const struct agent *agent, struct live_causes *causes)
+{
+    uint64_t const age_s = (live_now_us() - agent->helper_noticed_us) / US_PER_S;
+    char what[LINE_BYTES];
+    if (agent->helper_noticed_us == 0 || age_s > HELPER_FORGET_S)
+        return;
+    (void)snprintf(what, sizeof what, "the run waits for the helper (%" PRIu64 " s)",
+                   agent->helper_waited_s + age_s);
+    live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"), what);
 }
 
 static void add_chain(const struct agent *agent, struct live_causes *causes)
@@ -231,6 +244,7 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     add_ahead(agent, view, &causes);
     add_agreement(agent, view, &causes);
     add_chain(agent, &causes);
+    add_helper(agent, &causes);
     add_callers(agent, &causes);
     add_waits(agent, view, &causes);
     live_causes_add_disk(&causes, agent->config->disk_low_mib);

@@ -55,7 +55,8 @@ enum tacit_status agent_open_senders(struct agent *agent)
 static void note_hub(struct agent *agent, const struct live_opened *opened)
 {
     agent->hub_heard_us = live_now_us();
-    if (opened->envelope.kind != TACIT_WIRE_KIND_ANNOUNCEMENT)
+    if (opened->envelope.kind != TACIT_WIRE_KIND_ANNOUNCEMENT &&
+        opened->envelope.kind != LIVE_KIND_NOTICE)
         agent->hub_epoch = opened->envelope.epoch;
 }
 
@@ -151,7 +152,9 @@ static struct tacit_wire_agreement own_agreement(const struct agent *agent)
                                          .arm_count = site->arm_count,
                                          .arms = site->arm_names,
                                          .lo = site->lo,
-                                         .hi = site->hi};
+                                         .hi = site->hi,
+                                         .has_helper = site->has_helper,
+                                         .floor_nano = site->floor_nano};
 }
 
 /* What is announced against what this site allows. NULL: allowed, as far as all protocols go. Sites
@@ -345,6 +348,12 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
         objection = agent_objection_to_entry(agent, opened.envelope.entry);
     if (!open_word(agent, &from, objection, &opened))
         return;
+    agent->helper_noticed_us = 0;
+    if (from.agent == TACIT_HUB && opened.envelope.kind == LIVE_KIND_NOTICE) {
+        agent->helper_noticed_us = live_now_us();
+        agent->helper_waited_s = opened.envelope.epoch;
+        return;
+    }
     event.as.message.from = from.agent;
     event.as.message.is_broadcast = is_broadcast;
     event.as.message.bytes = opened.envelope.body;

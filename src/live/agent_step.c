@@ -310,6 +310,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     struct live_site_update update;
     TACIT_ASSERT(agent->site != NULL);
     event.now_us = live_now_us();
+    event.term = agent->letters.term;
     event.keys = &keys;
     struct live_seals const seals = {agent, sign_seal, check_seal};
     event.seals = &seals;

@@ -49,6 +49,10 @@ enum live_cause {
     LIVE_CAUSE_OVERDUE,
     LIVE_CAUSE_OVERDUE_FIXED, /* where nobody can be left out */
     LIVE_CAUSE_SITES,
+    LIVE_CAUSE_HELPER,         /* is waited for */
+    LIVE_CAUSE_HELPER_REFUSES, /* and goes on only in a new term, or with another file */
+    LIVE_CAUSE_VOID,           /* rounds without totals: a site does not say what is true */
+    LIVE_CAUSE_AGREE,          /* at a helper: an offer waits for its operator's word */
     LIVE_CAUSE_COUNT
 };
 

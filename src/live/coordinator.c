@@ -8,8 +8,10 @@
 #include "daemon/entropy.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
+#include "daemon/names.h"
 #include "hub_causes.h"
 #include "hub_runs.h"
+#include "coordinator_helper.h"
 #include "coordinator_recover.h"
 #include "hub_chain.h"
 #include "member.h"
@@ -47,6 +49,7 @@ struct coordinator {
     struct live_runs runs;
     struct live_history history;
     struct live_observe observe;
+    struct live_helper_desk desk; /* with two aggregators */
     struct live_letters letters;
     struct live_member member;
     struct live_control *control; /* NULL until the start is done */
@@ -216,6 +219,7 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .speaks = coordinator->speaks,
         .terms = coordinator->terms,
         .strangers = &coordinator->strangers,
+        .helper_since_us = coordinator->desk.since_us,
         .entry = &coordinator->chain.head,
         .history = &coordinator->history,
         .protocol = coordinator->config->protocol->word,
@@ -262,10 +266,19 @@ static bool check_seal(void *context, const char *site, const uint8_t digest[32]
     return live_letters_check_seal(&coordinator->letters, site, digest, seal);
 }
 
+/* The helper has agreed: the run is announced with its word. */
+static void take_sealing(struct coordinator *coordinator)
+{
+    coordinator->run.sealing = live_hub_sealing(coordinator->hub);
+}
+
+static void speak(struct coordinator *coordinator);
+
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
 {
     struct live_seals const seals = {.context = coordinator, .check = check_seal};
-    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
+    struct tacit_entropy const entropy =
+        live_entropy(coordinator->run.has_helper ? LIVE_ENTROPY_NOISE : LIVE_ENTROPY_DECISIONS);
     struct live_hub_update update;
     struct live_hub_view view;
     TACIT_ASSERT(coordinator->hub != NULL);
@@ -274,6 +287,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     event.seals = &seals;
     coordinator->config->protocol->look(coordinator->hub, &view);
     bool const was_finished = view.is_finished;
+    bool const was_asked = view.helper.is_asked;
     uint32_t const before = ahead_count(coordinator, &view);
     uint32_t const forkers_before = forker_count(coordinator, &view);
     bool const is_letter = event.kind == LIVE_HUB_RECEIVE;
@@ -289,6 +303,16 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
         note_winner(coordinator, &view);
     note_end(coordinator, &view, update.persist);
     note_round(coordinator, &view);
+    if (update.announces) {
+        take_sealing(coordinator);
+        speak(coordinator);
+    }
+    if (view.helper.is_asked && !was_asked) { /* it leaves behind the write that fixes it */
+        live_helper_desk_soon(&coordinator->desk);
+        live_timer_set(coordinator->watch, event.now_us);
+    }
+    if (event.kind == LIVE_HUB_HELPER && update.persist && live_daemon_begin(&coordinator->daemon))
+        live_store_erase_past(coordinator->daemon.store); /* masked sums, and noise */
     if (is_letter && !was_flagged && is_flagged(&view, event.from))
         say_flagged(coordinator, event.from);
     if (forker_count(coordinator, &view) > forkers_before)
@@ -378,8 +402,6 @@ static void note_term(struct coordinator *coordinator, uint32_t site,
         coordinator->terms[site] = envelope->term;
 }
 
-static void speak(struct coordinator *coordinator);
-
 /* Which version of messages a site speaks. Once all speak a newer one, it is said to all. */
 static void note_version(struct coordinator *coordinator, uint32_t site,
                          const struct live_opened *opened)
@@ -431,6 +453,7 @@ static void on_letter(struct coordinator *coordinator, uint32_t site,
                                                   .from = site,
                                                   .bytes = opened.envelope.body,
                                                   .size = opened.envelope.body_size,
+                                                  .envelope = &opened.envelope,
                                                   .message_kind = opened.envelope.kind,
                                                   .message_epoch = opened.envelope.epoch});
     if (status == TACIT_OK)
@@ -463,6 +486,35 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
         note_version(coordinator, site, &opened);
 }
 
+/* By its own signature, with the key that the file pins: whatever its way. */
+static void on_helper(struct coordinator *coordinator, const uint8_t *bytes, size_t size)
+{
+    enum tacit_status const status =
+        step(coordinator,
+             (struct live_hub_event){.kind = LIVE_HUB_HELPER, .bytes = bytes, .size = size});
+    if (status == TACIT_FORKED)
+        live_daemon_fail(&coordinator->daemon, status,
+                         "two words of the helper for one thing: it has two states, or says two "
+                         "things");
+    else if (status != TACIT_OK && status != TACIT_UNEXPECTED)
+        live_member_refuse(&coordinator->member, &coordinator->strangers, LIVE_HELPER,
+                           status == TACIT_STRANGER
+                               ? "a message that the pinned helper did not sign"
+                               : tacit_status_text(status),
+                           status == TACIT_STRANGER);
+}
+
+static void tick_helper(struct coordinator *coordinator)
+{
+    struct live_hub_view view;
+    size_t size = 0;
+    uint8_t *const said = live_helper_desk_file(&coordinator->desk, &size);
+    on_helper(coordinator, said, size); /* nothing: what is owed is tried again */
+    free(said);
+    coordinator->config->protocol->look(coordinator->hub, &view);
+    live_helper_desk_tick(&coordinator->desk, coordinator->hub, &view, live_now_us());
+}
+
 /* The sender is read from the topic, and proved by the signature. */
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
 {
@@ -470,6 +522,11 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     char name[65];
     struct live_arrival const arrival = {topic, name, bytes, size};
     char const *const federation = coordinator->run.federation;
+    if (coordinator->run.has_helper && live_helper_desk_hears(&coordinator->desk, topic)) {
+        if (live_sender_may_speak(&coordinator->strangers, live_now_us()) && size > 0)
+            on_helper(coordinator, bytes, size);
+        return;
+    }
     bool const is_key = live_topic_key_of(topic, federation, name);
     bool const is_entry = !is_key && live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name);
     if (!is_key && !is_entry &&
@@ -498,6 +555,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
 /* What stands; again, after each connection: retained state may be gone with the broker. */
 static void speak(struct coordinator *coordinator)
 {
+    if (coordinator->run.has_helper && coordinator->run.sealing == NULL)
+        return; /* the helper agrees first */
     coordinator->has_spoken = true;
     announce(coordinator);
     (void)live_hub_chain_sign(&coordinator->chain, &coordinator->letters);
@@ -530,6 +589,8 @@ static void on_connected(void *context)
     live_member_connected(&coordinator->member);
     live_member_hear_itself(&coordinator->member); /* it signed the entries that sites hold */
     (void)live_bus_subscribe(coordinator->daemon.bus, entries.text);
+    if (coordinator->run.has_helper)
+        live_helper_desk_connected(&coordinator->desk);
     if (coordinator->chain.head.number > 1)
         listen_and_speak(coordinator);
     else /* nothing is closed: the state may be new because it was lost */
@@ -550,6 +611,8 @@ static void on_watch(void *context)
 {
     struct coordinator *const coordinator = context;
     see_standstill(coordinator);
+    if (coordinator->run.has_helper)
+        tick_helper(coordinator);
     live_timer_set(coordinator->watch, live_now_us() + WATCH_US);
 }
 
@@ -700,6 +763,9 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
                   (unsigned long long)hub->horizon, hub->epsilon);
     (void)fprintf(out, "run.quorum %u\nrun.deadline_s %u\nrun.range [%.17g, %.17g]\n", hub->quorum,
                   hub->deadline_s, hub->lo, hub->hi);
+    if (hub->has_helper)
+        (void)fprintf(out, "run.trust.floor %llu\nrun.trust.helper %s\n",
+                      (unsigned long long)hub->floor_nano, hub->trust_helper);
     for (uint32_t site = 0; site < hub->site_count; site++)
         (void)fprintf(out, "sites %s\n", hub->sites[site]);
     for (uint32_t arm = 0; arm < hub->arm_count; arm++)
@@ -836,6 +902,13 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
         status = live_hub_open(coordinator->config->protocol, &coordinator->hub, &coordinator->run,
                                bytes, size);
     free(bytes);
+    if (status == TACIT_OK)
+        take_sealing(coordinator);
+    coordinator->desk =
+        (struct live_helper_desk){.member = &coordinator->member,
+                                  .ops = coordinator->config->protocol,
+                                  .run = &coordinator->run,
+                                  .state_directory = coordinator->config->state_directory};
     if (status != TACIT_OK && error->text[0] == '\0')
         (void)snprintf(error->text, sizeof error->text,
                        "%s: the state of the run is damaged, or of another version: %s",

@@ -4,6 +4,7 @@
 #ifndef TACIT_LIVE_HUB_H
 #define TACIT_LIVE_HUB_H
 #include "site.h"
+#include "tacit/helper.h"
 #include <stdio.h>
 
 /* What the coordinator's file says, as far as all protocols have it. */
@@ -19,9 +20,13 @@ struct live_hub_config {
     double epsilon; /* per reward: what the sites are expected to noise with */
     double lo;      /* public range of a reward */
     double hi;
-    uint32_t quorum;      /* sites whose word suffices once the deadline is over */
-    uint32_t deadline_s;  /* of a round */
-    const void *settings; /* what the family read from the file; or NULL */
+    uint32_t quorum;          /* sites whose word suffices once the deadline is over */
+    uint32_t deadline_s;      /* of a round */
+    bool has_helper;          /* two aggregators; .. */
+    uint64_t floor_nano;      /* .. epsilon of the sites' own noise, 0: none; .. */
+    const char *trust_helper; /* .. the fingerprint of the helper's key; .. */
+    const struct tacit_wire_sealing *sealing; /* .. what it signed; NULL: nothing yet */
+    const void *settings;                     /* what the family read from the file; or NULL */
 };
 
 /* The run as letters and announcements say it: the nonce, then the number. */
@@ -33,7 +38,12 @@ static inline void live_hub_run(const struct live_hub_config *config,
         run[i] = (uint8_t)(config->run_nonce >> (56 - 8 * i));
 }
 
-enum live_hub_event_kind { LIVE_HUB_START, LIVE_HUB_RECEIVE, LIVE_HUB_TIMEOUT };
+enum live_hub_event_kind {
+    LIVE_HUB_START,
+    LIVE_HUB_RECEIVE,
+    LIVE_HUB_TIMEOUT,
+    LIVE_HUB_HELPER /* the bytes are the helper's (trust.h); none: what is owed is tried again */
+};
 
 /* START comes after the start and whenever the broker is there again: what stands is said again. */
 struct live_hub_event {
@@ -43,9 +53,10 @@ struct live_hub_event {
     uint32_t from; /* RECEIVE: the site, by its topic */
     const uint8_t *bytes;
     size_t size;
-    const struct live_seals *seals; /* of the sites; the hub seals nothing */
-    uint32_t message_kind;          /* as its envelope says, .. */
-    uint32_t message_epoch;         /* .. which must be what the body says */
+    const struct live_seals *seals;             /* of the sites; the hub seals nothing */
+    uint32_t message_kind;                      /* as its envelope says, .. */
+    uint32_t message_epoch;                     /* .. which must be what the body says */
+    const struct tacit_wire_envelope *envelope; /* RECEIVE: around the body, as it was signed */
 };
 
 /* Everything in it belongs to the family and is valid until the next step. */
@@ -55,6 +66,7 @@ struct live_hub_update {
     size_t message_count;
     const struct live_file *file; /* to be kept in the state directory for people; NULL: none */
     const char *note;             /* for the log: what happened, one line; NULL: nothing new */
+    bool announces;               /* the run can be announced from now on */
     uint64_t deadline_us;         /* TACIT_NEVER: no timer */
 };
 
@@ -65,6 +77,19 @@ struct live_hub_intervals {
     const double *lowers; /* K */
     const double *uppers;
     uint32_t leader; /* the best so far; UINT32_MAX: not known yet */
+};
+
+/* Of the second aggregator. */
+struct live_helper_view {
+    bool is_there;       /* else there is one aggregator, and nothing else here says anything */
+    bool has_agreed;     /* to the run: it is announced */
+    bool is_asked;       /* the round waits for its answer */
+    bool is_forked;      /* it answered twice: nothing goes on */
+    uint32_t void_count; /* rounds in a row without totals */
+    uint64_t answer_count;
+    const uint8_t *head;     /* of its newest answer */
+    const uint64_t *counted; /* A: U' of the last round that was closed */
+    enum tacit_helper_verdict verdict;
 };
 
 /* What may be shown. Pointers belong to the family and are valid until the next step. */
@@ -112,6 +137,7 @@ struct live_hub_view {
     uint32_t deadline_s;     /* with `changes` possible: as it stands; 0: none */
     uint64_t horizon;        /* the same */
     bool takes_changes;
+    struct live_helper_view helper;
 };
 
 struct live_hub; /* protocol.h; the daemon knows it by the functions below */
@@ -170,6 +196,20 @@ struct live_hub_ops {
     void (*answer)(struct live_hub *hub, uint32_t site, uint64_t now_us,
                    const struct tacit_entropy *entropy, struct live_hub_update *update);
     void (*look)(const struct live_hub *hub, struct live_hub_view *view);
+
+    /* ---- Two aggregators; NULL, all three: this family has one ---- */
+
+    /* The round whose reports are here, all of it but epsilon; highs: what a site's integers are at
+     * most, as many as round->count; NULL: not asked. */
+    void (*round)(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs);
+    /* Closes it by the totals of so many sites; 0: it is void. */
+    void (*close)(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
+                  struct live_hub_update *update);
+    /* A site's COMMIT in this round as a message of the codec, to be given to free(): so that who
+     * has not seen it can check its signature. NULL: out of memory. */
+    void *(*commit)(uint64_t run_id, uint32_t site, uint32_t round,
+                    const struct tacit_commit *asks);
+
     /* By enum live_change: why this protocol does not take such a word; NULL, of all or of one: the
      * word is the family's to judge. */
     const char *const *objections;
@@ -191,6 +231,8 @@ const char *live_hub_too_large(const struct live_hub_ops *ops,
 /* The announcement for this site, to be given to free(). NULL: out of memory. */
 uint8_t *live_hub_announce(const struct live_hub_ops *ops, const struct live_hub_config *config,
                            uint32_t site, size_t *size);
+/* As the helper signed it; NULL: it has not yet, or there is none. */
+const struct tacit_wire_sealing *live_hub_sealing(const struct live_hub *hub);
 
 /* From the bytes that were kept; size 0: a new run. config has to stay. Errors: TACIT_MALFORMED,
  * TACIT_MEMORY. */
@@ -217,6 +259,14 @@ enum tacit_status live_hub_rebuild(const struct live_hub_ops *ops, struct live_h
 enum tacit_status live_hub_step(struct live_hub *hub, const struct live_hub_event *event,
                                 const struct tacit_entropy *entropy,
                                 struct live_hub_update *update);
+
+/* What the helper is asked now, to be given to free(). NULL: nothing, or out of memory. */
+struct live_signer;
+uint8_t *live_hub_request(const struct live_hub *hub, const struct live_signer *signer,
+                          size_t *size);
+
+/* For families' views. */
+struct live_helper_view live_hub_look_helper(const struct live_hub *hub);
 
 /* The operator's word, and an update as of a step. *number: of the entry that says so, new if
  * update->persist; 0: it is so without any. Errors, with nothing changed: *objection in words;

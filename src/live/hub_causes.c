@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define LINE_BYTES 512u
+#define HELPER_AFTER_S 5u
 #define US_PER_S UINT64_C(1000000)
 
 /* Those of a set, by name. */
@@ -113,6 +114,41 @@ static void add_waits(const struct live_status *status, struct live_causes *caus
     free(sites);
 }
 
+/* The second aggregator, and rounds that came to nothing. */
+static void add_helper(const struct live_status *status, struct live_causes *causes)
+{
+    static const char *const refusals[] = {
+        [TACIT_HELPER_TOO_FEW] = "too few reports were in order",
+        [TACIT_HELPER_LATE] = "it has answered another request for this round: this coordinator's "
+                              "state is an old one",
+        [TACIT_HELPER_BEHIND] = "this coordinator does not have its newest answer: its state is an "
+                                "old one",
+        [TACIT_HELPER_OLD] = "its own state is an old one",
+        [TACIT_HELPER_TOO_WEAK] = "the run's epsilon is more than its own file allows"};
+    struct live_helper_view const *const helper = &status->hub->helper;
+    char what[LINE_BYTES];
+    uint64_t const waited_s =
+        status->helper_since_us == 0 || status->now_us < status->helper_since_us
+            ? 0
+            : (status->now_us - status->helper_since_us) / US_PER_S;
+    if (helper->is_asked && helper->verdict > TACIT_HELPER_TOO_FEW) {
+        (void)snprintf(what, sizeof what, "the helper refuses to answer: %s",
+                       refusals[helper->verdict]);
+        live_causes_add(causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "helper"), what);
+    } else if (status->helper_since_us != 0 && waited_s >= HELPER_AFTER_S) {
+        (void)snprintf(what, sizeof what, "the run waits for the helper (%" PRIu64 " s)%s",
+                       waited_s, helper->has_agreed ? "" : ", which has not agreed to it yet");
+        live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"), what);
+    }
+    if (helper->void_count == 0)
+        return;
+    (void)snprintf(what, sizeof what,
+                   "%" PRIu32 " rounds in a row are void: sites reported what cannot be, or what "
+                   "the helper could not count; their rewards are spent",
+                   helper->void_count);
+    live_causes_add(causes, LIVE_CAUSE_VOID, NULL, what);
+}
+
 /* Does it refuse all arms that are in, and stay? */
 static bool refuses_all(const struct live_status *status, uint32_t site)
 {
@@ -210,6 +246,8 @@ struct live_causes live_hub_causes(const struct live_status *status)
     add_ahead(status, &causes);
     add_forkers(status, &causes);
     add_refusing(status, &causes);
+    if (status->hub->helper.is_there)
+        add_helper(status, &causes);
     add_waits(status, &causes);
     live_causes_add_disk(&causes, status->disk_low_mib);
     return causes;

@@ -26,6 +26,7 @@ struct live_status {
     const uint32_t *speaks;              /* by site: the newest that it speaks; 0: not known */
     const uint64_t *terms;               /* by site: in which it is; 0: not heard yet */
     const struct live_sender *strangers; /* all other names together */
+    uint64_t helper_since_us;            /* since when the helper is waited for; 0: it is not */
     const struct live_entry *entry;      /* the newest of the chain */
     const struct live_history *history;
     const char *protocol;

@@ -175,6 +175,7 @@ struct live_hub {
     void *state;        /* NULL: it keeps nothing */
     size_t state_size;
     void *own;
+    struct live_hub_helper *helper; /* hub_helper.h; NULL: one aggregator */
     struct live_messages out;
     uint64_t deadline_us; /* as the core said it last */
     char note[LIVE_NOTE_BYTES];

@@ -1,7 +1,7 @@
 /* A hub of a run, whatever its family: the announcement, a state, from an event to what is to be
  * carried out. */
 #include "bus/letter.h"
-#include "protocol.h"
+#include "hub_helper.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,9 @@ static enum tacit_status agree(const struct live_hub_ops *ops, const struct live
         .horizon = config->horizon,
         .epsilon_nano = ops->epsilon_nano == NULL ? 0 : ops->epsilon_nano(config),
         .parameters = parameters,
-        .parameters_size = size};
+        .parameters_size = size,
+        .has_helper = config->has_helper,
+        .floor_nano = config->floor_nano};
     live_hub_run(config, made->run);
     return TACIT_OK;
 }
@@ -77,7 +79,7 @@ static uint8_t *announce(const struct live_hub_ops *ops, const struct live_hub_c
                          uint32_t site, size_t *size, bool *has_place)
 {
     struct live_room room = {0};
-    struct tacit_wire_announcement announcement = {.agent = site};
+    struct tacit_wire_announcement announcement = {.agent = site, .sealing = config->sealing};
     uint8_t *bytes = NULL;
     TACIT_ASSERT(site < config->site_count);
     bool is_made = agree(ops, config, &room, &announcement.agreement) == TACIT_OK;
@@ -103,9 +105,18 @@ uint8_t *live_hub_announce(const struct live_hub_ops *ops, const struct live_hub
     return announce(ops, config, site, size, &has_place);
 }
 
+/* Offers and requests, as long as no site has many grants that were not counted. */
+static bool is_too_many_for_helper(const struct live_hub_config *config)
+{
+    size_t const offered = LIVE_KEY_BYTES + 1u + TACIT_WIRE_NAME_BYTES_MAX;
+    size_t const asked = TACIT_HELPER_ENVELOPE_BYTES + 5u * TACIT_SHA256_BYTES + LIVE_PROOF_BYTES;
+    size_t const each = 32u + (asked > offered ? asked : offered);
+    return config->has_helper && config->site_count * each > LIVE_LETTER_BYTES_MAX / 2;
+}
+
 const char *live_hub_too_large(const struct live_hub_ops *ops, const struct live_hub_config *config)
 {
-    const char *key = ops->too_large(config);
+    const char *key = is_too_many_for_helper(config) ? "sites" : ops->too_large(config);
     bool has_place = true;
     for (uint32_t site = 0; key == NULL && has_place && site < config->site_count; site++) {
         size_t size = 0;
@@ -143,8 +154,12 @@ static enum tacit_status describe(struct live_hub *hub)
         return status;
     tacit_commit_domain(hub->config->federation, digest, hub->domain);
     hub->own = live_room_take(&hub->room, 1, hub->ops->own_size);
-    if (hub->own == NULL)
+    if (hub->config->has_helper)
+        hub->helper = live_room_take(&hub->room, 1, sizeof *hub->helper);
+    if (hub->own == NULL || hub->room.is_short)
         return TACIT_MEMORY;
+    if (hub->helper != NULL)
+        hub->helper->run = live_trust_run(hub->config->federation, &agreement, digest);
     hub->ops->configure(hub);
     return hub->room.is_short ? TACIT_MEMORY : TACIT_OK;
 }
@@ -154,16 +169,24 @@ static enum tacit_status open_state(struct live_hub *hub, const void *bytes, siz
     if (hub->keeps_nothing)
         return size == 0 ? TACIT_OK : TACIT_MALFORMED;
     struct live_core const *const core = hub->ops->core;
-    hub->state_size = core->size(hub->own);
-    if (hub->state_size == 0 || (size != 0 && size != hub->state_size))
+    struct live_hub_helper *const helper = hub->helper;
+    size_t const core_size = core->size(hub->own);
+    size_t const helper_size = helper == NULL ? 0 : live_hub_helper_size(helper);
+    hub->state_size = core_size + helper_size;
+    if (core_size == 0 || (helper != NULL && helper_size == 0) ||
+        (size != 0 && size != hub->state_size))
         return TACIT_MALFORMED;
     hub->state = live_room_take(&hub->room, 1, hub->state_size);
     if (hub->state == NULL)
         return TACIT_MEMORY;
-    if (size == 0)
-        return core->init(hub->state, hub->own);
-    memcpy(hub->state, bytes, size);
-    return core->check(hub->state, size, hub->own);
+    if (size != 0)
+        memcpy(hub->state, bytes, size);
+    enum tacit_status status =
+        size == 0 ? core->init(hub->state, hub->own) : core->check(hub->state, core_size, hub->own);
+    if (status == TACIT_OK && helper != NULL)
+        status = live_hub_helper_open(helper, (unsigned char *)hub->state + core_size, helper_size,
+                                      size == 0);
+    return status;
 }
 
 /* snapshot: over a state that is new; NULL: there is none. */
@@ -294,8 +317,11 @@ enum tacit_status live_hub_step(struct live_hub *hub, const struct live_hub_even
     TACIT_ASSERT(event != NULL && entropy != NULL);
     TACIT_ASSERT(hub->keeps_nothing == (hub->state == NULL));
     begin_step(hub, update);
-    enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
-                                         ? receive(hub, event, entropy, update)
+    if (event->kind == LIVE_HUB_START && hub->helper != NULL)
+        update->persist = live_hub_helper_begin_term(hub, event->term);
+    enum tacit_status const status =
+        event->kind == LIVE_HUB_RECEIVE  ? receive(hub, event, entropy, update)
+        : event->kind == LIVE_HUB_HELPER ? live_hub_hear_helper(hub, event, entropy, update)
                                          : hub->ops->step(hub, event, NULL, entropy, update);
     end_step(hub, update);
     return status;

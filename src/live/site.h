@@ -34,6 +34,9 @@ struct live_site_config {
     uint32_t rounds_max;
     uint64_t pulls_max;
     bool settles;             /* every reward is counted at a fixed time after its decision */
+    bool has_helper;          /* two aggregators; .. */
+    uint64_t floor_nano;      /* .. epsilon of its own noise, 0: none; .. */
+    const char *trust_helper; /* .. the fingerprint of the helper's key */
     uint64_t resend_after_us; /* what was not answered is said again after so long */
     const void *settings;     /* what the family read from the site's own file; or NULL */
 };
@@ -65,6 +68,7 @@ enum live_site_event_kind {
 struct live_site_event {
     enum live_site_event_kind kind;
     uint64_t now_us;                  /* monotone */
+    uint64_t term;                    /* of the hub, from 1; 0: none is known */
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     const struct live_seals *seals;   /* for rows that travel beyond who hears their site */
     union {

@@ -194,6 +194,16 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
         {"horizon", NULL, NULL, changed, (double)hub->horizon},
         {NULL, "tacit_hub_sites_in_two_states", "Sites that showed two states.", LIVE_WHOLE,
          flagged},
+        {"helper_answers", "tacit_hub_helper_answers_total", "Answers of the helper.",
+         hub->helper.is_there ? LIVE_WHOLE : LIVE_ABSENT, (double)hub->helper.answer_count},
+        {"helper_waited_s", "tacit_hub_helper_waited_seconds",
+         "Seconds that the run has waited for the helper; 0: it does not.",
+         hub->helper.is_there ? LIVE_WHOLE : LIVE_ABSENT,
+         status->helper_since_us == 0
+             ? 0
+             : (double)((status->now_us - status->helper_since_us) / US_PER_S)},
+        {"void_rounds", "tacit_hub_void_rounds", "Rounds in a row that came to nothing.",
+         hub->helper.is_there ? LIVE_WHOLE : LIVE_ABSENT, hub->helper.void_count},
         {"message_version", "tacit_hub_message_version", "Version of the messages of this run.",
          LIVE_WHOLE, status->version},
         {"accepted", "tacit_hub_messages_accepted_total", "Messages that were accepted.",

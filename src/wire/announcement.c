@@ -87,6 +87,7 @@ static const struct wire_field agreement_fields[] = {
     NUMBER(9, horizon, FROM(1), UP_TO(TACIT_HORIZON_MAX)),
     NUMBER(10, epsilon_nano, ANY),
     BLOB(11, parameters, parameters_size),
+    NUMBER(12, floor_nano, IF(has_helper)),
 };
 static const struct wire_table agreements =
     TABLE("Agreement", FIELDS(agreement_fields), .check = check_agreement);
@@ -101,11 +102,15 @@ static bool check_announcement(void *message, const uint32_t *sizes)
     return announcement->agent < announcement->agreement.agent_count;
 }
 
+#define SEALING(n, name) EACH(n, WIRE_BYTES, sealing, struct tacit_wire_sealing, name, IF(sealing))
 static const struct wire_field fields[] = {
     VERSION(1, ANNOUNCEMENT_VERSION),
     PART(2, agreement, agreements),
     NUMBER(3, agent, ANY),
     BLOB(4, place, place_size),
+    SEALING(5, identity),
+    SEALING(6, key),
+    SEALING(7, signature),
 };
 static const struct wire_table announcements =
     TABLE("Announcement", FIELDS(fields), .check = check_announcement);

@@ -100,6 +100,24 @@ static bool range_differs(const struct tacit_wire_agreement *here,
     return true;
 }
 
+static bool trust_differs(const struct tacit_wire_agreement *here,
+                          const struct tacit_wire_agreement *there, char *text, size_t size)
+{
+    if (here->has_helper != there->has_helper)
+        (void)snprintf(text, size, "trust: %s here and %s there",
+                       here->has_helper ? "two aggregators" : "one aggregator",
+                       there->has_helper ? "two aggregators" : "one aggregator");
+    else if (here->floor_nano != there->floor_nano)
+        (void)snprintf(text, size,
+                       "trust: the floor of the sites' own noise is epsilon %s here and %s there "
+                       "(0: none)",
+                       digits_of((double)here->floor_nano / TACIT_NANO).text,
+                       digits_of((double)there->floor_nano / TACIT_NANO).text);
+    else
+        return false;
+    return true;
+}
+
 static bool parameters_differ(const struct tacit_wire_agreement *here,
                               const struct tacit_wire_agreement *there, char *text, size_t size)
 {
@@ -119,7 +137,7 @@ bool tacit_wire_agreement_differs(const struct tacit_wire_agreement *here,
         range_differs(here, there, text, size) || epsilon_differs(here, there, text, size) ||
         count_differs("the horizon", here->horizon, there->horizon, text, size) ||
         count_differs("the number of sites", here->agent_count, there->agent_count, text, size) ||
-        parameters_differ(here, there, text, size))
+        trust_differs(here, there, text, size) || parameters_differ(here, there, text, size))
         return true;
     if (!is_said(here->run) || memcmp(here->run, there->run, sizeof here->run) == 0)
         return false;

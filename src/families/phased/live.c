@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../live/bus/letter.h"
-#include "../../live/protocol.h"
+#include "../../live/hub_helper.h"
+#include "../../live/site_helper.h"
 #include "plan.h"
 #include "settings.h"
 #include "tacit/wire_phased.h"
@@ -43,6 +44,7 @@ static bool fits(uint32_t arm_count)
 
 struct phased_site {
     struct tacit_wire_phased_run run;
+    struct live_site_trust trust;
     struct tacit_phased_agent_config core;
     uint64_t *active;      /* K: of the last order */
     bool is_beyond_policy; /* a plan was refused that is beyond it */
@@ -57,17 +59,21 @@ static enum tacit_status site_configure(struct live_site *site)
         status = tacit_wire_phased_run_decode(site->announcement, &own->run);
     if (status != TACIT_OK)
         return status;
+    status = live_site_trust(site, &own->trust);
+    if (status != TACIT_OK)
+        return status;
     own->core =
         (struct tacit_phased_agent_config){.run_id = own->run.run_id,
                                            .agent_id = own->run.agent,
                                            .agent_count = schedule->agent_count,
                                            .arm_count = schedule->arm_count,
                                            .horizon = schedule->horizon,
-                                           .mechanism = site->mechanism,
+                                           .mechanism = own->trust.mechanism,
                                            .budget_nano = tacit_nano_of(site->config.budget),
                                            .resend_after_us = site->config.resend_after_us,
                                            .round_max = site->config.rounds_max,
-                                           .has_grants = true};
+                                           .has_grants = true,
+                                           .has_helper = own->trust.is_there};
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     own->active =
         live_room_take(&site->room, TACIT_BITS_WORDS(schedule->arm_count), sizeof *own->active);
@@ -78,7 +84,8 @@ LIVE_CORE(tacit_phased_agent, struct phased_site);
 
 static const char *site_objection(const struct live_site *site)
 {
-    char const *const reckoning = live_site_reckoning(site);
+    char const *const trust = live_site_trust_objection(site);
+    char const *const reckoning = trust != NULL ? trust : live_site_reckoning(site);
     return reckoning == NULL &&
                    (!fits(site->shape.arm_count) || tacit_phased_agent_live_size(site->own) == 0)
                ? "the run does not fit into the messages of this network"
@@ -120,8 +127,9 @@ static enum tacit_status step_agent(struct live_site *site, const struct tacit_p
     struct tacit_phased_update made;
     enum tacit_status const status = tacit_phased_agent_step(site->state, event, entropy, &made);
     struct tacit_phased_agent_view const view = agent_view(site);
-    struct live_site_release release = {
-        .number = view.draw_number, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    struct phased_site const *const own = site->own;
+    struct live_site_release release = {.number = view.draw_number,
+                                        .epsilon_nano = own->trust.cost_nano};
     update->persist = update->persist || made.persist;
     if ((made.happened & TACIT_DREW) != 0) {
         struct tacit_phased_message const report = tacit_phased_agent_draw(site->state);
@@ -138,8 +146,10 @@ static enum tacit_status step_agent(struct live_site *site, const struct tacit_p
         live_site_plan(site, made.plan, view.last ? 0 : made.plan_count, update);
     site->deadline_us = made.deadline_us;
     if ((made.happened & TACIT_WAS_ORDERED) != 0) {
-        struct tacit_phased_event const start = {
-            .now_us = event->now_us, .kind = TACIT_EVENT_START, .keys = event->keys};
+        struct tacit_phased_event const start = {.now_us = event->now_us,
+                                                 .kind = TACIT_EVENT_START,
+                                                 .keys = event->keys,
+                                                 .aggregators = event->aggregators};
         (void)step_agent(site, &start, entropy, update);
     }
     return status;
@@ -152,8 +162,13 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct phased_site *const own = site->own;
     struct tacit_phased_agent_view const view = agent_view(site);
     struct tacit_phased_message *const said = message;
-    struct tacit_phased_event made = {
-        .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
+    struct tacit_helper_keys const seals = live_site_seals(&own->trust);
+    struct tacit_phased_aggregators const aggregators = {
+        &own->trust.run, &seals, own->trust.cost_nano, event->term > 0 ? event->term - 1 : 0};
+    struct tacit_phased_event made = {.now_us = event->now_us,
+                                      .kind = live_event_kind(event),
+                                      .keys = event->keys,
+                                      .aggregators = own->trust.is_there ? &aggregators : NULL};
     uint64_t const left = own->core.horizon - view.pull_count;
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
         made.as.term = view.term + (event->as.begins_term ? 1 : 0);
@@ -244,6 +259,7 @@ static void site_promise(const struct live_site *site, const struct live_site_co
 {
     (void)site;
     live_site_promise(config, TACIT_LEAVING_SUMS, promise);
+    live_site_promise_trust(config, promise);
 }
 
 const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
@@ -319,7 +335,8 @@ static void hub_configure(struct live_hub *hub)
                                                  .round_timeout_us =
                                                      (uint64_t)config->deadline_s * 1000000u,
                                                  .answers_all = true,
-                                                 .has_grants = true};
+                                                 .has_grants = true,
+                                                 .has_helper = config->has_helper};
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
     own->lowers = live_room_take(&hub->room, arms, sizeof *own->lowers);
     own->uppers = live_room_take(&hub->room, arms, sizeof *own->uppers);
@@ -387,19 +404,17 @@ static void note_intervals(struct live_hub *hub)
                                                  .leader = judge.leader};
 }
 
-static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
-                                   struct live_hub_update *update)
+static void carry_out(struct live_hub *hub, const struct tacit_phased_update *made,
+                      struct live_hub_update *update)
 {
-    struct tacit_phased_update made;
-    enum tacit_status const status = tacit_phased_hub_step(hub->state, event, &made);
-    struct tacit_phased_message const *const order = &made.message;
+    struct tacit_phased_message const *const order = &made->message;
     uint64_t pulls = 0;
-    update->persist = update->persist || made.persist;
-    update->deadline_us = made.deadline_us;
-    if ((made.happened & TACIT_CLOSED_ROUND) != 0)
+    update->persist = update->persist || made->persist;
+    update->deadline_us = made->deadline_us;
+    if ((made->happened & TACIT_CLOSED_ROUND) != 0)
         note_intervals(hub);
-    if (!made.send)
-        return status;
+    if (!made->send)
+        return;
     (void)live_hub_send(hub, order);
     for (uint32_t i = 0; i < order->block_count; i++)
         pulls += order->blocks[i].count;
@@ -407,7 +422,69 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phas
         live_hub_note(hub, update, "round %u%s, %u arms, %llu pulls", order->round,
                       order->last ? ", the last" : "", order->block_count,
                       (unsigned long long)pulls);
+}
+
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_phased_event *event,
+                                   struct live_hub_update *update)
+{
+    struct tacit_phased_update made;
+    enum tacit_status const status = tacit_phased_hub_step(hub->state, event, &made);
+    carry_out(hub, &made, update);
     return status;
+}
+
+/* ---- Two aggregators ---- */
+
+static void hub_round(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs)
+{
+    struct tacit_phased_hub_view const view = core_view(hub);
+    uint32_t const count = view.judge.plan_count;
+    *round =
+        (struct tacit_helper_round){.term = view.term, .round = view.judge.round, .count = count};
+    tacit_phased_plan_digest(view.judge.plan, count, round->order);
+    for (uint32_t i = 0; highs != NULL && i < count; i++)
+        highs[i] = view.judge.plan[i].count * (uint64_t)TACIT_STEPS;
+}
+
+static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
+                      struct live_hub_update *update)
+{
+    struct tacit_phased_update made;
+    tacit_phased_hub_close(hub->state, agents, totals, now_us, &made);
+    carry_out(hub, &made, update);
+}
+
+static void *hub_commit(uint64_t run_id, uint32_t site, uint32_t round,
+                        const struct tacit_commit *asks)
+{
+    struct tacit_phased_message const commit = {.kind = TACIT_PHASED_COMMIT,
+                                                .from = site,
+                                                .to = TACIT_HUB,
+                                                .run_id = run_id,
+                                                .round = round,
+                                                .commit = asks};
+    void *const memory = malloc(tacit_phased_message_size(&commit));
+    if (memory != NULL)
+        (void)tacit_phased_message_copy(&commit, memory);
+    return memory;
+}
+
+/* What is the helper's of a step: new grants, releases that came first, a round whose reports are
+ * here. before: had this site's report of the round come already? */
+static void note_helper(struct live_hub *hub, const struct live_hub_event *event,
+                        const struct tacit_phased_message *said,
+                        const struct tacit_phased_update *made, bool before,
+                        const struct tacit_entropy *entropy, struct live_hub_update *update)
+{
+    bool const is_grant = made->send && made->message.kind == TACIT_PHASED_GRANT && made->persist;
+    if (said != NULL && said->kind == TACIT_PHASED_COMMIT && is_grant)
+        live_hub_granted(hub, event, said->commit);
+    if (said != NULL && said->kind == TACIT_PHASED_REPORT && !before &&
+        tacit_bits_has(core_view(hub).received, said->from))
+        live_hub_took(hub, said->from, said->commit, said->masked->envelope, said->sums,
+                      said->block_count);
+    if ((made->happened & TACIT_WANTS_TOTALS) != 0)
+        live_hub_wants_totals(hub, event->now_us, entropy, update);
 }
 
 static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
@@ -479,7 +556,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     struct tacit_phased_event made = {.now_us = event->now_us,
                                       .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
                                                                             : TACIT_EVENT_TIMEOUT};
-    (void)entropy; /* it draws nothing */
+    struct tacit_phased_update update_of_core;
     if (event->kind == LIVE_HUB_START && event->term > 0)
         made.as.term = event->term - 1; /* the core counts from 0 */
     if (said != NULL) {
@@ -487,7 +564,12 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         made.kind = TACIT_EVENT_RECEIVE;
         made.as.message = said;
     }
-    enum tacit_status const status = step_core(hub, &made, update);
+    bool const before =
+        said != NULL && tacit_bits_has(core_view(hub).received, said->from); /* decoded: a site */
+    enum tacit_status const status = tacit_phased_hub_step(hub->state, &made, &update_of_core);
+    carry_out(hub, &update_of_core, update);
+    if (hub->helper != NULL)
+        note_helper(hub, event, said, &update_of_core, before, entropy, update);
     if (event->kind == LIVE_HUB_START)
         change_arms(hub, event->now_us, update);
     return status;
@@ -516,7 +598,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .intervals = &own->intervals,
         .absent = own->absent,
         .flagged = core.flagged,
-        .ahead = core.ahead};
+        .ahead = core.ahead,
+        .helper = live_hub_look_helper(hub)};
 }
 
 const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
@@ -537,4 +620,7 @@ const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                             .restore = hub_restore,
                                             .step = hub_step,
                                             .answer = hub_answer,
-                                            .look = hub_look};
+                                            .look = hub_look,
+                                            .round = hub_round,
+                                            .close = hub_close,
+                                            .commit = hub_commit};

@@ -63,7 +63,7 @@ static enum tacit_status check_names(const struct live_broker_config *config,
             return live_refuse(
                 error, TACIT_INVALID,
                 "the site's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, "
-                "and neither " LIVE_COORDINATOR " nor " LIVE_BROKER,
+                "and none of " LIVE_COORDINATOR ", " LIVE_BROKER " and " LIVE_HELPER,
                 config->sites[i]);
     if (config->word_count == 0)
         return live_refuse(error, TACIT_INVALID, "no protocol is named");
@@ -268,6 +268,11 @@ static void write_coordinator(FILE *file, const struct live_broker_config *confi
             "topic write tacit/v1/%s/key/" LIVE_COORDINATOR "\n"
             "topic read tacit/v1/%s/key/+\n",
             federation, federation, federation, federation);
+    if (config->has_helper)
+        fprintf(file,
+                "topic read tacit/v1/%s/up/" LIVE_HELPER "/" LIVE_HELPER "\n"
+                "topic write tacit/v1/%s/to/" LIVE_HELPER "/" LIVE_HELPER "\n",
+                federation, federation);
     for (size_t i = 0; i < config->site_count; i++) {
         const char *const site = config->sites[i];
         fprintf(file, "topic write tacit/v1/%s/to/%s/announce\n", federation, site);
@@ -310,6 +315,12 @@ static void write_access(FILE *file, const struct live_broker_config *config)
     write_coordinator(file, config);
     for (size_t i = 0; i < config->site_count; i++)
         write_site(file, config, i);
+    if (config->has_helper)
+        fprintf(file,
+                "\nuser " LIVE_HELPER "\n"
+                "topic read tacit/v1/%s/to/" LIVE_HELPER "/" LIVE_HELPER "\n"
+                "topic write tacit/v1/%s/up/" LIVE_HELPER "/" LIVE_HELPER "\n",
+                config->federation, config->federation);
 }
 
 /* ---- Files ---- */

@@ -15,8 +15,9 @@ struct live_broker_config {
     const char *const *words; /* the last parts of the topics: those of the protocols */
     size_t word_count;
     const struct tacit_graph *graph; /* who hears whom, by the order of sites; NULL: nobody */
-    bool shows_all_keys;             /* sites check what others than their neighbours have signed */
-    const char *address;             /* to listen at: a host name or a numerical address */
+    bool has_helper;     /* two aggregators: the helper may do two things, and nothing else */
+    bool shows_all_keys; /* sites check what others than their neighbours have signed */
+    const char *address; /* to listen at: a host name or a numerical address */
     uint16_t port;
     const char *ca_file; /* a private CA: whoever it certifies may connect */
     const char *certificate_file;

@@ -37,6 +37,9 @@ struct live_letter {
 enum tacit_status live_letters_begin(struct live_letters *letters,
                                      const struct tacit_wire_agreement *agreement);
 
+/* Of the coordinator, to all: for so many seconds, its epoch, the run has waited for the helper. */
+#define LIVE_KIND_NOTICE (UINT32_MAX - 1u)
+
 /* The value under which a store keeps the term. */
 #define LIVE_LETTERS_TERM "term"
 

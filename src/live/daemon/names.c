@@ -12,5 +12,5 @@ bool live_name_is_allowed(const char *name)
 bool live_site_is_allowed(const char *name)
 {
     return live_name_is_allowed(name) && strcmp(name, LIVE_COORDINATOR) != 0 &&
-           strcmp(name, LIVE_BROKER) != 0;
+           strcmp(name, LIVE_BROKER) != 0 && strcmp(name, LIVE_HELPER) != 0;
 }

@@ -10,6 +10,7 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tacit/commit.h"
 
 static const uint8_t domain[] = "tacit word 1";
 
@@ -44,6 +45,72 @@ uint8_t *signing_text(const char *topic, const uint8_t *bytes, size_t size, size
     if (size > 0)
         memcpy(text + sizeof domain + 2 + topic_size, bytes, size);
     return text;
+}
+
+bool signing_check(EVP_PKEY *key, const char *topic, const uint8_t *bytes, size_t size,
+                   const uint8_t *signature)
+{
+    size_t text_size = 0;
+    uint8_t *const text = signing_text(topic, bytes, size, &text_size);
+    EVP_MD_CTX *const context = EVP_MD_CTX_new();
+    bool const is_good =
+        text != NULL && context != NULL &&
+        EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&
+        EVP_DigestVerify(context, signature, LIVE_SIGNATURE_BYTES, text, text_size) == 1;
+    EVP_MD_CTX_free(context);
+    free(text);
+    ERR_clear_error();
+    return is_good;
+}
+
+/* ---- Keys by themselves ---- */
+
+bool signing_public(const EVP_PKEY *key, uint8_t bytes[32])
+{
+    size_t size = 32;
+    return EVP_PKEY_get_raw_public_key(key, bytes, &size) == 1 && size == 32;
+}
+
+bool live_signer_public(const struct live_signer *signer, uint8_t key[32])
+{
+    return signing_public(signer->key, key);
+}
+
+bool live_key_read(const char *certificate_file, uint8_t key[32])
+{
+    X509 *const certificate = pki_read_certificate(certificate_file);
+    bool const is_read = certificate != NULL && signing_is_for_words(certificate) &&
+                         signing_public(X509_get0_pubkey(certificate), key);
+    X509_free(certificate);
+    ERR_clear_error();
+    return is_read;
+}
+
+void live_key_fingerprint(const uint8_t key[32], char text[LIVE_FINGERPRINT_BYTES])
+{
+    /* RFC 8410: a SubjectPublicKeyInfo of Ed25519 is these bytes and the key. */
+    static const uint8_t head[12] = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03,
+                                     0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
+    static const char digits[] = "0123456789abcdef";
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update(&sha, head, sizeof head);
+    tacit_sha256_update(&sha, key, 32);
+    tacit_sha256_final(&sha, digest);
+    for (size_t i = 0; i < sizeof digest; i++) {
+        text[2 * i] = digits[digest[i] >> 4];
+        text[2 * i + 1] = digits[digest[i] & 15];
+    }
+    text[LIVE_FINGERPRINT_BYTES - 1] = '\0';
+}
+
+bool live_key_check(const uint8_t key[32], const char *topic, const uint8_t *bytes, size_t size,
+                    const uint8_t signature[LIVE_SIGNATURE_BYTES])
+{
+    EVP_PKEY *const made = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, 32);
+    bool const is_good = made != NULL && signing_check(made, topic, bytes, size, signature);
+    EVP_PKEY_free(made);
+    return is_good;
 }
 
 /* ---- The signer ---- */

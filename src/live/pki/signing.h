@@ -36,6 +36,22 @@ const uint8_t *live_signer_certificate(const struct live_signer *signer, size_t 
 bool live_signer_sign(const struct live_signer *signer, const char *topic, const uint8_t *bytes,
                       size_t size, uint8_t signature[LIVE_SIGNATURE_BYTES]);
 
+/* ---- Keys by themselves ----------------------------------------------------------------------
+ */
+
+#define LIVE_FINGERPRINT_BYTES 65u
+
+/* SHA-256 of the public key as certificates hold it, in hexadecimal digits: openssl pkey -pubin
+ * -outform DER | sha256sum. */
+void live_key_fingerprint(const uint8_t key[32], char text[LIVE_FINGERPRINT_BYTES]);
+/* Did the owner of this key sign these bytes under this topic? Cost: one verification. */
+bool live_key_check(const uint8_t key[32], const char *topic, const uint8_t *bytes, size_t size,
+                    const uint8_t signature[LIVE_SIGNATURE_BYTES]);
+/* The public half of our own. Errors: false: libcrypto failed. */
+bool live_signer_public(const struct live_signer *signer, uint8_t key[32]);
+/* Of a certificate for signing, in a file. Errors: false: there is none. */
+bool live_key_read(const char *certificate_file, uint8_t key[32]);
+
 /* ---- Who listens ----------------------------------------------------------------------------- */
 
 /* The keys of those who are heard, by name; in memory only: who connects shows them again. */
@@ -59,6 +75,9 @@ const char *live_keys_take(struct live_keys *keys, const char *name, const uint8
 
 /* Is there a key under this name? */
 bool live_keys_know(const struct live_keys *keys, const char *name);
+
+/* The key under this name. Errors: false: there is none. */
+bool live_keys_public(const struct live_keys *keys, const char *name, uint8_t key[32]);
 
 /* Did the owner of this name sign these bytes under this topic? Cost: O(names), and one Ed25519
  * verification. */

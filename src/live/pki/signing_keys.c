@@ -269,22 +269,16 @@ bool live_keys_know(const struct live_keys *keys, const char *name)
     return find(keys, name) != NULL;
 }
 
+bool live_keys_public(const struct live_keys *keys, const char *name, uint8_t key[32])
+{
+    struct known const *const known = find(keys, name);
+    return known != NULL && signing_public(known->key, key);
+}
+
 bool live_keys_check(const struct live_keys *keys, const char *name, const char *topic,
                      const uint8_t *bytes, size_t size,
                      const uint8_t signature[LIVE_SIGNATURE_BYTES])
 {
     struct known const *const known = find(keys, name);
-    size_t text_size = 0;
-    if (known == NULL)
-        return false;
-    uint8_t *const text = signing_text(topic, bytes, size, &text_size);
-    EVP_MD_CTX *const context = EVP_MD_CTX_new();
-    bool const is_good =
-        text != NULL && context != NULL &&
-        EVP_DigestVerifyInit(context, NULL, NULL, NULL, known->key) == 1 &&
-        EVP_DigestVerify(context, signature, LIVE_SIGNATURE_BYTES, text, text_size) == 1;
-    EVP_MD_CTX_free(context);
-    free(text);
-    ERR_clear_error();
-    return is_good;
+    return known != NULL && signing_check(known->key, topic, bytes, size, signature);
 }

@@ -10,7 +10,7 @@ struct live_store;
 
 /* Who this state belongs to: a state directory of somebody else, or of another run, is refused. */
 struct live_store_identity {
-    const char *role; /* "agent" or "coordinator" */
+    const char *role; /* "agent" or "coordinator"; a helper's is the latter's, of site "helper" */
     const char *federation;
     const char *site;          /* "" for the coordinator */
     uint8_t config_digest[32]; /* of everything that may not change while there is state: .. */

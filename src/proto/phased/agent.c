@@ -282,7 +282,7 @@ static enum tacit_status mask(struct tacit_phased_agent *agent,
                               const struct tacit_entropy *keys)
 {
     TACIT_ASSERT(aggregators != NULL);
-    struct tacit_helper_round round = {.term = agent->term,
+    struct tacit_helper_round round = {.term = aggregators->term,
                                        .round = agent->round,
                                        .count = agent->block_count,
                                        .epsilon_nano = aggregators->epsilon_nano};
@@ -559,6 +559,8 @@ static void take_order(struct tacit_phased_agent *agent, const struct tacit_phas
 /* Is it the very order that the last release answers? */
 static bool is_answered(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
 {
+    if (agent->config.has_helper) /* what was said in a term before is of no sum of this one */
+        return false;
     if (agent->round == 0 || order->last || order->round != agent->round ||
         order->block_count != agent->block_count)
         return false;

@@ -1,0 +1,155 @@
+#include "coordinator_helper.h"
+#include "bus/topics.h"
+#include "daemon/files.h"
+#include "daemon/log.h"
+#include "daemon/names.h"
+#include "trust.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define US_PER_S UINT64_C(1000000)
+#define SAY_AGAIN_US (5 * US_PER_S)
+#define PATH_BYTES 4096u
+#define FILE_BYTES_MAX (1u << 26)
+
+/* ---- Saying ---- */
+
+static struct live_topic topic_to(const struct live_helper_desk *desk)
+{
+    return live_topic_to(desk->run->federation, LIVE_HELPER, LIVE_HELPER);
+}
+
+/* By both ways; the file once. */
+static void say(struct live_helper_desk *desk, const char *file, const uint8_t *bytes, size_t size)
+{
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update(&sha, bytes, size);
+    tacit_sha256_final(&sha, digest);
+    bool const is_new = memcmp(digest, desk->digest, sizeof digest) != 0;
+    if (size <= LIVE_PAYLOAD_BYTES_MAX)
+        live_daemon_send(desk->member->daemon, topic_to(desk).text, bytes, size, true);
+    if (!is_new)
+        return;
+    if (size > LIVE_PAYLOAD_BYTES_MAX)
+        live_log(LIVE_LOG_WARNING, "helper",
+                 "the request is too long for the broker: carry the file %s to the helper", file);
+    if (live_file_put(desk->state_directory, file, bytes, size, UINT32_MAX) != TACIT_OK)
+        live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file);
+    memcpy(desk->digest, digest, sizeof digest);
+}
+
+/* The run, and the keys of all its sites, once they have shown them. NULL: not yet. */
+static uint8_t *offer_of(const struct live_helper_desk *desk, size_t *size)
+{
+    struct live_hub_config const *const run = desk->run;
+    uint8_t(*const keys)[LIVE_KEY_BYTES] = calloc(run->site_count, LIVE_KEY_BYTES);
+    bool is_whole = keys != NULL;
+    for (uint32_t site = 0; is_whole && site < run->site_count; site++)
+        is_whole = live_keys_public(desk->member->keys, run->sites[site], keys[site]);
+    size_t announced = 0;
+    uint8_t *const announcement =
+        is_whole ? live_hub_announce(desk->ops, run, 0, &announced) : NULL;
+    uint8_t *const offer =
+        announcement == NULL
+            ? NULL
+            : live_offer_write(desk->member->signer, announcement, announced, run->sites,
+                               (const uint8_t(*)[LIVE_KEY_BYTES])keys, run->site_count, size);
+    free(announcement);
+    free(keys);
+    return offer;
+}
+
+static void say_end(struct live_helper_desk *desk)
+{
+    uint8_t bytes[1 + LIVE_SIGNATURE_BYTES + TACIT_WIRE_RUN_BYTES] = {LIVE_TRUST_END};
+    uint8_t *const run = bytes + 1 + LIVE_SIGNATURE_BYTES;
+    live_hub_run(desk->run, run);
+    if (live_signer_sign(desk->member->signer, LIVE_SIGNED_END, run, TACIT_WIRE_RUN_BYTES,
+                         bytes + 1))
+        say(desk, LIVE_HELPER_REQUEST_FILE, bytes, sizeof bytes);
+}
+
+/* Sites hear for whom the run waits, as long as it does. */
+static void notice(struct live_helper_desk *desk, uint64_t now_us)
+{
+    struct live_topic const topic = live_topic_down(desk->run->federation, desk->ops->word);
+    struct live_letter const letter = {.topic = topic.text,
+                                       .kind = LIVE_KIND_NOTICE,
+                                       .epoch = (uint32_t)((now_us - desk->since_us) / US_PER_S),
+                                       .body = (const uint8_t *)"",
+                                       .size = 0};
+    live_member_post(desk->member, &letter, false);
+    desk->noticed_us = now_us;
+}
+
+void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub *hub,
+                           const struct live_hub_view *view, uint64_t now_us)
+{
+    struct live_helper_view const *const helper = &view->helper;
+    bool const waits = !view->is_finished && (!helper->has_agreed || helper->is_asked);
+    size_t size = 0;
+    if (!waits)
+        desk->since_us = 0;
+    else if (desk->since_us == 0)
+        desk->since_us = now_us;
+    if (waits && helper->has_agreed && now_us - desk->since_us >= LIVE_HELPER_NOTICE_S * US_PER_S &&
+        now_us - desk->noticed_us >= LIVE_HELPER_NOTICE_S * US_PER_S)
+        notice(desk, now_us);
+    bool const is_over = view->is_finished && helper->has_agreed;
+    if ((!waits && !is_over) || (desk->said_us != 0 && now_us - desk->said_us < SAY_AGAIN_US))
+        return;
+    uint8_t *const bytes = is_over              ? NULL
+                           : helper->has_agreed ? live_hub_request(hub, desk->member->signer, &size)
+                                                : offer_of(desk, &size);
+    if (is_over && !desk->is_over)
+        say_end(desk);
+    if (bytes != NULL)
+        say(desk, helper->has_agreed ? LIVE_HELPER_REQUEST_FILE : LIVE_HELPER_OFFER_FILE, bytes,
+            size);
+    if (bytes != NULL || is_over)
+        desk->said_us = now_us;
+    free(bytes);
+}
+
+void live_helper_desk_soon(struct live_helper_desk *desk)
+{
+    desk->said_us = 0;
+}
+
+/* ---- Hearing ---- */
+
+bool live_helper_desk_hears(const struct live_helper_desk *desk, const char *topic)
+{
+    return strcmp(topic, live_topic_up(desk->run->federation, LIVE_HELPER, LIVE_HELPER).text) == 0;
+}
+
+void live_helper_desk_connected(struct live_helper_desk *desk)
+{
+    (void)live_bus_subscribe(desk->member->daemon->bus,
+                             live_topic_up(desk->run->federation, LIVE_HELPER, LIVE_HELPER).text);
+    desk->said_us = 0;
+}
+
+uint8_t *live_helper_desk_file(const struct live_helper_desk *desk, size_t *size)
+{
+    char path[PATH_BYTES];
+    struct stat found;
+    (void)snprintf(path, sizeof path, "%.4000s/" LIVE_HELPER_ANSWER_FILE, desk->state_directory);
+    if (lstat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size <= 0 ||
+        found.st_size > FILE_BYTES_MAX)
+        return NULL;
+    uint8_t *const bytes = malloc((size_t)found.st_size);
+    *size = (size_t)found.st_size;
+    bool const is_read =
+        bytes != NULL &&
+        live_file_take(desk->state_directory, LIVE_HELPER_ANSWER_FILE, bytes, *size) == TACIT_OK;
+    live_file_drop(desk->state_directory, LIVE_HELPER_ANSWER_FILE);
+    if (is_read)
+        return bytes;
+    free(bytes);
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/* What a coordinator and the helper of its run say to each other: by the broker, again and again
+ * until it is answered, and as files in the state directory, for helpers that are on no network.
+ * Sites are told that it is waited for. */
+#ifndef TACIT_LIVE_COORDINATOR_HELPER_H
+#define TACIT_LIVE_COORDINATOR_HELPER_H
+#include "hub.h"
+#include "member.h"
+
+#define LIVE_HELPER_OFFER_FILE "helper.offer"
+#define LIVE_HELPER_REQUEST_FILE "helper.request"
+#define LIVE_HELPER_ANSWER_FILE "helper.answer" /* put there by people: taken, and gone then */
+#define LIVE_HELPER_NOTICE_S 15u
+
+struct live_helper_desk {
+    struct live_member *member;
+    const struct live_hub_ops *ops;
+    const struct live_hub_config *run;
+    const char *state_directory;
+    uint64_t since_us;                  /* it is waited for; 0: it is not */
+    uint64_t said_us;                   /* and was asked last */
+    uint64_t noticed_us;                /* sites were told last */
+    uint8_t digest[TACIT_SHA256_BYTES]; /* of what was said last */
+    bool is_over;                       /* it was told that the run is */
+};
+
+/* Every second: says what it is to hear, if it is time again. */
+void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub *hub,
+                           const struct live_hub_view *view, uint64_t now_us);
+/* What it said, as a file that somebody put there: to be given to free(). NULL: there is none. */
+uint8_t *live_helper_desk_file(const struct live_helper_desk *desk, size_t *size);
+/* Is this the topic on which it speaks? */
+bool live_helper_desk_hears(const struct live_helper_desk *desk, const char *topic);
+/* The next tick says it at once. */
+void live_helper_desk_soon(struct live_helper_desk *desk);
+void live_helper_desk_connected(struct live_helper_desk *desk);
+#endif

@@ -1,0 +1,509 @@
+#include "helper_core.h"
+#include "bus/topics.h"
+#include "coordinator_helper.h"
+#include "daemon/entropy.h"
+#include "daemon/files.h"
+#include "daemon/log.h"
+#include "daemon/names.h"
+#include "daemon/refusal.h"
+#include "pki/hpke.h"
+#include "tacit/wire_helper.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EPSILON_SHOWN(nano) ((double)(nano) / (double)TACIT_NANO)
+
+/* ---- The state ---- */
+
+enum tacit_status helper_identify(const struct live_helper_config *config,
+                                  struct live_store_identity *identity)
+{
+    char *text = NULL;
+    if (asprintf(&text, "hub %s\nepsilon %.17g\nsites_min %u\n", config->hub, config->epsilon,
+                 config->sites_min) < 0)
+        return TACIT_MEMORY;
+    /* The tables know two roles, and no site is called so: a third would be another format. */
+    *identity = (struct live_store_identity){.role = "coordinator",
+                                             .federation = config->federation,
+                                             .site = LIVE_HELPER,
+                                             .agreed = text};
+    return live_digest(text, identity->config_digest);
+}
+
+static size_t padded(size_t size)
+{
+    return (size + 7u) & ~(size_t)7u;
+}
+
+static uint8_t *offer_bytes(const struct helper_kept *kept)
+{
+    return (uint8_t *)(uintptr_t)(kept + 1);
+}
+
+/* Reads the offer of a block into the room, and what follows from it. NULL: it is in order. */
+static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_t size)
+{
+    live_room_free(&helper->room);
+    helper->room = (struct live_room){0};
+    char const *const why = live_offer_read(bytes, size, helper->config->federation,
+                                            helper->config->hub, &helper->room, &helper->offer);
+    if (why != NULL)
+        return why;
+    struct tacit_wire_agreement const *const agreement = &helper->offer.announcement->agreement;
+    helper->ops = helper->config->find(agreement->protocol);
+    if (helper->ops == NULL || helper->ops->commit == NULL ||
+        helper->ops->family != agreement->family)
+        return "an offer of a protocol that has no second aggregator here";
+    helper->core_config =
+        (struct tacit_helper_config){.run = helper->offer.run,
+                                     .epsilon_nano_max = tacit_nano_of(helper->config->epsilon),
+                                     .sites_min = helper->config->sites_min};
+    if (agreement->epsilon_nano > helper->core_config.epsilon_nano_max)
+        return "an offer of a larger epsilon than this file allows (epsilon)";
+    helper->faulty =
+        live_room_take(&helper->room, TACIT_BITS_WORDS(agreement->agent_count), sizeof(uint64_t));
+    return helper->room.is_short                          ? "out of memory"
+           : tacit_helper_size(&helper->core_config) == 0 ? "an offer of fewer sites than sites_min"
+                                                          : NULL;
+}
+
+/* The block is the state from now on. */
+static void take_block(struct helper *helper, void *block, size_t size)
+{
+    if (helper->kept != NULL)
+        memset(helper->kept, 0, helper->size);
+    free(helper->kept);
+    helper->kept = block;
+    helper->size = size;
+    helper->core = (struct tacit_helper *)(void *)(offer_bytes(helper->kept) +
+                                                   padded((size_t)helper->kept->offer_size));
+}
+
+static enum tacit_status restore(struct helper *helper, struct tacit_error *error)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    enum tacit_status status = live_store_copy_core(helper->daemon.store, &bytes, &size);
+    if (status != TACIT_OK || bytes == NULL)
+        return status;
+    struct helper_kept const *const kept = bytes;
+    size_t const head = size < sizeof *kept || kept->offer_size > size
+                            ? SIZE_MAX
+                            : sizeof *kept + padded((size_t)kept->offer_size);
+    char const *const why = head > size
+                                ? "it is cut short"
+                                : read_offer(helper, offer_bytes(kept), (size_t)kept->offer_size);
+    if (why == NULL)
+        take_block(helper, bytes, size);
+    if (why == NULL &&
+        tacit_helper_check(helper->core, size - head, &helper->core_config) == TACIT_OK)
+        return TACIT_OK;
+    if (why != NULL)
+        free(bytes);
+    return live_refuse(error, TACIT_MALFORMED,
+                       "%s: the state of the helper cannot be restored: damaged, or of another "
+                       "version: %s",
+                       helper->config->state_directory, why == NULL ? "its core" : why);
+}
+
+enum tacit_status helper_open(struct helper *helper, const struct live_helper_config *config,
+                              struct tacit_error *error)
+{
+    struct live_store_identity identity = {0};
+    *helper = (struct helper){.config = config};
+    enum tacit_status status = live_signer_open(&helper->signer, &config->signing, error);
+    if (status == TACIT_OK)
+        status = helper_identify(config, &identity);
+    if (status == TACIT_OK)
+        status = live_daemon_open(&helper->daemon, config->state_directory, &identity, error);
+    bool const is_open = status == TACIT_OK;
+    free((void *)(uintptr_t)identity.agreed);
+    if (status == TACIT_OK)
+        status = restore(helper, error);
+    if (status != TACIT_OK && is_open)
+        live_daemon_close(&helper->daemon);
+    if (status != TACIT_OK)
+        helper_close(helper);
+    return status;
+}
+
+void helper_close(struct helper *helper)
+{
+    live_signer_close(helper->signer);
+    if (helper->kept != NULL)
+        memset(helper->kept, 0, helper->size);
+    free(helper->kept);
+    live_room_free(&helper->room);
+    helper->signer = NULL;
+    helper->kept = NULL;
+}
+
+/* What is kept, in the batch of this round; what was, cannot be read any more. */
+static bool keep(struct helper *helper)
+{
+    if (!live_daemon_begin(&helper->daemon))
+        return false;
+    enum tacit_status const status =
+        live_store_put_core(helper->daemon.store, helper->kept, helper->size);
+    live_store_erase_past(helper->daemon.store);
+    if (status != TACIT_OK)
+        live_daemon_fail(&helper->daemon, status, "the state cannot be written");
+    return status == TACIT_OK;
+}
+
+/* ---- Agreeing ---- */
+
+static uint8_t *read_state_file(const struct helper *helper, const char *name, size_t *size)
+{
+    char path[4200];
+    (void)snprintf(path, sizeof path, "%.4000s/%s", helper->config->state_directory, name);
+    FILE *const file = fopen(path, "re");
+    uint8_t *const bytes = file == NULL ? NULL : malloc(LIVE_PAYLOAD_BYTES_MAX);
+    *size = bytes == NULL ? 0 : fread(bytes, 1, LIVE_PAYLOAD_BYTES_MAX, file);
+    if (file != NULL)
+        (void)fclose(file);
+    return bytes;
+}
+
+static bool is_same_run(const struct helper *helper, const struct tacit_helper_run *run)
+{
+    return helper->kept != NULL && helper->kept->is_over == 0 &&
+           memcmp(helper->core_config.run.run, run->run, sizeof run->run) == 0 &&
+           memcmp(helper->core_config.run.agreement, run->agreement, sizeof run->agreement) == 0;
+}
+
+/* Another run has a key of its own; in the same one only the sites' keys are others. */
+static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
+{
+    struct live_room room = {0};
+    struct live_offer found;
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
+    char const *why = live_offer_read(offer, size, helper->config->federation, helper->config->hub,
+                                      &room, &found);
+    bool const goes_on = why == NULL && is_same_run(helper, &found.run);
+    live_room_free(&room);
+    if (why == NULL)
+        why = read_offer(helper, offer, size);
+    size_t const core = why == NULL ? tacit_helper_size(&helper->core_config) : 0;
+    size_t const head = sizeof(struct helper_kept) + padded(size);
+    struct helper_kept *const made = why == NULL ? calloc(1, head + core) : NULL;
+    if (made == NULL) {
+        (void)snprintf(helper->said, sizeof helper->said, "%s",
+                       why == NULL ? "out of memory" : why);
+        return false;
+    }
+    made->offer_size = size;
+    memcpy(offer_bytes(made), offer, size);
+    struct tacit_helper *const state = (struct tacit_helper *)(void *)((uint8_t *)made + head);
+    bool is_good = true;
+    if (goes_on) {
+        memcpy(made->key, helper->kept->key, sizeof made->key);
+        memcpy(state, helper->core, core);
+    } else {
+        is_good = entropy.fill(entropy.context, made->key, sizeof made->key) == TACIT_OK &&
+                  tacit_helper_init(state, &helper->core_config) == TACIT_OK;
+    }
+    if (!is_good) {
+        free(made);
+        return false;
+    }
+    take_block(helper, made, head + core);
+    return keep(helper);
+}
+
+void helper_look_for_word(struct helper *helper)
+{
+    char word[2 * TACIT_SHA256_BYTES];
+    char code[LIVE_FINGERPRINT_BYTES];
+    size_t size = 0;
+    uint8_t *const offer = read_state_file(helper, LIVE_HELPER_OFFER_FILE, &size);
+    helper->awaits_word = offer != NULL;
+    if (offer != NULL && live_file_take(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE,
+                                        word, sizeof word) == TACIT_OK) {
+        live_offer_code(offer, size, code);
+        bool const is_meant = memcmp(word, code, sizeof word) == 0;
+        live_file_drop(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE);
+        if (is_meant && adopt(helper, offer, size)) {
+            live_file_drop(helper->config->state_directory, LIVE_HELPER_OFFER_FILE);
+            helper->awaits_word = false;
+            live_log(LIVE_LOG_WARNING, "agreed", "to run %" PRIu64 " of %s, with %u sites",
+                     helper->core_config.run.run_id, helper->config->federation,
+                     helper->core_config.run.site_count);
+        }
+    }
+    free(offer);
+}
+
+static enum tacit_status say_sealing(struct helper *helper, uint8_t **reply, size_t *size)
+{
+    struct tacit_wire_sealing sealing;
+    uint8_t *const bytes = malloc(1 + sizeof sealing);
+    if (bytes == NULL || !live_hpke_public(helper->kept->key, sealing.key) ||
+        !live_trust_sign(helper->signer, &helper->core_config.run, &sealing)) {
+        free(bytes);
+        return TACIT_MEMORY;
+    }
+    bytes[0] = LIVE_TRUST_SEALING;
+    memcpy(bytes + 1, &sealing, sizeof sealing);
+    *reply = bytes;
+    *size = 1 + sizeof sealing;
+    (void)snprintf(helper->said, sizeof helper->said, "the run's sealing key, signed");
+    return TACIT_OK;
+}
+
+/* Was this very offer accepted, or one of which only the signature's words are others? */
+static bool is_agreed(const struct helper *helper, const uint8_t *bytes, size_t size)
+{
+    return helper->kept != NULL && helper->kept->is_over == 0 && helper->kept->offer_size == size &&
+           memcmp(offer_bytes(helper->kept), bytes, size) == 0;
+}
+
+static enum tacit_status hear_offer(struct helper *helper, const uint8_t *bytes, size_t size,
+                                    uint8_t **reply, size_t *reply_size)
+{
+    struct live_room room = {0};
+    struct live_offer offer;
+    if (is_agreed(helper, bytes, size))
+        return say_sealing(helper, reply, reply_size);
+    char const *why = size > LIVE_PAYLOAD_BYTES_MAX
+                          ? "an offer that is too long"
+                          : live_offer_read(bytes, size, helper->config->federation,
+                                            helper->config->hub, &room, &offer);
+    live_room_free(&room);
+    if (why != NULL) {
+        (void)snprintf(helper->said, sizeof helper->said, "%s", why);
+        return TACIT_REFUSED;
+    }
+    if (!helper->awaits_word)
+        live_log(LIVE_LOG_WARNING, "offer", "a run is offered: tacit helper agree %s",
+                 helper->config->state_directory);
+    enum tacit_status const status = live_file_put(helper->config->state_directory,
+                                                   LIVE_HELPER_OFFER_FILE, bytes, size, UINT32_MAX);
+    helper->awaits_word = status == TACIT_OK;
+    (void)snprintf(helper->said, sizeof helper->said,
+                   "the run is not agreed to yet: tacit helper agree %s",
+                   helper->config->state_directory);
+    return status == TACIT_OK ? TACIT_OK : status;
+}
+
+/* ---- Requests ---- */
+
+static bool open_seed(void *context, const uint8_t *scope, size_t size, const uint8_t *envelope,
+                      uint8_t *seed)
+{
+    struct helper *const helper = context;
+    return live_hpke_open_seed(helper->kept->key, scope, size, envelope, seed);
+}
+
+/* The COMMIT as it was signed, made again from the proof: its bytes, to be given to free(). */
+static uint8_t *commit_of(const struct helper *helper, uint32_t site, uint64_t term,
+                          const struct tacit_helper_link *link, size_t *size)
+{
+    struct tacit_helper_run const *const run = &helper->core_config.run;
+    struct live_shape const shape = {.arm_count = run->count_max, .agent_count = run->site_count};
+    struct tacit_wire_envelope envelope = {
+        .family = helper->ops->family, .term = term + 1, .is_signed = true};
+    struct tacit_commit commit = {.salt = {0}};
+    live_proof_read(link->proof, &envelope);
+    if (envelope.version < TACIT_WIRE_VERSION_OLDEST || envelope.version > TACIT_WIRE_VERSION)
+        return NULL;
+    memcpy(commit.commitment, link->commitment, sizeof commit.commitment);
+    memcpy(commit.previous, link->previous, sizeof commit.previous);
+    void *const message = helper->ops->commit(run->run_id, site, envelope.epoch, &commit);
+    size_t const body_size = message == NULL ? 0 : helper->ops->codec->bytes(&shape, message);
+    uint8_t *const body = message == NULL ? NULL : malloc(body_size);
+    uint8_t *bytes = NULL;
+    if (body != NULL && helper->ops->codec->encode(&shape, message, body) == TACIT_OK) {
+        envelope.kind = helper->ops->codec->label(message).message.kind;
+        envelope.body = body;
+        envelope.body_size = body_size;
+        (void)snprintf(envelope.federation, sizeof envelope.federation, "%s", run->federation);
+        (void)snprintf(envelope.from, sizeof envelope.from, "%s", helper->offer.names[site]);
+        (void)snprintf(envelope.to, sizeof envelope.to, "%s", TACIT_WIRE_COORDINATOR);
+        memcpy(envelope.run, run->run, sizeof envelope.run);
+        memcpy(envelope.agreement, run->agreement, sizeof envelope.agreement);
+        *size = tacit_wire_envelope_bytes(&envelope);
+        bytes = malloc(*size);
+    }
+    if (bytes != NULL)
+        tacit_wire_envelope_encode(&envelope, bytes);
+    free(body);
+    free(message);
+    return bytes;
+}
+
+static bool is_of_site(void *context, uint32_t site, uint64_t term,
+                       const struct tacit_helper_link *link)
+{
+    struct helper const *const helper = context;
+    size_t size = 0;
+    if (link->proof_size != LIVE_PROOF_BYTES || site >= helper->core_config.run.site_count)
+        return false;
+    uint8_t *const bytes = commit_of(helper, site, term, link, &size);
+    struct live_topic const topic =
+        live_topic_up(helper->config->federation, helper->offer.names[site], helper->ops->word);
+    size_t const at = bytes == NULL ? 0 : tacit_wire_envelope_signature(bytes, size);
+    bool const is_good =
+        at > 0 && live_key_check(helper->offer.keys[site], topic.text, bytes,
+                                 size - TACIT_WIRE_SIGNATURE_FIELD_BYTES, bytes + at);
+    free(bytes);
+    return is_good;
+}
+
+static bool is_of_hub(void *context, const uint8_t *digest, const uint8_t *signature)
+{
+    struct helper const *const helper = context;
+    return live_key_check(helper->offer.hub, LIVE_SIGNED_REQUEST, digest, TACIT_SHA256_BYTES,
+                          signature);
+}
+
+static bool is_of_helper(void *context, const uint8_t *digest, const uint8_t *signature)
+{
+    struct helper const *const helper = context;
+    uint8_t key[LIVE_KEY_BYTES];
+    return live_signer_public(helper->signer, key) &&
+           live_key_check(key, LIVE_SIGNED_ANSWER, digest, TACIT_SHA256_BYTES, signature);
+}
+
+static uint8_t *encode(const struct helper *helper, struct tacit_helper_answer *answer,
+                       size_t *size)
+{
+    uint8_t digest[TACIT_SHA256_BYTES];
+    tacit_helper_answer_digest(answer, digest);
+    if (!live_signer_sign(helper->signer, LIVE_SIGNED_ANSWER, digest, sizeof digest,
+                          answer->signature) ||
+        !live_signer_sign(helper->signer, LIVE_SIGNED_ANSWER, answer->head, sizeof answer->head,
+                          answer->head_signature))
+        return NULL;
+    *size = 1 + tacit_wire_helper_answer_bytes(answer);
+    uint8_t *const bytes = malloc(*size);
+    if (bytes == NULL)
+        return NULL;
+    bytes[0] = LIVE_TRUST_ANSWER;
+    tacit_wire_helper_answer_encode(answer, bytes + 1);
+    return bytes;
+}
+
+/* Those that were left out, by name. */
+static void name_faulty(const struct helper *helper, const uint64_t *faulty)
+{
+    uint32_t const count = helper->core_config.run.site_count;
+    for (uint32_t site = tacit_bits_next(faulty, count, 0); site < count;
+         site = tacit_bits_next(faulty, count, site + 1))
+        live_log(LIVE_LOG_ERROR, "left-out",
+                 "site %s: its grants, its release or its envelope are not in order",
+                 helper->offer.names[site]);
+    memcpy(helper->faulty, faulty, TACIT_BITS_WORDS(count) * sizeof *faulty);
+}
+
+static const char *words_of(enum tacit_helper_verdict verdict)
+{
+    static const char *const words[] = {
+        [TACIT_HELPER_ANSWERED] = "answered",
+        [TACIT_HELPER_TOO_FEW] = "refused: too few reports are in order",
+        [TACIT_HELPER_LATE] = "refused: another request of this round was answered, or a later one",
+        [TACIT_HELPER_BEHIND] = "refused: the coordinator's state is an old one",
+        [TACIT_HELPER_OLD] = "refused: this helper's own state is an old one",
+        [TACIT_HELPER_TOO_WEAK] = "refused: epsilon is more than this file allows"};
+    return words[verdict];
+}
+
+static void note_answer(struct helper *helper, const struct tacit_helper_request *request,
+                        const struct tacit_helper_update *update)
+{
+    struct tacit_helper_answer const *const answer = &update->answer;
+    bool const is_answer = answer->verdict == TACIT_HELPER_ANSWERED;
+    uint32_t const sites =
+        is_answer ? tacit_bits_count(answer->sites, answer->site_count) : request->entry_count;
+    (void)snprintf(helper->said, sizeof helper->said,
+                   "round %" PRIu32 " of term %" PRIu64 ", %" PRIu32 " sites, epsilon %.6g: %s",
+                   request->round.round, request->round.term + 1, sites,
+                   EPSILON_SHOWN(request->round.epsilon_nano), words_of(answer->verdict));
+    if (update->persist)
+        name_faulty(helper, update->faulty);
+    if (update->persist || !is_answer)
+        live_log(is_answer ? LIVE_LOG_INFO : LIVE_LOG_WARNING, "answer", "%s", helper->said);
+}
+
+static enum tacit_status hear_request(struct helper *helper, const uint8_t *bytes, size_t size,
+                                      uint8_t **reply, size_t *reply_size)
+{
+    struct tacit_helper_keys const keys = {.context = helper,
+                                           .open = open_seed,
+                                           .is_of_site = is_of_site,
+                                           .is_of_hub = is_of_hub,
+                                           .is_of_helper = is_of_helper};
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
+    struct tacit_helper_request *request;
+    struct tacit_helper_update update;
+    uint64_t const now_us = live_now_us();
+    if (helper->kept == NULL || helper->kept->is_over != 0) {
+        (void)snprintf(helper->said, sizeof helper->said, "there is no run that was agreed to");
+        return TACIT_REFUSED;
+    }
+    enum tacit_status status = tacit_wire_helper_request_decode(
+        bytes, size, helper->core_config.run.site_count, &request, tacit_wire_heap());
+    if (status != TACIT_OK)
+        return status;
+    status = tacit_helper_step(helper->core, request, &keys, &entropy, &update);
+    if (status == TACIT_OK && update.persist) {
+        if (update.answer.verdict == TACIT_HELPER_ANSWERED)
+            live_daemon_hold(&helper->daemon, now_us, request->round.count);
+        status = keep(helper) ? TACIT_OK : TACIT_IO;
+    }
+    if (status == TACIT_OK && update.send) {
+        *reply = encode(helper, &update.answer, reply_size);
+        note_answer(helper, request, &update);
+    }
+    free(request);
+    return status;
+}
+
+/* The run is over: what could open its traffic is gone. */
+static enum tacit_status hear_end(struct helper *helper, const uint8_t *bytes, size_t size)
+{
+    if (size != LIVE_SIGNATURE_BYTES + TACIT_WIRE_RUN_BYTES || helper->kept == NULL)
+        return TACIT_MALFORMED;
+    uint8_t const *const run = bytes + LIVE_SIGNATURE_BYTES;
+    if (memcmp(run, helper->core_config.run.run, TACIT_WIRE_RUN_BYTES) != 0)
+        return TACIT_UNEXPECTED;
+    if (!live_key_check(helper->offer.hub, LIVE_SIGNED_END, run, TACIT_WIRE_RUN_BYTES, bytes))
+        return TACIT_STRANGER;
+    (void)snprintf(helper->said, sizeof helper->said, "the run is over, and its key destroyed");
+    if (helper->kept->is_over != 0)
+        return TACIT_OK;
+    helper->kept->is_over = 1;
+    memset(helper->kept->key, 0, sizeof helper->kept->key);
+    memset(helper->core, 0, tacit_helper_size(&helper->core_config));
+    TACIT_ASSERT(tacit_helper_init(helper->core, &helper->core_config) == TACIT_OK);
+    live_log(LIVE_LOG_WARNING, "over", "run %" PRIu64 " is over: its sealing key is destroyed",
+             helper->core_config.run.run_id);
+    return keep(helper) ? TACIT_OK : TACIT_IO;
+}
+
+enum tacit_status helper_hear(struct helper *helper, const uint8_t *bytes, size_t size,
+                              uint8_t **reply, size_t *reply_size)
+{
+    *reply = NULL;
+    *reply_size = 0;
+    helper->said[0] = '\0';
+    enum tacit_status status = TACIT_MALFORMED;
+    if (size > 1 && bytes[0] == LIVE_TRUST_OFFER)
+        status = hear_offer(helper, bytes, size, reply, reply_size);
+    else if (size > 1 && bytes[0] == LIVE_TRUST_REQUEST)
+        status = hear_request(helper, bytes + 1, size - 1, reply, reply_size);
+    else if (size > 1 && bytes[0] == LIVE_TRUST_END)
+        status = hear_end(helper, bytes + 1, size - 1);
+    if (status == TACIT_OK)
+        helper->heard_us = live_now_us();
+    else
+        helper->refused_count++;
+    if (status != TACIT_OK && helper->said[0] == '\0')
+        (void)snprintf(helper->said, sizeof helper->said, "%s",
+                       status == TACIT_STRANGER
+                           ? "a message that the pinned coordinator did not sign"
+                           : tacit_status_text(status));
+    return status;
+}

@@ -1,0 +1,50 @@
+/* A helper's state and what it does with what it hears; helper.c is the daemon around it. */
+#ifndef TACIT_LIVE_HELPER_CORE_H
+#define TACIT_LIVE_HELPER_CORE_H
+#include "daemon.h"
+#include "helper.h"
+#include "protocol.h"
+#include "trust.h"
+
+/* Kept: this, the offer that was accepted, the core's state; in one block. */
+struct helper_kept {
+    uint64_t offer_size;
+    uint64_t is_over;
+    uint8_t key[LIVE_KEY_BYTES]; /* the run's, private; zeros once it is over */
+};
+
+struct helper {
+    const struct live_helper_config *config;
+    struct live_daemon daemon;
+    struct live_signer *signer;
+    struct live_room room; /* of the offer */
+    struct live_offer offer;
+    const struct live_hub_ops *ops;
+    struct tacit_helper_config core_config;
+    struct helper_kept *kept; /* the block; NULL: nothing was agreed to */
+    size_t size;
+    struct tacit_helper *core;
+    uint64_t *faulty; /* W(A): left out of the newest answer */
+    bool awaits_word; /* an offer lies in the state directory */
+    uint64_t refused_count;
+    uint64_t heard_us; /* the hub's last message that was in order; 0: none yet */
+    char said[512];    /* of the last thing that was heard: what came of it, for people */
+};
+
+/* Opens state and keys. Errors: with error->text. */
+enum tacit_status helper_open(struct helper *helper, const struct live_helper_config *config,
+                              struct tacit_error *error);
+void helper_close(struct helper *helper);
+
+/* Takes the operator's word, if it is there for the offer that is. */
+void helper_look_for_word(struct helper *helper);
+
+/* Hears the coordinator. *reply: to be given to free(), and to be said once the batch is durable;
+ * NULL: nothing. Errors: it was not taken; helper->said says why. */
+enum tacit_status helper_hear(struct helper *helper, const uint8_t *bytes, size_t size,
+                              uint8_t **reply, size_t *reply_size);
+
+/* The identity of the state: what may not change. agreed is to be given to free(). */
+enum tacit_status helper_identify(const struct live_helper_config *config,
+                                  struct live_store_identity *identity);
+#endif

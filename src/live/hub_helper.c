@@ -1,0 +1,286 @@
+#include "hub_helper.h"
+#include "tacit/wire_helper.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct live_helper_kept {
+    uint64_t has_sealing;
+    uint64_t term; /* from 0 */
+    struct tacit_wire_sealing sealing;
+};
+
+/* Of a grant: found by its commitment. The oldest makes room. */
+struct live_proof {
+    uint8_t commitment[TACIT_SHA256_BYTES];
+    uint8_t bytes[LIVE_PROOF_BYTES];
+    uint64_t number; /* of the site's grants, from 1; 0: none */
+};
+
+_Static_assert(sizeof(struct live_helper_kept) % 8 == 0 && sizeof(struct live_proof) % 8 == 0,
+               "blocks are words");
+
+/* ---- The block: kept | proofs | core ---- */
+
+static size_t proofs_size(const struct live_hub_helper *helper)
+{
+    return (size_t)helper->run.site_count * TACIT_HELPER_LINKS_MAX * sizeof(struct live_proof);
+}
+
+size_t live_hub_helper_size(const struct live_hub_helper *helper)
+{
+    size_t const core = tacit_helper_hub_size(&helper->run);
+    return core == 0 ? 0 : sizeof(struct live_helper_kept) + proofs_size(helper) + core;
+}
+
+enum tacit_status live_hub_helper_open(struct live_hub_helper *helper, void *block, size_t size,
+                                       bool is_new)
+{
+    TACIT_ASSERT(size == live_hub_helper_size(helper));
+    helper->kept = block;
+    helper->proofs = (struct live_proof *)(helper->kept + 1);
+    size_t const head = sizeof *helper->kept + proofs_size(helper);
+    helper->core = (struct tacit_helper_hub *)((unsigned char *)block + head);
+    if (is_new)
+        return tacit_helper_hub_init(helper->core, &helper->run);
+    return helper->kept->has_sealing <= 1
+               ? tacit_helper_hub_check(helper->core, size - head, &helper->run)
+               : TACIT_MALFORMED;
+}
+
+const struct tacit_wire_sealing *live_hub_sealing(const struct live_hub *hub)
+{
+    struct live_hub_helper const *const helper = hub->helper;
+    return helper != NULL && helper->kept->has_sealing == 1 ? &helper->kept->sealing : NULL;
+}
+
+bool live_hub_helper_begin_term(struct live_hub *hub, uint64_t term)
+{
+    struct live_hub_helper *const helper = hub->helper;
+    if (term <= helper->kept->term + 1)
+        return false;
+    helper->kept->term = term - 1;
+    tacit_helper_hub_begin_term(helper->core, term - 1);
+    memset(helper->proofs, 0, proofs_size(helper));
+    return true;
+}
+
+/* ---- Grants and releases ---- */
+
+static struct live_proof *proofs_of(const struct live_hub_helper *helper, uint32_t site)
+{
+    TACIT_ASSERT(site < helper->run.site_count);
+    return helper->proofs + (size_t)site * TACIT_HELPER_LINKS_MAX;
+}
+
+void live_hub_granted(struct live_hub *hub, const struct live_hub_event *event,
+                      const struct tacit_commit *commit)
+{
+    TACIT_ASSERT(hub->helper != NULL && event->envelope != NULL);
+    struct live_proof *const proofs = proofs_of(hub->helper, event->from);
+    struct live_proof *oldest = proofs;
+    uint64_t newest = 0;
+    for (uint32_t i = 0; i < TACIT_HELPER_LINKS_MAX; i++) {
+        oldest = proofs[i].number < oldest->number ? &proofs[i] : oldest;
+        newest = proofs[i].number > newest ? proofs[i].number : newest;
+    }
+    memcpy(oldest->commitment, commit->commitment, sizeof oldest->commitment);
+    live_proof_write(event->envelope, oldest->bytes);
+    oldest->number = newest + 1;
+    tacit_helper_hub_grant(hub->helper->core, event->from, commit);
+}
+
+void live_hub_took(struct live_hub *hub, uint32_t site, const struct tacit_commit *commit,
+                   const uint8_t envelope[TACIT_HELPER_ENVELOPE_BYTES], const int64_t *words,
+                   uint32_t count)
+{
+    struct tacit_helper_release release;
+    tacit_helper_words_digest((const uint64_t *)words, count, release.digest);
+    memcpy(release.envelope, envelope, sizeof release.envelope);
+    tacit_helper_hub_take(hub->helper->core, site, commit->salt, &release, (const uint64_t *)words,
+                          count);
+}
+
+/* ---- A round ---- */
+
+static struct tacit_helper_hub_view view_of(const struct live_hub *hub)
+{
+    struct tacit_helper_hub_view view;
+    tacit_helper_hub_look(hub->helper->core, &view);
+    return view;
+}
+
+/* The same plan is played with new rewards. */
+static void end_void(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
+{
+    tacit_helper_hub_void(hub->helper->core);
+    hub->ops->close(hub, 0, NULL, now_us, update);
+    live_hub_note(hub, update, "the round is void: too few of its reports are in order");
+}
+
+void live_hub_wants_totals(struct live_hub *hub, uint64_t now_us,
+                           const struct tacit_entropy *entropy, struct live_hub_update *update)
+{
+    struct tacit_helper_round round;
+    struct tacit_helper_hub_view const view = view_of(hub);
+    uint32_t const quorum = hub->config->quorum < 2 ? 2 : hub->config->quorum;
+    if (view.is_fixed)
+        return;
+    update->persist = true;
+    if (view.here_count < quorum) {
+        end_void(hub, now_us, update);
+        return;
+    }
+    hub->ops->round(hub, &round, NULL);
+    round.epsilon_nano = live_hub_epsilon_nano(hub->config);
+    hub->helper->owes =
+        tacit_helper_hub_fix(hub->helper->core, &round, quorum, entropy) != TACIT_OK;
+}
+
+/* ---- Requests ---- */
+
+/* Each link's proof. */
+static void add_proofs(const struct live_hub *hub, struct tacit_helper_request *request)
+{
+    for (uint32_t i = 0; i < request->entry_count; i++) {
+        struct tacit_helper_entry const *const entry = &request->entries[i];
+        struct live_proof const *const proofs = proofs_of(hub->helper, entry->site);
+        struct tacit_helper_link *const links =
+            (struct tacit_helper_link *)(uintptr_t)entry->links; /* in the memory of the request */
+        for (uint32_t link = 0; link < entry->link_count; link++)
+            for (uint32_t proof = 0; proof < TACIT_HELPER_LINKS_MAX; proof++)
+                if (tacit_commit_is_same(proofs[proof].commitment, links[link].commitment)) {
+                    links[link].proof = proofs[proof].bytes;
+                    links[link].proof_size = LIVE_PROOF_BYTES;
+                }
+    }
+}
+
+uint8_t *live_hub_request(const struct live_hub *hub, const struct live_signer *signer,
+                          size_t *size)
+{
+    uint8_t digest[TACIT_SHA256_BYTES];
+    uint8_t *bytes = NULL;
+    if (hub->helper == NULL || !view_of(hub).is_fixed)
+        return NULL;
+    void *const memory = malloc(tacit_helper_hub_request_size(hub->helper->core));
+    if (memory == NULL)
+        return NULL;
+    struct tacit_helper_request *const request =
+        tacit_helper_hub_request(hub->helper->core, memory);
+    add_proofs(hub, request);
+    tacit_helper_request_digest(&hub->helper->run, request, digest);
+    if (live_signer_sign(signer, LIVE_SIGNED_REQUEST, digest, sizeof digest, request->signature)) {
+        *size = 1 + tacit_wire_helper_request_bytes(request);
+        bytes = malloc(*size);
+    }
+    if (bytes != NULL) {
+        bytes[0] = LIVE_TRUST_REQUEST;
+        tacit_wire_helper_request_encode(request, bytes + 1);
+    }
+    free(memory);
+    return bytes;
+}
+
+/* ---- Answers ---- */
+
+static enum tacit_status hear_sealing(struct live_hub *hub, const uint8_t *bytes, size_t size,
+                                      struct live_hub_update *update)
+{
+    struct live_helper_kept *const kept = hub->helper->kept;
+    struct tacit_wire_sealing sealing;
+    if (size != sizeof sealing)
+        return TACIT_MALFORMED;
+    memcpy(&sealing, bytes, size);
+    if (live_trust_objection(&hub->helper->run, &sealing, hub->config->trust_helper) != NULL)
+        return TACIT_STRANGER;
+    if (kept->has_sealing == 1)
+        return memcmp(&kept->sealing, &sealing, size) == 0 ? TACIT_OK : TACIT_FORKED;
+    kept->sealing = sealing;
+    kept->has_sealing = 1;
+    update->persist = true;
+    update->announces = true;
+    live_hub_note(hub, update, "the helper has agreed to the run");
+    return TACIT_OK;
+}
+
+static bool is_signed(const struct live_hub *hub, const struct tacit_helper_answer *answer)
+{
+    uint8_t const *const key = hub->helper->kept->sealing.identity;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    tacit_helper_answer_digest(answer, digest);
+    return live_key_check(key, LIVE_SIGNED_ANSWER, digest, sizeof digest, answer->signature) &&
+           (answer->number == 0 || live_key_check(key, LIVE_SIGNED_ANSWER, answer->head,
+                                                  sizeof answer->head, answer->head_signature));
+}
+
+static enum tacit_status close_round(struct live_hub *hub, const struct live_hub_event *event,
+                                     const struct tacit_helper_answer *answer,
+                                     struct live_hub_update *update)
+{
+    uint32_t const count_max = hub->helper->run.count_max;
+    uint64_t *const highs = live_room_take(&hub->out.room, count_max, sizeof *highs);
+    int64_t *const totals = live_room_take(&hub->out.room, count_max, sizeof *totals);
+    struct tacit_helper_range const range = {.highs = highs, .floor_nano = hub->config->floor_nano};
+    enum tacit_helper_outcome outcome;
+    struct tacit_helper_round round;
+    uint32_t agents = 0;
+    if (highs == NULL || totals == NULL)
+        return TACIT_MEMORY;
+    hub->ops->round(hub, &round, highs);
+    enum tacit_status const status =
+        tacit_helper_hub_close(hub->helper->core, answer, &range, &outcome, &agents, totals);
+    update->persist = status != TACIT_MALFORMED;
+    if (status != TACIT_OK)
+        return status;
+    if (outcome == TACIT_HELPER_FREED)
+        end_void(hub, event->now_us, update);
+    else
+        hub->ops->close(hub, outcome == TACIT_HELPER_VOID ? 0 : agents, totals, event->now_us,
+                        update);
+    if (outcome == TACIT_HELPER_VOID)
+        live_hub_note(hub, update,
+                      "the round is void: a total cannot be, so a site did not say what is true");
+    memset(totals, 0, count_max * sizeof *totals);
+    return TACIT_OK;
+}
+
+enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_hub_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct live_hub_update *update)
+{
+    struct live_hub_helper *const helper = hub->helper;
+    struct tacit_wire_allocator const allocator = live_room_allocator(&hub->out.room);
+    struct tacit_helper_answer *answer;
+    if (helper == NULL)
+        return TACIT_UNEXPECTED;
+    if (event->size == 0) {
+        if (helper->owes)
+            live_hub_wants_totals(hub, event->now_us, entropy, update);
+        return TACIT_OK;
+    }
+    if (event->bytes[0] == LIVE_TRUST_SEALING)
+        return hear_sealing(hub, event->bytes + 1, event->size - 1, update);
+    if (event->bytes[0] != LIVE_TRUST_ANSWER || helper->kept->has_sealing != 1)
+        return TACIT_UNEXPECTED;
+    enum tacit_status const status = tacit_wire_helper_answer_decode(
+        event->bytes + 1, event->size - 1, helper->run.site_count, &answer, &allocator);
+    if (status != TACIT_OK)
+        return status;
+    return is_signed(hub, answer) ? close_round(hub, event, answer, update) : TACIT_STRANGER;
+}
+
+struct live_helper_view live_hub_look_helper(const struct live_hub *hub)
+{
+    if (hub->helper == NULL)
+        return (struct live_helper_view){.is_there = false};
+    struct tacit_helper_hub_view const view = view_of(hub);
+    return (struct live_helper_view){.is_there = true,
+                                     .has_agreed = hub->helper->kept->has_sealing == 1,
+                                     .is_asked = view.is_fixed,
+                                     .is_forked = view.is_forked,
+                                     .void_count = view.void_count,
+                                     .answer_count = view.number,
+                                     .head = view.head,
+                                     .counted = view.counted,
+                                     .verdict = view.verdict};
+}

@@ -1,0 +1,30 @@
+/* A site of a run with two aggregators (tacit/helper.h): what its own file says of that, the run's
+ * sealing key, and its own noise, if there is a floor. */
+#ifndef TACIT_LIVE_SITE_HELPER_H
+#define TACIT_LIVE_SITE_HELPER_H
+#include "pki/hpke.h"
+#include "protocol.h"
+#include "trust.h"
+
+/* All that a family needs of it. With one aggregator the noise is the site's own, and nothing is
+ * sealed. */
+struct live_site_trust {
+    bool is_there;                    /* two aggregators */
+    struct tacit_mechanism mechanism; /* of the site's own noise */
+    uint64_t cost_nano;               /* of a release: by the noise that protects it */
+    struct tacit_helper_run run;
+    uint8_t key[LIVE_HPKE_KEY_BYTES]; /* to seal to */
+};
+
+/* Requires: site->mechanism, by its file. Errors: as of a mechanism; TACIT_MALFORMED: an
+ * announcement of two aggregators without a sealing key, or of one with it. */
+enum tacit_status live_site_trust(const struct live_site *site, struct live_site_trust *trust);
+
+/* Against the helper that the site's own file pins; static. NULL: nothing. */
+const char *live_site_trust_objection(const struct live_site *site);
+
+/* For masking; trust has to stay. */
+struct tacit_helper_keys live_site_seals(struct live_site_trust *trust);
+
+void live_site_promise_trust(const struct live_site_config *config, struct tacit_promise *promise);
+#endif

@@ -1,0 +1,219 @@
+#include "trust.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIGNED_SEALING "tacit helper sealing"
+
+/* ---- The run and its key ---- */
+
+struct tacit_helper_run live_trust_run(const char *federation,
+                                       const struct tacit_wire_agreement *agreement,
+                                       const uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
+{
+    struct tacit_helper_run run = {.run_id = tacit_wire_run_id(agreement->run),
+                                   .site_count = agreement->agent_count,
+                                   .count_max = agreement->arm_count,
+                                   .mechanism = TACIT_HELPER_LAPLACE,
+                                   .steps = TACIT_STEPS};
+    size_t const length = strlen(federation);
+    TACIT_ASSERT(length <= TACIT_HELPER_NAME_BYTES_MAX);
+    memcpy(run.federation, federation, length + 1);
+    memcpy(run.run, agreement->run, sizeof run.run);
+    memcpy(run.agreement, digest, sizeof run.agreement);
+    tacit_commit_domain(federation, digest, run.domain);
+    return run;
+}
+
+/* The names of what is signed are of one length, or stand last. */
+struct sealing_text {
+    uint8_t run[TACIT_HELPER_RUN_BYTES];
+    uint8_t agreement[TACIT_SHA256_BYTES];
+    uint8_t key[LIVE_KEY_BYTES];
+    char federation[TACIT_HELPER_NAME_BYTES_MAX + 1];
+};
+
+static struct sealing_text text_of(const struct tacit_helper_run *run, const uint8_t *key)
+{
+    struct sealing_text text;
+    memcpy(text.run, run->run, sizeof text.run);
+    memcpy(text.agreement, run->agreement, sizeof text.agreement);
+    memcpy(text.key, key, sizeof text.key);
+    memset(text.federation, 0, sizeof text.federation);
+    memcpy(text.federation, run->federation, strlen(run->federation));
+    return text;
+}
+
+bool live_trust_sign(const struct live_signer *signer, const struct tacit_helper_run *run,
+                     struct tacit_wire_sealing *sealing)
+{
+    struct sealing_text const text = text_of(run, sealing->key);
+    return live_signer_public(signer, sealing->identity) &&
+           live_signer_sign(signer, SIGNED_SEALING, (const uint8_t *)&text, sizeof text,
+                            sealing->signature);
+}
+
+const char *live_trust_objection(const struct tacit_helper_run *run,
+                                 const struct tacit_wire_sealing *sealing, const char *fingerprint)
+{
+    char shown[LIVE_FINGERPRINT_BYTES];
+    live_key_fingerprint(sealing->identity, shown);
+    if (fingerprint == NULL || strcmp(shown, fingerprint) != 0)
+        return "the run's helper has another key than the one that this file pins (trust.helper)";
+    struct sealing_text const text = text_of(run, sealing->key);
+    return live_key_check(sealing->identity, SIGNED_SEALING, (const uint8_t *)&text, sizeof text,
+                          sealing->signature)
+               ? NULL
+               : "the run's sealing key is not signed by its helper";
+}
+
+/* ---- Offers: first byte | signature | hub's key | size of the announcement, 4 bytes, highest
+ * first | announcement | of each site key, length of its name, name ---- */
+
+#define SIGNED_AT (1u + LIVE_SIGNATURE_BYTES)
+#define HEAD_BYTES (SIGNED_AT + LIVE_KEY_BYTES + 4u)
+
+uint8_t *live_offer_write(const struct live_signer *signer, const uint8_t *announcement,
+                          size_t announcement_size, const char *const *names,
+                          const uint8_t (*keys)[LIVE_KEY_BYTES], uint32_t site_count, size_t *size)
+{
+    *size = HEAD_BYTES + announcement_size;
+    for (uint32_t site = 0; site < site_count; site++)
+        *size += LIVE_KEY_BYTES + 1u + strlen(names[site]);
+    uint8_t *const bytes = malloc(*size);
+    if (bytes == NULL)
+        return NULL;
+    bytes[0] = LIVE_TRUST_OFFER;
+    bool const is_named = live_signer_public(signer, bytes + SIGNED_AT);
+    for (unsigned i = 0; i < 4; i++)
+        bytes[HEAD_BYTES - 4 + i] = (uint8_t)(announcement_size >> (24 - 8 * i));
+    memcpy(bytes + HEAD_BYTES, announcement, announcement_size);
+    uint8_t *at = bytes + HEAD_BYTES + announcement_size;
+    for (uint32_t site = 0; site < site_count; site++) {
+        size_t const length = strlen(names[site]);
+        memcpy(at, keys[site], LIVE_KEY_BYTES);
+        at[LIVE_KEY_BYTES] = (uint8_t)length;
+        memcpy(at + LIVE_KEY_BYTES + 1, names[site], length);
+        at += LIVE_KEY_BYTES + 1 + length;
+    }
+    TACIT_ASSERT(at == bytes + *size);
+    if (is_named && live_signer_sign(signer, LIVE_SIGNED_OFFER, bytes + SIGNED_AT,
+                                     *size - SIGNED_AT, bytes + 1))
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+/* Keys and names of the sites. */
+static bool read_sites(const uint8_t *at, size_t size, struct live_room *room,
+                       struct live_offer *offer)
+{
+    uint32_t const count = offer->announcement->agreement.agent_count;
+    uint8_t(*const keys)[LIVE_KEY_BYTES] = live_room_take(room, count, LIVE_KEY_BYTES);
+    const char **const names = live_room_take(room, count, sizeof *names);
+    for (uint32_t site = 0; keys != NULL && names != NULL && site < count; site++) {
+        size_t const length = size > LIVE_KEY_BYTES ? at[LIVE_KEY_BYTES] : 0;
+        size_t const used = LIVE_KEY_BYTES + 1u + length;
+        char *const name = live_room_take(room, 1, length + 1);
+        if (length == 0 || length > TACIT_WIRE_NAME_BYTES_MAX || size < used || name == NULL)
+            return false;
+        memcpy(keys[site], at, LIVE_KEY_BYTES);
+        memcpy(name, at + LIVE_KEY_BYTES + 1, length);
+        names[site] = name;
+        at += used;
+        size -= used;
+    }
+    offer->keys = (const uint8_t(*)[LIVE_KEY_BYTES])keys;
+    offer->names = names;
+    return keys != NULL && names != NULL && size == 0;
+}
+
+static const char *look(const uint8_t *bytes, size_t size, const char *federation,
+                        struct live_room *room, struct live_offer *offer)
+{
+    static const char malformed[] = "an offer that does not decode";
+    struct tacit_wire_allocator const allocator = live_room_allocator(room);
+    uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    size_t length = 0;
+    if (size <= HEAD_BYTES || bytes[0] != LIVE_TRUST_OFFER)
+        return malformed;
+    memcpy(offer->hub, bytes + SIGNED_AT, sizeof offer->hub);
+    if (!live_key_check(offer->hub, LIVE_SIGNED_OFFER, bytes + SIGNED_AT, size - SIGNED_AT,
+                        bytes + 1))
+        return "an offer that the coordinator did not sign";
+    for (unsigned i = 0; i < 4; i++)
+        length = length << 8 | bytes[HEAD_BYTES - 4 + i];
+    if (length > size - HEAD_BYTES ||
+        tacit_wire_announcement_decode(bytes + HEAD_BYTES, length, &offer->announcement,
+                                       &allocator) != TACIT_OK ||
+        !read_sites(bytes + HEAD_BYTES + length, size - HEAD_BYTES - length, room, offer) ||
+        tacit_wire_agreement_digest(&offer->announcement->agreement, digest, &allocator) !=
+            TACIT_OK)
+        return malformed;
+    offer->run = live_trust_run(federation, &offer->announcement->agreement, digest);
+    return offer->announcement->agreement.has_helper ? NULL
+                                                     : "an offer of a run with one aggregator";
+}
+
+const char *live_offer_look(const uint8_t *bytes, size_t size, struct live_room *room,
+                            struct live_offer *offer)
+{
+    return look(bytes, size, "", room, offer);
+}
+
+const char *live_offer_read(const uint8_t *bytes, size_t size, const char *federation,
+                            const char *hub, struct live_room *room, struct live_offer *offer)
+{
+    char shown[LIVE_FINGERPRINT_BYTES];
+    char const *const why = look(bytes, size, federation, room, offer);
+    if (why != NULL)
+        return why;
+    live_key_fingerprint(offer->hub, shown);
+    return strcmp(shown, hub) == 0
+               ? NULL
+               : "an offer by another coordinator than the one whose key this file pins (hub)";
+}
+
+void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRINT_BYTES])
+{
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update(&sha, bytes, size);
+    tacit_sha256_final(&sha, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        (void)snprintf(code + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* ---- Proofs: version, epoch, sequence, entry, lowest byte first; signature ---- */
+
+static void put(uint8_t *at, uint64_t number, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(number >> 8 * i);
+}
+
+static uint64_t get(const uint8_t *at, unsigned bytes)
+{
+    uint64_t number = 0;
+    for (unsigned i = bytes; i > 0; i--)
+        number = number << 8 | at[i - 1];
+    return number;
+}
+
+void live_proof_write(const struct tacit_wire_envelope *envelope, uint8_t proof[LIVE_PROOF_BYTES])
+{
+    put(proof, envelope->version, 4);
+    put(proof + 4, envelope->epoch, 4);
+    put(proof + 8, envelope->sequence, 8);
+    put(proof + 16, envelope->entry, 8);
+    memcpy(proof + 24, envelope->signature, sizeof envelope->signature);
+}
+
+void live_proof_read(const uint8_t proof[LIVE_PROOF_BYTES], struct tacit_wire_envelope *envelope)
+{
+    envelope->version = (uint32_t)get(proof, 4);
+    envelope->epoch = (uint32_t)get(proof + 4, 4);
+    envelope->sequence = get(proof + 8, 8);
+    envelope->entry = get(proof + 16, 8);
+    memcpy(envelope->signature, proof + 24, sizeof envelope->signature);
+}

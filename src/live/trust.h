@@ -1,0 +1,74 @@
+/* Two aggregators (tacit/helper.h) as the live hub, its sites and its helper all see them: the run,
+ * the sealing key with the helper's word for it, and what hub and helper tell each other, by the
+ * broker or as files. Keys are pinned by fingerprint: no CA's word counts here. */
+#ifndef TACIT_LIVE_TRUST_H
+#define TACIT_LIVE_TRUST_H
+#include "pki/signing.h"
+#include "room.h"
+#include "tacit/helper.h"
+
+#define LIVE_KEY_BYTES 32u
+#define LIVE_SIGNED_REQUEST "tacit helper request" /* what keys sign under, in place of topics */
+#define LIVE_SIGNED_ANSWER "tacit helper answer"
+#define LIVE_SIGNED_OFFER "tacit helper offer"
+#define LIVE_SIGNED_END "tacit helper end"
+
+/* The first byte of what they tell each other. */
+enum live_trust_message {
+    LIVE_TRUST_OFFER = 1, /* hub: a run, its sites and their keys */
+    LIVE_TRUST_REQUEST,   /* hub */
+    LIVE_TRUST_END,       /* hub: the run is over */
+    LIVE_TRUST_SEALING,   /* helper: the run's key */
+    LIVE_TRUST_ANSWER     /* helper */
+};
+
+/* The run that an agreement describes, of this digest. */
+struct tacit_helper_run live_trust_run(const char *federation,
+                                       const struct tacit_wire_agreement *agreement,
+                                       const uint8_t digest[TACIT_WIRE_DIGEST_BYTES]);
+
+/* Signs the run's sealing key; sealing->key is given. Errors: false: libcrypto failed. */
+bool live_trust_sign(const struct live_signer *signer, const struct tacit_helper_run *run,
+                     struct tacit_wire_sealing *sealing);
+
+/* NULL: the helper whose fingerprint this is signed the key for this run. Else why it is refused;
+ * static. */
+const char *live_trust_objection(const struct tacit_helper_run *run,
+                                 const struct tacit_wire_sealing *sealing, const char *fingerprint);
+
+/* ---- Offers ---- */
+
+struct live_offer {
+    uint8_t hub[LIVE_KEY_BYTES]; /* the coordinator's key, which signed it */
+    struct tacit_wire_announcement *announcement;
+    struct tacit_helper_run run;
+    const uint8_t (*keys)[LIVE_KEY_BYTES]; /* A: of the sites, for signing */
+    const char *const *names;              /* A */
+};
+
+/* With its first byte, to be given to free(). announcement: of any site, without a sealing key.
+ * NULL: out of memory, or libcrypto failed. */
+uint8_t *live_offer_write(const struct live_signer *signer, const uint8_t *announcement,
+                          size_t announcement_size, const char *const *names,
+                          const uint8_t (*keys)[LIVE_KEY_BYTES], uint32_t site_count, size_t *size);
+
+/* What it says, in this room. NULL: an offer of this federation, signed by the hub of this
+ * fingerprint. Else why not; static. */
+const char *live_offer_read(const uint8_t *bytes, size_t size, const char *federation,
+                            const char *hub, struct live_room *room, struct live_offer *offer);
+
+/* The same, whoever signed it: for people, who are shown by whom; its federation is the
+ * announcement's reader's to know, and empty here. */
+const char *live_offer_look(const uint8_t *bytes, size_t size, struct live_room *room,
+                            struct live_offer *offer);
+/* SHA-256 of all of it, in hexadecimal digits: what an operator's word is for. */
+void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRINT_BYTES]);
+
+/* ---- Proofs ---- */
+
+/* What of a COMMIT, beside what its link and its run say, its signature is over. */
+#define LIVE_PROOF_BYTES 88u
+void live_proof_write(const struct tacit_wire_envelope *envelope, uint8_t proof[LIVE_PROOF_BYTES]);
+/* Fills in what a proof says; the rest is the caller's. */
+void live_proof_read(const uint8_t proof[LIVE_PROOF_BYTES], struct tacit_wire_envelope *envelope);
+#endif
