@@ -513,7 +513,7 @@ static int run_helper(const char *file, bool checks, const char *request)
     struct tacit_error error = {""};
     enum tacit_status status = tacit_config_helper_load(&config, file, &error);
     if (status != TACIT_OK) {
-        (void)report(status, &error);
+        (void)daemons_report(status, &error);
         return EXIT_WRONG_INPUT;
     }
     struct live_helper_config const helper = helper_config(config);
@@ -533,7 +533,7 @@ static int run_helper(const char *file, bool checks, const char *request)
     }
     free(bytes);
     tacit_config_helper_free(config);
-    return report(status, &error);
+    return daemons_report(status, &error);
 }
 
 static int print_fingerprint(const char *certificate)
@@ -559,7 +559,8 @@ static int helper_command(const struct command *command, int word_count, char **
     if (given.count == 0 && given.both.file != NULL)
         return run_helper(given.both.file, given.both.checks, NULL);
     if (strcmp(verb, "agree") == 0 && given.count >= 2 && given.both.file == NULL)
-        return report(live_helper_agree(given.words[1], given.words[2], stdout, &error), &error);
+        return daemons_report(live_helper_agree(given.words[1], given.words[2], stdout, &error),
+                              &error);
     if (strcmp(verb, "answer") == 0 && given.count == 3 && given.both.file == NULL)
         return run_helper(given.words[1], false, given.words[2]);
     if (strcmp(verb, "fingerprint") == 0 && given.count == 2 && given.both.file == NULL)

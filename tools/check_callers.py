@@ -31,7 +31,6 @@ OFFERED = {
     "gossip_doubling_*": "looks on at a run: to become a matter of tests/support",
     "tacit_helper_*": "the second aggregator, for the daemons that are to have it",
     "tacit_wire_helper_*": "the same",
-    "tacit_phased_hub_close": "the same",
     "live_hpke_*": "the same",
     "live_api_*": "what a server under test holds",
     "live_http_port": "the port that the system chose",

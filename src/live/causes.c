@@ -208,11 +208,11 @@ static const struct {
     [LIVE_CAUSE_HELPER] = {"helper", LIVE_STATE_WAITING,
                            "nothing goes on without it, and nothing goes on with less privacy: ask "
                            "the helper's operator; tacit status there says how it is",
-                           "systemctl start %U"},
+                           ""},
     [LIVE_CAUSE_HELPER_REFUSES] = {"helper-refuses", LIVE_STATE_ATTENTION,
                                    "look at both states with the helper's operator: the newest one "
                                    "of each is put back, then tacit coordinator --new-term",
-                                   "systemctl stop %U"},
+                                   ""},
     [LIVE_CAUSE_VOID] = {"void", LIVE_STATE_ATTENTION,
                          "look at who is named, and end the run or leave that site out of the next "
                          "one",

@@ -70,7 +70,7 @@ static const char *phase_of(const struct helper *helper)
 
 static struct live_causes causes_of(const struct helper *helper)
 {
-    struct live_causes causes = live_causes_begin();
+    struct live_causes causes = live_causes_begin(LIVE_HELPER, helper->config->state_directory);
     struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
     struct tacit_helper_view view = {.is_old = false};
     live_causes_add_broker(&causes, &broker);

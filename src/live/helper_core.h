@@ -2,7 +2,7 @@
 #ifndef TACIT_LIVE_HELPER_CORE_H
 #define TACIT_LIVE_HELPER_CORE_H
 #include "daemon.h"
-#include "helper.h"
+#include "helper_config.h"
 #include "protocol.h"
 #include "trust.h"
 

@@ -26,6 +26,7 @@ REASONS = {
     ("docs/containers.md", "for folder in pki"): OWN_MACHINE,
     ("docs/containers.md", "kubectl create"): OWN_MACHINE,
     ("docs/live.md", "make deb"): OWN_MACHINE,
+    ("docs/helper.md", "tacit helper answer"): "files of a run under way: tests/live/helper.py carries them",
     ("docs/claims-file.md", "fast_runs: 3"): "a slice of a claims file",
     ("docs/claims-file.md", "        fast: {says"): "a slice of a claims file",
     ("docs/contexts.md", "protocol: glm-ucb\nrun:"): SLICE,
@@ -82,7 +83,7 @@ def how_held(name, kind, text, followed):
         return "page.py" if pathlib.Path(name).name in (SOURCE / "tests/meson.build").read_text(encoding="utf-8") else None
     if name == TUTORIAL:
         return "tutorial"
-    if name in ("docs/live.md", "docs/peers.md") and any(text.startswith(start) for start in followed):
+    if name in ("docs/live.md", "docs/peers.md", "docs/helper.md") and any(text.startswith(start) for start in followed):
         return "guide.py"
     if name == "README.md":
         by = next((by for (_, start), by in RUN_BY.items() if text.startswith(start)), None)

@@ -653,7 +653,7 @@ static const struct usage usages[] = {
      "A-Z a-z 0-9"},
     {{"broker-config", "--directory", "%", "--federation", "f", "coordinator"},
      "the site's name \"coordinator\" is not allowed: ",
-     "neither coordinator nor broker"},
+     "none of coordinator, broker and helper"},
     {{"broker-config", "--directory", "%", "--coordinator", "%/none.yaml", "--federation", "f"},
      "tacit broker-config: --coordinator says what the federation is; ",
      "--federation is not allowed; see 'tacit broker-config --help'"},

@@ -155,6 +155,27 @@ def follow_trial(guide):
     require(not (guide.folder / "here/pids").exists(), "it runs still")
 
 
+def follow_helper(guide):
+    """One block for all who take part, and the word of the helper's operator."""
+    folder = guide.folder / "helper"
+    folder.mkdir()
+    with open(folder / "terminal-0.log", "w", encoding="utf-8") as log:
+        shell = subprocess.Popen(["bash", "-e", "-c", guide.block("sh", "tacit pki --directory pki north south helper") + "wait\n"],
+                                 cwd=folder, env=guide.environment, stdout=log, stderr=log, start_new_session=True)
+    guide.processes.append(shell)
+    wait_for("the run is offered", lambda: "agree" in guide.status(folder, "helper.yaml")[1], 60)
+    require(guide.status(folder, "helper.yaml")[0] == 2, "it needs no attention")
+    said = guide.follow(guide.block("sh", "tacit helper agree state-helper"), folder)
+    require("north\n" in said and "agreed; the helper signs" in said, said)
+    for site in ("north", "south"):
+        wait_for(f"{site} explores", lambda site=site: "OK: site" in guide.status(folder, f"{site}.yaml")[1], 60)
+    for file in ("coordinator.yaml", "helper.yaml"):
+        wait_for(f"{file} is well", lambda file=file: guide.status(folder, file)[0] == 0, 60)
+    done = subprocess.run(["tacit", "helper", "answer", "helper.yaml", "state/helper.offer"], cwd=folder, env=guide.environment,
+                          capture_output=True, text=True, check=False)
+    require(done.returncode == 2 and "process" in done.stderr, f"two machines with one state: {done}")
+
+
 def followed(page, follow):
     guide = Guide(page)
     try:
@@ -170,6 +191,11 @@ def followed(page, follow):
 @test
 def peers_are_followed_to_a_first_reward(_):
     followed("peers.md", follow_peers)
+
+
+@test
+def helper_is_followed_to_a_run(_):
+    followed("helper.md", follow_helper)
 
 
 @test

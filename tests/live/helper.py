@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+"""Two aggregators, live: a helper beside the coordinator, over mutual TLS: a run from the agreement to the end, kills, a
+helper that is away, files in place of the broker, old states, refusals. See support.py."""
+import math
+import shutil
+import signal
+import subprocess
+import time
+
+from support import IS_LONG, TACIT, Federation, main, require, seeded, test, wait_for
+import support
+import wire
+
+
+class Two(Federation):
+    """Of the phased index. epsilon is large, so that totals are what the sites' rewards add up to."""
+
+    def __init__(self, means, confidence=0.95, trust=None, sites_min=2, **options):
+        self.confidence, self.more = confidence, trust or {}
+        super().__init__(means, strangers=["helper"], **options)
+        self.write_helper(self.epsilon, sites_min=sites_min)
+        self.allow_access("tap", "read tacit/v1/#")
+
+    def run_section(self, **values):
+        confidence = {"confidence": self.confidence} if self.confidence else {}
+        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, "quorum": self.quorum,
+                "deadline_s": self.deadline_s, **confidence, **self.trust(**self.more), **values}
+
+    def policy(self, **values):
+        return super().policy(**{"rounds_max": 4000, **self.trust(**self.more), **values})
+
+    def write_coordinator(self, run, **more):
+        super().write_coordinator(run, protocol="phased-index", **more)
+
+    def write_agent(self, site, policy, **more):
+        super().write_agent(site, policy, protocol="phased-index", **more)
+
+    def write_helper(self, epsilon, **more):
+        super().write_helper(epsilon, **more)
+        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml",
+                       "--pki", self.pki, "--port", self.port, "--persistence", self.persistence)
+
+    def begin(self, **options):
+        self.start_all()
+        self.start("helper")
+        shown = self.agree()
+        self.apply(**options)
+        return shown
+
+    def helper(self):
+        return self.get("helper", "/status")
+
+    def offline(self, *words):
+        return subprocess.run([TACIT, "helper", *map(str, words)], capture_output=True, timeout=60, check=False)
+
+
+def made_by(federation_of, *arguments, **options):
+    return federation_of(*arguments, kind=Two, **options)
+
+
+def check_end(federation, seconds=60):
+    """Everybody is of one mind; what the coordinator knows of arms is what the sites' rewards come to; no site's sums
+    were readable on the way; and each reward was charged once."""
+    status = wait_for("the run ends", federation.is_finished, seconds)
+    best = max(range(len(federation.means)), key=lambda arm: federation.means[arm])
+    require(status["winner"] == f"arm {best}", f"the winner is {status['winner']}")
+    for arm, mean in zip(status["arms"], federation.means, strict=True):
+        require(arm["lower"] <= mean <= arm["upper"], f"{arm}: {mean} is not in it")
+        require(abs(arm["mean"] - mean) < 0.01, f"{arm}: the totals say otherwise than {mean}")
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"), 40)
+    federation.end_applications()
+    for site in federation.sites:
+        ledger = federation.get(site, "/v1/ledger")
+        require(ledger["spent"] == federation.epsilon, f"{site} spent {ledger['spent']}")
+    return status
+
+
+def causes_of(status):
+    return " ".join(cause["what"] for cause in (status or {}).get("causes", []))
+
+
+# ---- Runs ----
+
+@test
+def a_run_from_the_agreement_to_its_end(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    shown = federation.begin()
+    for site in federation.sites:
+        require(f"{federation.fingerprint(site)}  {site}" in shown, f"{site} is not in {shown}")
+    require(f"epsilon per reward: {federation.epsilon:g}" in shown, shown)
+    status = check_end(federation)
+    require(status["helper_answers"] >= status["rounds"] > 3, f"{status['helper_answers']} answers, {status['rounds']} rounds")
+    wait_for("the helper's key is gone", lambda: federation.helper()["phase"] == "over", 20)
+    metrics = support.metrics_of(support.text_at("/metrics", federation.socket_of("helper")))
+    require("tacit_helper_state" in metrics and "tacit_helper_answers_total" in metrics, f"{sorted(metrics)}")
+    statement = support.text_at("/v1/statement", federation.socket_of(federation.sites[0]))
+    require("There are two aggregators" in statement and "nothing is protected" in statement, statement[:300])
+    check_topics(federation)
+    for name in ("helper", "coordinator", *federation.sites):
+        federation.stop(name)
+
+
+def check_topics(federation):
+    """Whoever has the helper's certificate hears its one topic, and nothing of the sites."""
+    federation.stop("helper")
+    heard = set()
+    for rest in ("up/+/phased-index", "key/+", "down/phased-index", "to/site-0/announce", "to/helper/helper"):
+        client = wire.Mqtt(federation.context("helper"), federation.port, seconds=2)
+        client.subscribe(federation.topic(rest))
+        try:
+            while True:
+                kind, body = client.receive()
+                if kind >> 4 == 3:
+                    heard.add(body[2:2 + int.from_bytes(body[:2], "big")].decode())
+        except (OSError, ConnectionError):
+            client.close()
+    require(heard <= {federation.topic("to/helper/helper")}, f"the helper's certificate reads {heard}")
+    federation.start("helper")
+
+
+@test
+def a_floor_is_the_sites_own_noise(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.125], trust={"floor": 2000})
+    shown = federation.begin()
+    require("noise of the sites' own: epsilon 2000" in shown, shown)
+    check_end(federation)
+
+
+@test
+def kill_9_of_anybody_loses_nothing(federation_of):
+    kills = 500 if IS_LONG else 15
+    rng = seeded()
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.begin(allowance=1, batch=20)
+    everybody = ["helper", "coordinator", *federation.sites]
+    for number in range(1, kills + 1):
+        time.sleep(rng.uniform(0.05, 0.35))
+        victim = everybody[(number - 1) % len(everybody)]
+        federation.kill(victim)
+        time.sleep(rng.uniform(0, 0.1))
+        federation.start(victim)
+        federation.allow(3000 ** (number / kills))
+    federation.allow(math.inf)
+    check_end(federation, 120)
+
+
+@test
+def a_kill_at_each_step_of_helper_and_coordinator(federation_of):
+    for point in ("before-commit", "after-commit", "before-send", "after-send") if IS_LONG else ("before-commit", "after-commit"):
+        federation = made_by(federation_of, [0.875, 0.5, 0.125])
+        federation.begin(batch=20)
+        passages = {"helper": 2, "coordinator": 5}
+        for name, count in passages.items():
+            federation.kill(name)
+            federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
+        deaths = 0
+        end = time.monotonic() + 240
+        while not federation.is_finished():
+            require(time.monotonic() < end, "the run does not end")
+            for name in passages:
+                code = federation.processes[name].poll()
+                if code is None:
+                    continue
+                require(code == -signal.SIGKILL, f"{name} ended with {code}: {federation.log(name)[-500:]}")
+                deaths += 1
+                passages[name] *= 2
+                federation.start(name, TACIT_CRASH_AT=f"{point}:{passages[name]}")
+            time.sleep(0.02)
+        check_end(federation)
+        require(deaths >= 3, f"only {deaths} deaths at {point}")
+
+
+@test
+def one_site_away_and_the_quorum_goes_on(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2)
+    federation.begin()
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.kill("site-2")
+    rounds = federation.status()["rounds"]
+    wait_for("rounds go on", lambda: federation.status()["rounds"] > rounds + 1 or federation.is_finished(), 60)
+    federation.start("site-2")
+    check_end(federation, 120)
+
+
+@test
+def a_helper_that_is_away_is_named_and_nothing_goes_on_without_it(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.begin(allowance=2000)
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.stop("helper")
+    federation.allow(math.inf)
+    away = time.monotonic()
+    wait_for("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(federation.status()), 20)
+    wait_for("a site names it", lambda: "the run waits for the helper (" in causes_of(federation.site_status("site-0")), 20)
+    code = subprocess.run([TACIT, "status", "--config", federation.folder / "coordinator.yaml"], capture_output=True, text=True, check=False)
+    require(code.returncode == 1 and "waits for the helper" in code.stdout, f"{code.returncode}: {code.stdout}")
+    rounds = federation.status()["rounds"]
+    time.sleep(max(0, (65 if IS_LONG else 25) - (time.monotonic() - away)))
+    require(federation.status()["rounds"] == rounds, "a round was closed without the helper")
+    federation.start("helper")
+    check_end(federation)
+
+
+@test
+def files_in_place_of_the_broker(federation_of):
+    federation = made_by(federation_of, [0.875, 0.125], horizon=6000)
+    federation.start_all()
+    state, file, hub = (federation.folder / name for name in ("state-helper", "helper.yaml", "state-coordinator"))
+    offer = wait_for("an offer", lambda: (hub / "helper.offer").exists() and hub / "helper.offer", 40)
+    first = federation.offline("answer", file, offer)
+    require(first.returncode != 0 and b"not agreed to yet" in first.stderr and first.stdout == b"", f"{first}")
+    code = federation.offline("agree", state).stdout.decode().split()[-1]
+    wrong = federation.offline("agree", state, "0" * 16)
+    require(wrong.returncode == 2 and b"is not the code" in wrong.stderr, f"{wrong}")
+    require(federation.offline("agree", state, code).returncode == 0, "it is not agreed to")
+
+    def carry(name):
+        done = federation.offline("answer", file, hub / name)
+        require(done.returncode == 0, f"{done.stderr}")
+        (hub / "helper.answer.new").write_bytes(done.stdout)
+        (hub / "helper.answer.new").rename(hub / "helper.answer")
+        return done.stderr.decode()
+
+    carry("helper.offer")
+    federation.apply()
+    seen, said = None, []
+    end = time.monotonic() + 240
+    while not federation.is_finished():
+        require(time.monotonic() < end, "the run does not end")
+        request = hub / "helper.request"
+        if request.exists() and request.read_bytes() != seen and not (hub / "helper.answer").exists():
+            seen = request.read_bytes()
+            said.append(carry("helper.request"))
+        time.sleep(0.05)
+    require("3 sites" in said[0] and f"epsilon {federation.epsilon:g}" in said[0], said[0])
+    check_end(federation)
+    again = federation.offline("answer", file, hub / "helper.offer")
+    require(again.returncode in (0, 1, 2), f"{again}")
+
+
+# ---- Refusals ----
+
+@test
+def a_site_joins_only_what_its_own_file_says(federation_of):
+    federation = made_by(federation_of, [0.875, 0.125])
+    one = {key: value for key, value in federation.policy().items() if key != "trust"}
+    other = {**federation.policy(), "trust": {"aggregators": 2, "helper": "0" * 64}}
+    federation.write_agent("site-0", one)
+    federation.write_agent("site-1", other)
+    federation.start_all()
+    federation.start("helper")
+    federation.agree()
+    for site, words in (("site-0", "trust: one aggregator here and two aggregators there"),
+                        ("site-1", "another key than the one that this file pins")):
+        wait_for(f"{site} says why", lambda site=site, words=words: words in causes_of(federation.site_status(site)), 30)
+    wait_for("the third one joins", lambda: federation.has_joined("site-2"), 30)
+    for text, words in (("protocol: elimination", "has no second aggregator"), ("quorum: 1", "two sites or more")):
+        file = federation.folder / "coordinator.yaml"
+        lines = [line for line in file.read_text().splitlines() if not line.startswith(("protocol", "run"))]
+        run = federation.run_section(quorum=1 if "quorum" in text else 2)
+        if "elimination" in text:
+            run = {"horizon": 1000, "epsilon": 1, "rounds": 3, **federation.trust()}
+        word = "elimination" if "elimination" in text else "phased-index"
+        bad = federation.folder / "bad.yaml"
+        bad.write_text("\n".join(lines) + f"\nprotocol: {word}\nrun: {support.federation.json.dumps(run)}\n")
+        done = subprocess.run([TACIT, "coordinator", "--check", bad], capture_output=True, text=True, check=False)
+        require(done.returncode == 2 and words in done.stderr, f"{done}")
+
+
+@test
+def an_old_state_of_the_helper_stops_until_a_later_term(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.begin(allowance=1500)
+    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation.stop("helper")
+    old = federation.folder / "old"
+    shutil.copytree(federation.folder / "state-helper", old)
+    federation.start("helper")
+    rounds = federation.status()["rounds"]
+    federation.allow(3000)
+    wait_for("further rounds", lambda: federation.status()["rounds"] >= rounds + 2, 60)
+    federation.stop("helper")
+    shutil.rmtree(federation.folder / "state-helper")
+    shutil.copytree(old, federation.folder / "state-helper")
+    federation.start("helper")
+    federation.allow(math.inf)
+    wait_for("it says so", lambda: "this helper's state is an old one" in causes_of(federation.helper()), 40)
+    wait_for("the coordinator, too", lambda: "the helper refuses to answer: its own state is an old one" in
+             causes_of(federation.status()), 40)
+    answers = federation.status()["helper_answers"]
+    federation.stop("coordinator")
+    federation.run_tacit("coordinator", "--config", federation.folder / "coordinator.yaml", "--new-term")
+    federation.start("coordinator")
+    wait_for("it goes on", lambda: (federation.status() or {}).get("helper_answers", 0) > answers, 60)
+    check_end(federation, 120)
+
+
+@test
+def an_old_state_of_the_coordinator_does_not_go_on(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.begin(allowance=1500)
+    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation.stop("coordinator")
+    old = federation.folder / "old"
+    shutil.copytree(federation.folder / "state-coordinator", old)
+    federation.start("coordinator")
+    rounds = wait_for("it is back", federation.status, 20)["rounds"]
+    federation.allow(3000)
+    wait_for("further rounds", lambda: (federation.status() or {}).get("rounds", 0) >= rounds + 2, 60)
+    federation.stop("coordinator")
+    shutil.rmtree(federation.folder / "state-coordinator")
+    shutil.copytree(old, federation.folder / "state-coordinator")
+    code, _ = federation.run_to_end("coordinator", seconds=40)
+    require(code == 3, f"an old state ended with {code}")
+    federation.allow(math.inf)
+    federation.start("coordinator", [TACIT, "coordinator", "--config", str(federation.folder / "coordinator.yaml"), "--recover"])
+    check_end(federation, 120)
+
+
+if __name__ == "__main__":
+    main()
