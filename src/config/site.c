@@ -432,6 +432,7 @@ static void refuse_epsilon(struct config_reader *reader, const struct config_nod
 static void read_fingerprint(struct config_reader *reader, const struct config_node *map,
                              const char *key, const char **text)
 {
+    TACIT_ASSERT(text != NULL && leaf_of(key) != NULL);
     config_reader_text(reader, map, key, true, text);
     if (reader->status == TACIT_OK &&
         (strlen(*text) != 64 || strspn(*text, "0123456789abcdef") != 64))
@@ -446,6 +447,7 @@ static void read_trust(struct config_reader *reader, const struct config_node *m
                        const char *section, const struct tacit_config_live *family,
                        struct tacit_config_trust *trust)
 {
+    TACIT_ASSERT(trust->floor_milli == 0 && !trust->has_helper);
     static const char *const keys[] = {"aggregators", "floor", "helper", NULL};
     char name[32];
     char key[48];
@@ -809,6 +811,7 @@ void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
 
 static void read_helper(struct config_reader *reader, struct tacit_config_helper *helper)
 {
+    TACIT_ASSERT(helper->sites_min >= 2);
     static const char *const keys[] = {"federation",      "state",     "broker", "hub",
                                        "epsilon",         "sites_min", "status", "log",
                                        "waiting_after_s", NULL};

@@ -25,6 +25,7 @@ static struct live_topic topic_to(const struct live_helper_desk *desk)
 /* By both ways; the file once. */
 static void say(struct live_helper_desk *desk, const char *file, const uint8_t *bytes, size_t size)
 {
+    TACIT_ASSERT(bytes != NULL && size > 1);
     uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_sha256 sha = tacit_sha256_init();
     tacit_sha256_update(&sha, bytes, size);
@@ -45,6 +46,7 @@ static void say(struct live_helper_desk *desk, const char *file, const uint8_t *
 /* The run, and the keys of all its sites, once they have shown them. NULL: not yet. */
 static uint8_t *offer_of(const struct live_helper_desk *desk, size_t *size)
 {
+    TACIT_ASSERT(desk->run->sealing == NULL);
     struct live_hub_config const *const run = desk->run;
     uint8_t(*const keys)[LIVE_KEY_BYTES] = calloc(run->site_count, LIVE_KEY_BYTES);
     bool is_whole = keys != NULL;
@@ -76,6 +78,7 @@ static void say_end(struct live_helper_desk *desk)
 /* Sites hear for whom the run waits, as long as it does. */
 static void notice(struct live_helper_desk *desk, uint64_t now_us)
 {
+    TACIT_ASSERT(desk->since_us != 0 && now_us >= desk->since_us);
     struct live_topic const topic = live_topic_down(desk->run->federation, desk->ops->word);
     struct live_letter const letter = {.topic = topic.text,
                                        .kind = LIVE_KIND_NOTICE,
@@ -89,6 +92,7 @@ static void notice(struct live_helper_desk *desk, uint64_t now_us)
 void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub *hub,
                            const struct live_hub_view *view, uint64_t now_us)
 {
+    TACIT_ASSERT(view->helper.is_there);
     struct live_helper_view const *const helper = &view->helper;
     bool const waits = !view->is_finished && (!helper->has_agreed || helper->is_asked);
     size_t size = 0;

@@ -90,6 +90,7 @@ static struct live_causes causes_of(const struct helper *helper)
 
 static void numbers_of(const struct helper *helper, struct live_number numbers[NUMBERS])
 {
+    TACIT_ASSERT(helper->daemon.bus != NULL);
     struct tacit_helper_view view = {.number = 0};
     if (helper->kept != NULL)
         tacit_helper_look(helper->core, &view);

@@ -72,6 +72,7 @@ static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_
 /* The block is the state from now on. */
 static void take_block(struct helper *helper, void *block, size_t size)
 {
+    TACIT_ASSERT(size > sizeof *helper->kept);
     if (helper->kept != NULL)
         memset(helper->kept, 0, helper->size);
     free(helper->kept);
@@ -143,6 +144,7 @@ void helper_close(struct helper *helper)
 /* What is kept, in the batch of this round; what was, cannot be read any more. */
 static bool keep(struct helper *helper)
 {
+    TACIT_ASSERT(helper->kept != NULL && helper->size > 0);
     if (!live_daemon_begin(&helper->daemon))
         return false;
     enum tacit_status const status =
@@ -177,6 +179,7 @@ static bool is_same_run(const struct helper *helper, const struct tacit_helper_r
 /* Another run has a key of its own; in the same one only the sites' keys are others. */
 static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
 {
+    TACIT_ASSERT(size > 0 && size <= LIVE_PAYLOAD_BYTES_MAX);
     struct live_room room = {0};
     struct live_offer found;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
@@ -238,6 +241,7 @@ void helper_look_for_word(struct helper *helper)
 
 static enum tacit_status say_sealing(struct helper *helper, uint8_t **reply, size_t *size)
 {
+    TACIT_ASSERT(helper->kept->is_over == 0);
     struct tacit_wire_sealing sealing;
     uint8_t *const bytes = malloc(1 + sizeof sealing);
     if (bytes == NULL || !live_hpke_public(helper->kept->key, sealing.key) ||
@@ -301,6 +305,7 @@ static bool open_seed(void *context, const uint8_t *scope, size_t size, const ui
 static uint8_t *commit_of(const struct helper *helper, uint32_t site, uint64_t term,
                           const struct tacit_helper_link *link, size_t *size)
 {
+    TACIT_ASSERT(site < helper->core_config.run.site_count && link->proof_size == LIVE_PROOF_BYTES);
     struct tacit_helper_run const *const run = &helper->core_config.run;
     struct live_shape const shape = {.arm_count = run->count_max, .agent_count = run->site_count};
     struct tacit_wire_envelope envelope = {
@@ -370,6 +375,7 @@ static bool is_of_helper(void *context, const uint8_t *digest, const uint8_t *si
 static uint8_t *encode(const struct helper *helper, struct tacit_helper_answer *answer,
                        size_t *size)
 {
+    TACIT_ASSERT(answer->site_count == helper->core_config.run.site_count);
     uint8_t digest[TACIT_SHA256_BYTES];
     tacit_helper_answer_digest(answer, digest);
     if (!live_signer_sign(helper->signer, LIVE_SIGNED_ANSWER, digest, sizeof digest,
@@ -389,6 +395,7 @@ static uint8_t *encode(const struct helper *helper, struct tacit_helper_answer *
 /* Those that were left out, by name. */
 static void name_faulty(const struct helper *helper, const uint64_t *faulty)
 {
+    TACIT_ASSERT(helper->faulty != NULL && faulty != NULL);
     uint32_t const count = helper->core_config.run.site_count;
     for (uint32_t site = tacit_bits_next(faulty, count, 0); site < count;
          site = tacit_bits_next(faulty, count, site + 1))

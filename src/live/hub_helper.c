@@ -23,6 +23,7 @@ _Static_assert(sizeof(struct live_helper_kept) % 8 == 0 && sizeof(struct live_pr
 
 static size_t proofs_size(const struct live_hub_helper *helper)
 {
+    TACIT_ASSERT(helper->run.site_count <= TACIT_AGENTS_MAX);
     return (size_t)helper->run.site_count * TACIT_HELPER_LINKS_MAX * sizeof(struct live_proof);
 }
 
@@ -93,6 +94,7 @@ void live_hub_took(struct live_hub *hub, uint32_t site, const struct tacit_commi
                    const uint8_t envelope[TACIT_HELPER_ENVELOPE_BYTES], const int64_t *words,
                    uint32_t count)
 {
+    TACIT_ASSERT(hub->helper != NULL && commit != NULL && count > 0);
     struct tacit_helper_release release;
     tacit_helper_words_digest((const uint64_t *)words, count, release.digest);
     memcpy(release.envelope, envelope, sizeof release.envelope);
@@ -112,6 +114,7 @@ static struct tacit_helper_hub_view view_of(const struct live_hub *hub)
 /* The same plan is played with new rewards. */
 static void end_void(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
 {
+    TACIT_ASSERT(hub->ops->close != NULL && !view_of(hub).is_fixed);
     tacit_helper_hub_void(hub->helper->core);
     hub->ops->close(hub, 0, NULL, now_us, update);
     live_hub_note(hub, update, "the round is void: too few of its reports are in order");
@@ -205,6 +208,7 @@ static enum tacit_status hear_sealing(struct live_hub *hub, const uint8_t *bytes
 
 static bool is_signed(const struct live_hub *hub, const struct tacit_helper_answer *answer)
 {
+    TACIT_ASSERT(hub->helper->kept->has_sealing == 1);
     uint8_t const *const key = hub->helper->kept->sealing.identity;
     uint8_t digest[TACIT_SHA256_BYTES];
     tacit_helper_answer_digest(answer, digest);
@@ -217,6 +221,7 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
                                      const struct tacit_helper_answer *answer,
                                      struct live_hub_update *update)
 {
+    TACIT_ASSERT(hub->ops->round != NULL && answer->site_count == hub->helper->run.site_count);
     uint32_t const count_max = hub->helper->run.count_max;
     uint64_t *const highs = live_room_take(&hub->out.room, count_max, sizeof *highs);
     int64_t *const totals = live_room_take(&hub->out.room, count_max, sizeof *totals);

@@ -5,6 +5,7 @@
 /* The digest of what all have agreed on, as the run of the helper has it. */
 static bool run_of(const struct live_site *site, struct tacit_helper_run *run)
 {
+    TACIT_ASSERT(site->announcement != NULL);
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     struct tacit_wire_agreement const *const agreement = live_site_agreement(site);
     if (tacit_wire_agreement_digest(agreement, digest, tacit_wire_heap()) != TACIT_OK)
@@ -48,6 +49,7 @@ const char *live_site_trust_objection(const struct live_site *site)
 
 struct tacit_helper_keys live_site_seals(struct live_site_trust *trust)
 {
+    TACIT_ASSERT(trust != NULL);
     return (struct tacit_helper_keys){.context = trust->key, .seal = live_hpke_seal_seed};
 }
 

@@ -35,6 +35,7 @@ struct sealing_text {
 
 static struct sealing_text text_of(const struct tacit_helper_run *run, const uint8_t *key)
 {
+    TACIT_ASSERT(strlen(run->federation) <= TACIT_HELPER_NAME_BYTES_MAX);
     struct sealing_text text;
     memcpy(text.run, run->run, sizeof text.run);
     memcpy(text.agreement, run->agreement, sizeof text.agreement);
@@ -56,6 +57,7 @@ bool live_trust_sign(const struct live_signer *signer, const struct tacit_helper
 const char *live_trust_objection(const struct tacit_helper_run *run,
                                  const struct tacit_wire_sealing *sealing, const char *fingerprint)
 {
+    TACIT_ASSERT(tacit_helper_run_is_valid(run));
     char shown[LIVE_FINGERPRINT_BYTES];
     live_key_fingerprint(sealing->identity, shown);
     if (fingerprint == NULL || strcmp(shown, fingerprint) != 0)
@@ -77,6 +79,7 @@ uint8_t *live_offer_write(const struct live_signer *signer, const uint8_t *annou
                           size_t announcement_size, const char *const *names,
                           const uint8_t (*keys)[LIVE_KEY_BYTES], uint32_t site_count, size_t *size)
 {
+    TACIT_ASSERT(announcement_size > 0 && announcement_size <= UINT32_MAX && site_count > 0);
     *size = HEAD_BYTES + announcement_size;
     for (uint32_t site = 0; site < site_count; site++)
         *size += LIVE_KEY_BYTES + 1u + strlen(names[site]);
@@ -108,6 +111,7 @@ uint8_t *live_offer_write(const struct live_signer *signer, const uint8_t *annou
 static bool read_sites(const uint8_t *at, size_t size, struct live_room *room,
                        struct live_offer *offer)
 {
+    TACIT_ASSERT(offer->announcement != NULL);
     uint32_t const count = offer->announcement->agreement.agent_count;
     uint8_t(*const keys)[LIVE_KEY_BYTES] = live_room_take(room, count, LIVE_KEY_BYTES);
     const char **const names = live_room_take(room, count, sizeof *names);
@@ -188,6 +192,7 @@ void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRI
 
 static void put(uint8_t *at, uint64_t number, unsigned bytes)
 {
+    TACIT_ASSERT(bytes == 8 || number >> 8 * bytes == 0);
     for (unsigned i = 0; i < bytes; i++)
         at[i] = (uint8_t)(number >> 8 * i);
 }
