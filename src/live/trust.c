@@ -57,7 +57,9 @@ bool live_trust_sign(const struct live_signer *signer, const struct tacit_helper
 const char *live_trust_objection(const struct tacit_helper_run *run,
                                  const struct tacit_wire_sealing *sealing, const char *fingerprint)
 {
-    TACIT_ASSERT(tacit_helper_run_is_valid(run));
+    if (!tacit_helper_run_is_valid(run))
+        return "a run that cannot have two aggregators: too few sites";
+    TACIT_ASSERT(run != NULL && sealing != NULL);
     char shown[LIVE_FINGERPRINT_BYTES];
     live_key_fingerprint(sealing->identity, shown);
     if (fingerprint == NULL || strcmp(shown, fingerprint) != 0)
