@@ -142,6 +142,9 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
                       config->missing_counts_as);
     if (config->rewards_per_unit_max > 0)
         (void)fprintf(out, "policy.rewards_per_unit_max %u\n", config->rewards_per_unit_max);
+    if (site->has_helper)
+        (void)fprintf(out, "policy.trust.floor %llu\npolicy.trust.helper %s\n",
+                      (unsigned long long)site->floor_nano, site->trust_helper);
     for (uint32_t arm = 0; arm < site->arm_count; arm++)
         (void)fprintf(out, "arms %s\n", site->arm_names[arm]);
     if (fclose(out) != 0)

@@ -146,7 +146,7 @@ def kill_9_of_anybody_loses_nothing(federation_of):
 
 
 @test
-def a_kill_at_each_step_of_helper_and_coordinator(federation_of):
+def crash_at_each_step_of_helper_and_coordinator(federation_of):
     for point in ("before-commit", "after-commit", "before-send", "after-send") if IS_LONG else ("before-commit", "after-commit"):
         federation = made_by(federation_of, [0.875, 0.5, 0.125])
         federation.begin(batch=20)
@@ -179,6 +179,20 @@ def one_site_away_and_the_quorum_goes_on(federation_of):
     federation.kill("site-2")
     rounds = federation.status()["rounds"]
     wait_for("rounds go on", lambda: federation.status()["rounds"] > rounds + 1 or federation.is_finished(), 60)
+    federation.start("site-2")
+    check_end(federation, 120)
+
+
+@test
+def too_few_for_the_helper_is_a_void_round_with_new_rewards(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2, sites_min=3)
+    federation.begin()
+    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    federation.kill("site-2")
+    wait_for("it is said", lambda: "in a row are void" in causes_of(federation.status()), 60)
+    rounds, answers = (federation.status()[key] for key in ("rounds", "helper_answers"))
+    time.sleep(3)
+    require((rounds, answers) == tuple(federation.status()[key] for key in ("rounds", "helper_answers")), "a sum of two was answered")
     federation.start("site-2")
     check_end(federation, 120)
 

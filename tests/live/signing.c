@@ -183,7 +183,7 @@ static void the_key_of_the_door_signs_nothing(void **state)
     config.certificate_file = file_of(home, "north", ".crt");
     config.key_file = file_of(home, "north", ".key");
     assert_int_equal(live_signer_open(&signer, &config, &error), TACIT_INVALID);
-    assert_non_null(strstr(error.text, "is not for signing words"));
+    assert_non_null(strstr(error.text, "is not for signing messages"));
     config = config_of(home, "north");
     config.key_file = file_of(home, "south", ".sign.key");
     assert_int_equal(live_signer_open(&signer, &config, &error), TACIT_INVALID);
