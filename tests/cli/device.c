@@ -246,12 +246,15 @@ static void open_field(struct field *field, uint64_t loss_period, uint64_t epsil
         write_announcement(field, i, epsilon_nano);
         switch_on(field, i);
     }
-    field->config =
-        (struct tacit_elim_hub_config){.run_id = RUN_ID,
-                                       .agent_count = DEVICES,
-                                       .schedule = {ARMS, DEVICES, HORIZON, 1, 0, 1, 0, 0},
-                                       .answers_all = true,
-                                       .has_grants = true};
+    field->config = (struct tacit_elim_hub_config){.run_id = RUN_ID,
+                                                   .agent_count = DEVICES,
+                                                   .schedule = {.arm_count = ARMS,
+                                                                .report_count = DEVICES,
+                                                                .horizon = HORIZON,
+                                                                .epsilon_per_reward = 1,
+                                                                .gap = 1},
+                                                   .answers_all = true,
+                                                   .has_grants = true};
     tacit_commit_domain("pumps", field->mine.agreement, field->config.domain);
     assert_int_equal(tacit_mechanism_init(&field->config.mechanism, &mechanism), TACIT_OK);
     field->hub = calloc(1, tacit_elim_hub_size(&field->config));

@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define KNOWN UINT64_C(0xe81db400cb88ba10)
+#define KNOWN UINT64_C(0xb1b99a003e1af70c)
 #define NAME "state" /* of the directory, in what is said */
 #define FRAME_HEADER 24u
 #define FRAMES_MAX 12u

@@ -915,7 +915,7 @@ static void statements_of_sums_are_golden(void **state)
     promise = (struct tacit_promise){.trust.audience = TACIT_AUDIENCE_HYBRID};
     expect_statement(&promise,
                      "No noise is added: nothing protects the rewards. The sums of the rewards of "
-                     "each epoch leave the agents as they are. The agents on the way to the sink "
+                     "each round leave the agents as they are. The agents on the way to the sink "
                      "of a component, and the sink, see those of single agents; the coordinator is "
                      "sent the total of each component.");
 }
