@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """An oracle for two aggregators: the phased index of EXACT-BOUNDS 5 with the noise terms of HELPER 2.6, written from these texts alone, in numpy.
 
 It knows nothing of the program but its output: bounds by minima over a fine grid, rewards and noise drawn here. The mean regret of both has to agree
