@@ -88,7 +88,8 @@ static void set_up(struct world *world)
                                            .steps = TACIT_STEPS};
     world->config = (struct tacit_helper_config){world->run, TACIT_NANO, 2};
     world->keys = (struct tacit_helper_keys){world, seal, open_seed, is_of_site, always, always};
-    world->aggregators = (struct tacit_phased_aggregators){&world->run, &world->keys, TACIT_NANO};
+    world->aggregators =
+        (struct tacit_phased_aggregators){&world->run, &world->keys, TACIT_NANO, 0};
     world->hub_config =
         (struct tacit_phased_hub_config){.run_id = 3,
                                          .schedule = {.rule = TACIT_PHASES_INDEX,
