@@ -73,6 +73,7 @@ static void say_end(struct live_helper_desk *desk)
     if (live_signer_sign(desk->member->signer, LIVE_SIGNED_END, run, TACIT_WIRE_RUN_BYTES,
                          bytes + 1))
         say(desk, LIVE_HELPER_REQUEST_FILE, bytes, sizeof bytes);
+    desk->is_over = live_bus_is_connected(desk->member->daemon->bus); /* the broker keeps it */
 }
 
 /* Sites hear for whom the run waits, as long as it does. */
@@ -136,6 +137,7 @@ void live_helper_desk_connected(struct live_helper_desk *desk)
     (void)live_bus_subscribe(desk->member->daemon->bus,
                              live_topic_up(desk->run->federation, LIVE_HELPER, LIVE_HELPER).text);
     desk->said_us = 0;
+    desk->is_over = false;
 }
 
 uint8_t *live_helper_desk_file(const struct live_helper_desk *desk, size_t *size)

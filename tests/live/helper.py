@@ -249,8 +249,16 @@ def files_in_place_of_the_broker(federation_of):
         time.sleep(0.05)
     require("3 sites" in said[0] and f"epsilon {federation.epsilon:g}" in said[0], said[0])
     check_end(federation)
-    again = federation.offline("answer", file, hub / "helper.offer")
-    require(again.returncode in (0, 1, 2), f"{again}")
+    wait_for("the end is said", lambda: (hub / "helper.request").read_bytes()[0] == 3, 20)
+    over = federation.offline("answer", file, hub / "helper.request")
+    require(over.returncode == 0 and over.stdout == b"" and b"its key destroyed" in over.stderr, f"{over}")
+    late = federation.offline("answer", file, write_of(federation.folder / "late", seen))
+    require(late.returncode != 0 and b"no run that was agreed to" in late.stderr and late.stdout == b"", f"{late}")
+
+
+def write_of(path, data):
+    path.write_bytes(data)
+    return path
 
 
 # ---- Refusals ----
