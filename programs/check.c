@@ -111,6 +111,12 @@ static void print_views(const struct tacit_experiment *experiment)
         (void)printf("%.12g (floor)\n", floor);
     else
         (void)printf("infinite (no floor)\n");
+    if (experiment->promise.mechanism.leaving == TACIT_LEAVING_UPDATES) {
+        (void)printf("  noise terms of a round's total: 2 of the aggregators at its epsilon; with "
+                     "one aggregator %u, each at its user's\n",
+                     experiment->server_links);
+        return;
+    }
     (void)printf("  noise terms of a total: 2 of the aggregators at epsilon %.12g", epsilon);
     if (floor > 0)
         (void)printf(", %u of the sites at epsilon %.12g", experiment->sim.agent_count, floor);

@@ -229,7 +229,10 @@ static void add_collusion(const struct tacit_promise *promise, struct tacit_text
         tacit_text_add_nano(text, promise->trust.floor_nano);
         tacit_text_add(text, ", by the noise of the sites themselves. ");
     } else {
-        tacit_text_add(text, "nothing is protected: they have the exact sums of each site. ");
+        tacit_text_add(text, "nothing is protected: they have the exact ");
+        tacit_text_add(text, promise->mechanism.leaving == TACIT_LEAVING_UPDATES
+                                 ? "update of each user. "
+                                 : "sums of each site. ");
     }
     tacit_text_add(text, "The same is so if one of the two draws no noise, unseen, or forgets that "
                          "it has answered. Otherwise: ");
@@ -389,7 +392,13 @@ static void add_noise(const struct tacit_promise *promise, struct tacit_text *te
     if (is_vector)
         tacit_text_add(text, "Budgets are integer billionths, which add up to no more than that; "
                              "who has used up its own is not asked for more. ");
-    if (is_vector && !mechanism->is_counted)
+    if (is_vector && promise->trust.has_helper)
+        tacit_text_add(text, "A round has one epsilon, the least that its users have for it. An "
+                             "update is clipped as a whole by its user, counted in integers and "
+                             "masked before it leaves; each aggregator adds noise to the sum, "
+                             "exact discrete Laplace. A user that lies can add any number to a "
+                             "sum. ");
+    else if (is_vector && !mechanism->is_counted)
         tacit_text_add(text, "An update is clipped as a whole and counted in integers; its noise "
                              "is exact discrete Laplace. ");
     if (is_vector)

@@ -168,14 +168,18 @@ def every_family_and_mode_says_what_holds(folder):
             require(words not in statement, f"{name}: '{words}' is there: {statement}")
 
 
+USER, TRAINED = "protocol: {kind: select, users_per_round: 2%s}\n", "training: {data: mnist}\n"
+LATENCY = "environment: {kind: latency}\n"
 REFUSED = [(ELIMINATION, TWO % 2, "the paper's bounds"), (RING + EXACT, TWO % 2, "network.kind: star"), (INDEX % "pooled", TWO % 2, "privacy"),
            (GOSSIP % "tree", TWO % 2, "privacy.trust"), (PHASED, TWO % "2, floor: 0.0001", "privacy.trust.floor"), (PHASED, TWO % 3, "privacy.trust.aggregators"),
-           (PHASED, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound")]
+           (PHASED, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound"),
+           (USER % ", quorum: 2", TWO % 2, "allowed with the section training"), (USER % "" + TRAINED, TWO % 2, "protocol.quorum 2 or more"),
+           (USER % ", quorum: 2" + TRAINED, TWO % "2, floor: 8", "allowed: no floor")]
 
 
 def two_aggregators_are_refused_where_nobody_adds_up(folder):
     for protocol, privacy, words in REFUSED:
-        (folder / "s.yaml").write_text(BANDIT + COINS + protocol + privacy, encoding="utf-8")
+        (folder / "s.yaml").write_text(BANDIT + (LATENCY if "select" in protocol else COINS) + protocol + privacy, encoding="utf-8")
         done = subprocess.run([TACIT, "check", "s.yaml"], capture_output=True, text=True, check=False, cwd=folder)
         require(done.returncode == 2 and done.stdout == "" and words in done.stderr and done.stderr.count("\n") == 1, f"{protocol}{privacy}: {done.stderr}")
 

@@ -105,6 +105,24 @@ def check_head(path):
         require(words in line and line.count("\n") == 1, f"{setting}: {line}")
 
 
+def check_two(path):
+    """One aggregator that is named is as none is; two are another result, the same with any number of threads, and without noise nobody's."""
+    sound = ("horizon=1", "protocol.selector=all", "protocol.users_per_round=30", "protocol.quorum=2", "training.model=logistic", "training.features=4",
+             "privacy={mode: sound, epsilon: %s, budget: %s, trust: {aggregators: %d}}")
+    def of(aggregators, epsilon="30", budget="uniform, participations: 1", threads=2):
+        return run(path, *sound[:-1], sound[-1] % (epsilon, budget, aggregators), threads=threads)
+
+    one, two, bare = of(1), of(2), run(path, *sound[:-1], "privacy={mode: sound, epsilon: 30, budget: uniform, participations: 1}")
+    require(one.stdout == bare.stdout, "one aggregator is not as before")
+    require(of(2, threads=1).stdout == two.stdout, "two aggregators hang on threads")
+    require(of(1, "inf", "geometric").stdout == of(2, "inf", "geometric").stdout, "no noise is of nobody")
+    require(mean(two, "messages") == 62 and mean(two, "leakage_max") == 30, "a request and its answer; the budget is spent")
+    require(mean(two, "bytes") > mean(one, "bytes"), "envelopes are counted")
+    require(mean(of(2, "1000"), "loss") < mean(of(1, "1000"), "loss"), "less noise teaches more")
+    statement = json.loads(two.stdout)["privacy"]["statement"]
+    require(statement.startswith("There are two aggregators") and "the exact update of each user" in statement.split(". ")[0], statement)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "training.yaml")
@@ -143,6 +161,7 @@ def main():
         require(mean(ten, "bytes") == 12 * 5 * 2 * 4 * 10, "ten numbers")
         require(mean(ten, "accuracy") > 0.85, f"zeros and ones: {mean(ten, 'accuracy')}")
         check_head(path)
+        check_two(path)
         for setting, words in (("training.features=29", "as many as"), ("training.data=imagenet", "mnist, cifar10"),
                                ("training.clip=2", "belongs to privacy mode: sound"),
                                ("training.sensitivity=1", "belongs to privacy mode: paper"),

@@ -93,6 +93,7 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                                              1u << TACIT_PRIVACY_PAPER |
                                                              1u << TACIT_PRIVACY_SOUND,
                                                     .keys = select_sections,
+                                                    .takes_trust = true,
                                                     .own_environments = environments,
                                                     .read = select_read_keys},
                                            .metrics = select_metrics,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "select.h"
 #include "slope.h"
+#include "tacit/bounds.h"
 #include "tacit/data.h"
 
 #define EVALUATIONS_MAX 1000000u
@@ -193,6 +194,29 @@ static void promise(struct tacit_experiment *experiment, const struct select_pla
         .is_counted = !plan->keys.training.is_on};
 }
 
+/* Two aggregators, whose noise each user's next epsilon allows. */
+static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
+                                            struct select_plan *plan, struct tacit_error *error)
+{
+    struct tacit_mechanism own;
+    uint32_t const milli = experiment->config->floor_milli;
+    const char *const text =
+        milli == TACIT_ONE_AGGREGATOR ? NULL
+        : !plan->keys.training.is_on  ? "two aggregators add up the updates of a training; allowed "
+                                        "with the section training"
+        : milli != TACIT_NO_FLOOR     ? "a user's own noise would add up over its rounds; allowed: "
+                                        "no floor"
+        : plan->keys.quorum < 2       ? "two aggregators add up the updates of two users or more; "
+                                        "allowed with protocol.quorum 2 or more"
+                                      : NULL;
+    if (text != NULL)
+        return tacit_experiment_refuse(experiment, "privacy.trust", text, error);
+    enum tacit_status const status = tacit_experiment_site_mechanism(experiment, &own, error);
+    plan->training.aggregators = (struct tacit_sim_aggregators){
+        .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
+    return status;
+}
+
 enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct select_plan *const plan = calloc(1, sizeof *plan);
@@ -217,7 +241,8 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
         status = tacit_experiment_protect(experiment, experiment->config->epsilon, error);
     if (status != TACIT_OK)
         return status;
-    if (plan->keys.training.is_on)
+    status = settle_aggregators(experiment, plan, error);
+    if (status == TACIT_OK && plan->keys.training.is_on)
         status = training_plan_make(experiment, &plan->keys.training, &plan->training, error);
     if (status != TACIT_OK)
         return status;
@@ -338,10 +363,12 @@ enum tacit_status select_print_bounds(const struct tacit_experiment *experiment,
         2 * plan->config.alpha + plan->config.gamma + expected.ratio_most - expected.ratio_least;
     double const m = plan->config.users_per_round;
     double const rounds = (double)plan->common.horizon;
+    bool const are_two = plan->training.aggregators.are_two;
     (void)fprintf(out, "At most, in one run of %.0f rounds:\n", rounds);
     (void)fprintf(out,
-                  "  messages  %.0f  (a model to each of %.0f users a round, an update back)\n",
-                  2 * m * rounds, m);
+                  "  messages  %.0f  (a model to each of %.0f users a round, an update back%s)\n",
+                  (2 * m + (are_two ? 2 : 0)) * rounds, m,
+                  are_two ? "; a request to the helper, its answer" : "");
     (void)fprintf(out, "  Delta_max %.6g, n Delta_max %.6g\n", worst, worst * rounds);
     print_bound(plan, worst, expected.gap_in_latency, "E[tau] (the paper's)", out);
     print_bound(plan, worst, expected.gap_in_ratio, "mu (the proof's)", out);

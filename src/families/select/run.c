@@ -142,7 +142,8 @@ static enum tacit_status choose(struct select_run *run)
     return status == TACIT_OK ? add_energy_gap(run, energy) : status;
 }
 
-/* A model is float32; a sound update has an int64 a coordinate. */
+/* A model is float32; a sound update has an int64 a coordinate. With two aggregators also what the
+ * second one is asked and answers. */
 static void count_bytes(struct select_run *run)
 {
     TACIT_ASSERT(run->user_count <= run->plan->config.user_count);
@@ -152,6 +153,14 @@ static void count_bytes(struct select_run *run)
     run->metrics[SELECT_BYTES] += run->user_count * (model + update);
     run->metrics[SELECT_BYTES_TO_ALL] +=
         run->plan->config.user_count * model + run->user_count * update;
+    if (!run->plan->training.aggregators.are_two)
+        return;
+    double const helped =
+        (double)run->user_count * TACIT_SIM_ENVELOPE_BYTES +
+        tacit_sim_aggregators_bytes(run->user_count, (uint32_t)run->plan->training.parameter_count);
+    run->metrics[SELECT_BYTES] += helped;
+    run->metrics[SELECT_BYTES_TO_ALL] += helped;
+    run->metrics[SELECT_MESSAGES] += 2;
 }
 
 /* A set of everybody has none, and where fewer took part than were asked for there is no graph. */

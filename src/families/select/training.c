@@ -27,7 +27,6 @@ struct worker {
 struct training {
     const struct training_plan *plan;
     uint32_t user_count;
-    uint32_t round;
     float *model;
     uint8_t *is_raw; /* d: paper mode sends it without noise */
     uint32_t *rows;  /* pictures, user after user */
@@ -38,6 +37,8 @@ struct training {
     struct tacit_rng *noises;   /* K */
     double *updates;            /* m x d */
     int64_t *steps;             /* d */
+    int64_t *totals;            /* d: what two aggregators add up */
+    struct tacit_sim_aggregators aggregators;
     struct worker workers[WORKERS];
     const uint32_t *chosen;
     uint32_t chosen_count;
@@ -90,6 +91,8 @@ struct training *training_new(const struct training_plan *plan, uint32_t user_co
     training->noises = tacit_sim_new(training, user_count, sizeof *training->noises);
     training->updates = tacit_sim_new(training, users_per_round * parameters, sizeof(double));
     training->steps = tacit_sim_new(training, parameters, sizeof *training->steps);
+    training->totals = tacit_sim_new(training, parameters, sizeof *training->totals);
+    training->aggregators = plan->aggregators;
     bool is_made = tacit_sim_is_whole(training);
     for (uint32_t i = 0; i < WORKERS; i++)
         is_made = is_made && open_worker(training, i);
@@ -132,7 +135,7 @@ void training_begin(struct training *training, uint64_t seed, uint32_t run, uint
         memset(training->model, 0, training->plan->parameter_count * sizeof(float));
     else
         tacit_model_draw(&training->plan->model, &model, training->model);
-    training->round = 0;
+    tacit_sim_aggregators_begin(&training->aggregators, seed, run);
     for (uint32_t user = 0; user < training->user_count; user++) {
         training->optimizers[user] = (struct tacit_optimizer){
             .kind = training->plan->keys.optimizer, .rate = training->plan->keys.rate};
@@ -256,6 +259,11 @@ static void noise_as_printed(struct training *training, uint32_t user, double ep
     }
 }
 
+static uint64_t nano_of(double epsilon)
+{
+    return (uint64_t)llround(epsilon * (double)TACIT_NANO);
+}
+
 /* SELECT.md 2. */
 static enum tacit_status noise_soundly(struct training *training, uint32_t user, double epsilon,
                                        double *update)
@@ -263,7 +271,7 @@ static enum tacit_status noise_soundly(struct training *training, uint32_t user,
     double const unit = training->plan->keys.clip / (double)TACIT_VECTOR_STEPS;
     uint32_t const dimension = (uint32_t)training->plan->parameter_count;
     struct tacit_entropy const entropy = tacit_rng_entropy(&training->noises[user]);
-    uint64_t const nano = (uint64_t)llround(epsilon * (double)TACIT_NANO);
+    uint64_t const nano = nano_of(epsilon);
     tacit_vector_quantise(update, dimension, training->plan->keys.clip, training->steps);
     enum tacit_status const status = tacit_vector_noise(training->steps, dimension, nano, &entropy);
     for (uint32_t i = 0; i < dimension && status == TACIT_OK; i++)
@@ -282,6 +290,44 @@ static enum tacit_status release(struct training *training, const struct tacit_s
     return TACIT_OK;
 }
 
+static void add_steps(struct training *training)
+{
+    for (uint64_t k = 0; k < training->plan->parameter_count; k++)
+        training->totals[k] += training->steps[k];
+}
+
+/* HELPER 4, model updates: each aggregator noises the sum as if it were one update. The epsilon of
+ * the round is in its order: nobody who is chosen has less. */
+static enum tacit_status add_two(struct training *training, const struct tacit_select *select)
+{
+    uint32_t const dimension = (uint32_t)training->plan->parameter_count;
+    uint32_t const count = training->chosen_count;
+    double const clip = training->plan->keys.clip;
+    double epsilon = INFINITY;
+    memset(training->totals, 0, dimension * sizeof *training->totals);
+    for (uint32_t i = 0; i < count; i++) {
+        epsilon = fmin(epsilon, tacit_select_next_budget(select, training->chosen[i]));
+        tacit_vector_quantise(training->updates + (size_t)i * dimension, dimension, clip,
+                              training->steps);
+        add_steps(training);
+    }
+    TACIT_ASSERT(count > 0 && epsilon > 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tacit_entropy const entropy = tacit_rng_entropy(&training->aggregators.streams[i]);
+        memset(training->steps, 0, dimension * sizeof *training->steps);
+        enum tacit_status const status =
+            tacit_vector_noise(training->steps, dimension, nano_of(epsilon), &entropy);
+        if (status != TACIT_OK)
+            return status;
+        add_steps(training);
+    }
+    double const unit = clip / (double)TACIT_VECTOR_STEPS / count;
+    for (uint32_t k = 0; k < dimension; k++)
+        training->model[k] =
+            (float)((double)training->model[k] + (double)training->totals[k] * unit);
+    return TACIT_OK;
+}
+
 enum tacit_status training_round(struct training *training, const struct tacit_select *select,
                                  const uint32_t *users, uint32_t count, uint32_t thread_count)
 {
@@ -289,6 +335,8 @@ enum tacit_status training_round(struct training *training, const struct tacit_s
     training->chosen = users;
     training->chosen_count = count;
     enum tacit_status status = train_all(training, thread_count);
+    if (training->aggregators.are_two)
+        return status == TACIT_OK ? add_two(training, select) : status;
     uint64_t rows = 0;
     for (uint32_t i = 0; i < count; i++)
         rows += training->first[users[i] + 1] - training->first[users[i]];
@@ -301,7 +349,6 @@ enum tacit_status training_round(struct training *training, const struct tacit_s
             training->model[k] =
                 (float)((double)training->model[k] + weight * update[k]); /* Eq. (2) */
     }
-    training->round++;
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "tacit/family.h"
 #include "tacit/learn.h"
 #include "tacit/select.h"
+#include "tacit/sim.h"
 
 enum training_data { TRAINING_MNIST, TRAINING_CIFAR10 };
 
@@ -57,7 +58,8 @@ struct training_plan {
     float unit;
     struct tacit_model model;
     uint64_t parameter_count;
-    uint32_t shelf; /* > 0: its pictures are shared, of this number */
+    uint32_t shelf;                           /* > 0: its pictures are shared, of this number */
+    struct tacit_sim_aggregators aggregators; /* mode sound, where there are two */
 };
 
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
@@ -76,9 +78,11 @@ void training_free(struct training *training);
  * model. sizes: what each user got. */
 void training_begin(struct training *training, uint64_t seed, uint32_t run, uint64_t *sizes);
 
-/* The chosen users train, and their updates join the model. Their budgets are those of the
- * selection before it observes the round. With two threads or more, two users at a time; what comes
- * of it is the same. Errors: TACIT_MEMORY, TACIT_BUDGET. */
+/* The chosen users train, and their updates join the model, weighed by their data sets; with two
+ * aggregators all alike, with the noise of both in place of each user's, at the least budget of the
+ * chosen ones. Their budgets are those of the selection before it observes the round. With two
+ * threads or more, two users at a time; what comes of it is the same. Errors: TACIT_MEMORY,
+ * TACIT_BUDGET. */
 enum tacit_status training_round(struct training *training, const struct tacit_select *select,
                                  const uint32_t *users, uint32_t count, uint32_t thread_count);
 
