@@ -202,6 +202,9 @@ static void put_arms(struct page *page)
     bool const is_vote = json_object_get(first, "votes") != NULL;
     page->has_values = has_value(first);
     page->has_intervals = has_interval(first);
+    bool const is_watching = strcmp(text_of(page->board->status, "phase"), "watching") == 0;
+    if (is_watching && !page->has_values && !page->has_intervals)
+        return; /* each site judges for itself: who is in is not known here */
     uint32_t const columns = 2u + (page->has_values ? 1 : 0) + (page->has_intervals ? 1 : 0);
     begin_table(page, "arms", "Arms", NULL,
                 is_vote            ? votes
@@ -247,7 +250,7 @@ static void put_site(struct page *page, const json_t *site)
     char const *const also = is_set(site, "two_states") ? "; TWO STATES" : "";
     say(page, "%s", text_of(site, "name"));
     if (is_missing(site))
-        say(page, "waited for, %" JSON_INTEGER_FORMAT " s: its word is missing%s", still_s, also);
+        say(page, "waited for, %" JSON_INTEGER_FORMAT " s: its report is missing%s", still_s, also);
     else
         say(page, "%s%s",
             is_set(site, "dropped")    ? "removed"

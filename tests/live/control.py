@@ -166,7 +166,7 @@ def words_that_cannot_be_are_refused_in_words(federation_of):
     done = subprocess.run([TACIT, "control", wrong, "changes"], capture_output=True, text=True, timeout=60, check=False)
     require(done.returncode == 2 and done.stderr.startswith(f"{wrong}:3: stat: unknown key"), f"{done}")
     wait_for("site-0 joins", lambda: federation.has_joined("site-0"), 120)
-    require("words for the coordinator" in control(federation, "site-0", "end", code=2), "a site ended the run")
+    require("commands for the coordinator" in control(federation, "site-0", "end", code=2), "a site ended the run")
     # What comes over the broker in the coordinator's name, and is not signed by it, changes nothing.
     wait_for("an order", lambda: federation.orders(), 120)
     order = next(iter(next(iter(federation.orders().values()))))

@@ -244,7 +244,7 @@ def ring_with_exact_bounds_decides_alike_and_shows_intervals(federation_of):
     require([arm["name"] for arm in found[0][1]] == ["arm 0", "arm 1", "arm 2"], f"{found[0]}")
     check_intervals(LONG, found[0][0], [(arm["lower"], arm["upper"]) for arm in found[0][1]])
     told = metrics_of(federation, "site-0")
-    require(f'tacit_agent_arm_lower{{arm="0"}} {found[0][1][0]["lower"]:.6g}' in told, told)
+    require(f'tacit_agent_arm_lower{{arm="arm 0"}} {found[0][1][0]["lower"]:.6g}' in told, told)
     require(check_peers(federation) > 1, "one round only")
     check_simulated(federation, RING, EXACT)
 
@@ -527,7 +527,7 @@ def coordinator_that_starts_anew_hears_where_the_ring_is(federation_of):
     page = connection.getresponse().read().decode()
     connection.close()
     require(before["phase"] == "watching" and "reports" not in before and "pulls" not in before, f"{before}")
-    require("each site judges for itself" in page and "is in epoch" in page and "arm 0" not in page, page)
+    require("each site judges for itself" in page and "told last" in page and "arm 0" not in page, page)
     federation.kill("coordinator")
     federation.start("coordinator")
     wait_for("it hears all of them again",

@@ -161,13 +161,14 @@ def check_shown(federation):
     """Page and metrics have the intervals of the status: no round comes in between, for there is no application."""
     status, page, metrics = federation.status(), shown_at(federation, "/"), shown_at(federation, "/metrics")
     require(status["answer"] in page, f"{status['answer']} is not on {page}")
-    drawn = re.findall(r" in \[([0-9.]+), ([0-9.]+)\]", page)
+    drawn = re.findall(r">([0-9.]+) to ([0-9.]+)</td>", page)
     require(len(drawn) == len(status["arms"]), f"{len(drawn)} intervals on {page}")
     for number, arm in enumerate(status["arms"]):
+        name = arm["name"]
         require(all(abs(float(shown) - arm[bound]) < 1e-4 for shown, bound in
                     zip(drawn[number], ("lower", "upper"), strict=True)), f"{arm} is not on {page}")
         for bound in ("lower", "upper"):
-            line = f'tacit_hub_arm_{bound}{{arm="{number}"}} {arm[bound]:.6g}'
+            line = f'tacit_hub_arm_{bound}{{arm="{name}"}} {arm[bound]:.6g}'
             require(line in metrics, f"{line} is not in {metrics}")
 
 

@@ -250,7 +250,7 @@ def two_entries_of_one_number_are_an_alarm(federation_of):
     client.publish(federation.topic("up/site-1/chain"), shown, retain=True)
     process = federation.processes["coordinator"]
     wait_for("the coordinator stops", lambda: process.poll() is not None, 60)
-    require(process.returncode == STATE_LOST and "is not of its chain" in federation.log("coordinator"), "it goes on")
+    require(process.returncode == STATE_LOST and "is not of its log" in federation.log("coordinator"), "it goes on")
     federation.start("coordinator", words(federation, "--recover"))
     process = federation.processes["coordinator"]
     wait_for("nothing is built of a fork", lambda: process.poll() is not None, 60)
