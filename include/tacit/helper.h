@@ -3,10 +3,11 @@
  * is worth nothing without the other, and each adds noise that suffices alone.
  *
  * A site adds to its exact integers x a stream of words that only the helper can make again, and
- * seals the seed of that stream to the helper: the release is SHA-256 of the masked words z and the
- * envelope, committed to, granted and revealed like any other (tacit/commit.h). The hub asks with
- * the envelopes of those that reported, never with z; the helper opens them, adds up the streams
- * and its noise, and answers once for each round; the hub adds up: totals with two noises.
+ * seals the seed of that stream to the helper: the release is a blinded digest of the masked
+ * words z and the envelope, committed to, granted and revealed like any other (tacit/commit.h). The
+ * hub asks with the envelopes of those that reported, never with z; the helper opens them, adds up
+ * the streams and its noise, and answers once for each round; the hub adds up: totals with two
+ * noises.
  *
  * Three cores, pure and without keys of their own: sealing, opening and signatures are functions
  * handed in. Each state is one relocatable block; the driver makes it durable before it says what a
@@ -125,14 +126,16 @@ struct tacit_helper_keys {
  */
 
 struct tacit_helper_release {
-    uint8_t digest[TACIT_SHA256_BYTES]; /* SHA-256 of z, words lowest byte first */
+    uint8_t digest[TACIT_SHA256_BYTES]; /* HMAC of z under the blind: with the mask, which the
+                                         * helper has, a hash of z alone would let it try every x */
     uint8_t envelope[TACIT_HELPER_ENVELOPE_BYTES];
+    uint8_t blind[TACIT_SHA256_BYTES]; /* the hub hears it with z, the helper never */
 };
 
-/* Masks: words are x before and z after. Seed and ephemeral key are HMACs, under 32 fresh bytes
- * that are forgotten here, of the scope and x: a clone of this memory that is given the same bytes
- * has another mask for another x. Errors: TACIT_ENTROPY; TACIT_INVALID: sealing failed; the words
- * are x still. Cost: O(n) hashes, one sealing. Source: HELPER 1.2, 1.3. */
+/* Masks: words are x before and z after. Seed, ephemeral key and blind are HMACs, under 32 fresh
+ * bytes that are forgotten here, of the scope and x: a clone of this memory that is given the same
+ * bytes has another mask for another x. Errors: TACIT_ENTROPY; TACIT_INVALID: sealing failed; the
+ * words are x still. Cost: O(n) hashes, one sealing. Source: HELPER 1.2, 1.3. */
 enum tacit_status tacit_helper_mask(const struct tacit_helper_run *run,
                                     const struct tacit_helper_round *round, uint32_t site,
                                     const struct tacit_helper_keys *keys,
@@ -143,6 +146,10 @@ enum tacit_status tacit_helper_mask(const struct tacit_helper_run *run,
  * 1.2. */
 void tacit_helper_add_mask(const uint8_t seed[TACIT_HELPER_SEED_BYTES], const uint8_t *scope,
                            size_t scope_size, bool subtracts, uint64_t *words, uint32_t count);
+
+/* The digest of masked words, under the release's blind: words lowest byte first. */
+void tacit_helper_blind_digest(struct tacit_helper_release *release, const uint64_t *words,
+                               uint32_t count);
 
 /* SHA-256 of words, lowest byte first. */
 void tacit_helper_words_digest(const uint64_t *words, uint32_t count,
@@ -291,8 +298,8 @@ void tacit_helper_hub_begin_term(struct tacit_helper_hub *hub, uint64_t term);
 void tacit_helper_hub_grant(struct tacit_helper_hub *hub, uint32_t site,
                             const struct tacit_commit *commit);
 
-/* Keeps an opened release: its words and what opens it. Requires: U is not fixed, the release is of
- * the site's last grant, count <= count_max. */
+/* Keeps an opened release: its words and what opens it, but not its blind. Requires: U is not
+ * fixed, the release is of the site's last grant, count <= count_max. */
 void tacit_helper_hub_take(struct tacit_helper_hub *hub, uint32_t site, const uint8_t *salt,
                            const struct tacit_helper_release *release, const uint64_t *words,
                            uint32_t count);

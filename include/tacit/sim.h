@@ -402,7 +402,7 @@ void tacit_sim_aggregators_add(struct tacit_sim_aggregators *aggregators, int64_
 /* Bytes of request and answer for the totals of one round, and of an envelope in a report: what the
  * messages take, with a site's COMMIT of TACIT_SIM_COMMIT_BYTES. */
 #define TACIT_SIM_COMMIT_BYTES 350u
-#define TACIT_SIM_ENVELOPE_BYTES 82u /* with its tag and length */
+#define TACIT_SIM_ENVELOPE_BYTES 116u /* and its blind, with their tags and lengths */
 double tacit_sim_aggregators_bytes(uint32_t agents, uint32_t count);
 
 /* What was sent, and what was lost while waiting. */

@@ -91,13 +91,11 @@ void live_hub_granted(struct live_hub *hub, const struct live_hub_event *event,
 }
 
 void live_hub_took(struct live_hub *hub, uint32_t site, const struct tacit_commit *commit,
-                   const uint8_t envelope[TACIT_HELPER_ENVELOPE_BYTES], const int64_t *words,
-                   uint32_t count)
+                   const struct tacit_helper_release *masked, const int64_t *words, uint32_t count)
 {
     TACIT_ASSERT(hub->helper != NULL && commit != NULL && count > 0);
-    struct tacit_helper_release release;
-    tacit_helper_words_digest((const uint64_t *)words, count, release.digest);
-    memcpy(release.envelope, envelope, sizeof release.envelope);
+    struct tacit_helper_release release = *masked;
+    tacit_helper_blind_digest(&release, (const uint64_t *)words, count);
     tacit_helper_hub_take(hub->helper->core, site, commit->salt, &release, (const uint64_t *)words,
                           count);
 }

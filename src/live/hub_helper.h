@@ -27,8 +27,7 @@ void live_hub_granted(struct live_hub *hub, const struct live_hub_event *event,
                       const struct tacit_commit *commit);
 /* A release was opened, and is of the present round. */
 void live_hub_took(struct live_hub *hub, uint32_t site, const struct tacit_commit *commit,
-                   const uint8_t envelope[TACIT_HELPER_ENVELOPE_BYTES], const int64_t *words,
-                   uint32_t count);
+                   const struct tacit_helper_release *masked, const int64_t *words, uint32_t count);
 /* The reports of a round are all here: U is fixed, unless it is; with too few of them that the
  * helper could count the round is void. */
 void live_hub_wants_totals(struct live_hub *hub, uint64_t now_us,

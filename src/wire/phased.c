@@ -7,6 +7,7 @@
 #define MESSAGE struct tacit_phased_message
 #define COMMITTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, IF(commit))
 #define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
+#define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
 #define PLANNED(n, name, ...)                                                                      \
     EACH(n, WIRE_ROW, blocks, struct tacit_pull_block, name, COUNT(block_count), __VA_ARGS__)
 
@@ -38,7 +39,8 @@ static const struct wire_field report[] = {
     ROW(1, sums, COUNT(block_count)),
     COMMITTED(2, previous),
     COMMITTED(3, salt),
-    EACH(4, WIRE_BYTES, masked, struct tacit_helper_release, envelope, IF(masked)),
+    MASKED(4, envelope),
+    MASKED(5, blind),
 };
 static const struct wire_field commit[] = {GRANTED(1, commitment), GRANTED(2, previous)};
 static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed)};

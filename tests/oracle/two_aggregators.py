@@ -4,7 +4,7 @@
 It knows nothing of the program but its output: bounds by minima over a fine grid, rewards and noise drawn here. The mean regret of both has to agree
 within 4 standard errors, with one aggregator, with two, and with two and a floor.
 
-usage: two_aggregators.py PROGRAM [RUNS]
+usage: two_aggregators.py PROGRAM [RUNS [SITES ARMS SLOTS EPSILON]]
 """
 import json
 import math
@@ -109,7 +109,10 @@ def of_program(program, trust, runs):
 
 
 def main():
+    global SITES, ARMS, SLOTS, EPSILON
     program, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 400
+    if len(sys.argv) > 3:
+        SITES, ARMS, SLOTS, EPSILON = *map(int, sys.argv[3:6]), float(sys.argv[6])
     bad = 0
     for trust in ((1, 0), (2, 0), (2, 4)):
         rng = numpy.random.default_rng(5)

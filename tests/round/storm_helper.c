@@ -523,7 +523,7 @@ static void hear_report(struct world *world, const struct message *heard)
     struct tacit_helper_release release = heard->release;
     uint8_t digest[TACIT_SHA256_BYTES];
     tacit_helper_hub_look(kept_of(world), &view);
-    tacit_helper_words_digest(heard->words, COUNT, release.digest);
+    tacit_helper_blind_digest(&release, heard->words, COUNT);
     tacit_helper_release_digest(&release, digest);
     if (heard->round != hub->round || view.is_fixed || tacit_bits_has(view.here, heard->from) ||
         !tacit_commit_opens(&hub->heads[heard->from], &scope, heard->commit.previous,

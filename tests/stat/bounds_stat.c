@@ -1,8 +1,9 @@
 /* Coverage: how often is the mean outside its bounds? Sites with unequal means, exact binomial
  * sums, exact discrete Laplace noise through the mechanism. One look at level L may fail on either
  * side with chance e^-L at most. A side is a false alarm if its failures exceed that by more than
- * chance at 1e-6 (Clopper-Pearson); 6 settings, 2 sides: 1.2e-5 in all, fixed seeds. The last test
- * shows that bounds which take the noise for smaller than it is are found out. */
+ * chance at 1e-6 (Clopper-Pearson); 10 settings, 2 sides: 2e-5 in all, fixed seeds. With two
+ * aggregators there are two kinds of noise, the sites' floor and theirs, over several releases. The
+ * last tests show that bounds which take the noise for smaller than it is are found out. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 #include "../support/gof.h"
 #include "tacit/bounds.h"
 #include "tacit/elim.h"
+#include "tacit/helper.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 
@@ -34,6 +36,8 @@ struct setting {
     uint64_t pulls; /* per site */
     double epsilon;
     double mean;
+    uint32_t floor_milli; /* tacit_bounds_noise_of */
+    uint32_t releases;    /* added up */
 };
 
 struct failures {
@@ -50,47 +54,85 @@ static double site_mean(const struct setting *setting, uint32_t agent)
     return setting->mean + shift * room;
 }
 
-static struct tacit_bounds_sum released(const struct setting *setting, struct tacit_rng *rng)
+/* Exact sums of all sites, each with its noise at epsilon; INFINITY: none. */
+static int64_t noised_sums(const struct setting *setting, double epsilon, struct tacit_rng *rng)
 {
     struct tacit_mechanism mechanism;
-    struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, setting->epsilon, 0, 1};
+    struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
     struct tacit_entropy const entropy = tacit_rng_entropy(rng);
-    struct tacit_bounds_sum sum = {setting->pulls * setting->agents, setting->agents, 0};
+    int64_t steps = 0;
     assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
     for (uint32_t agent = 0; agent < setting->agents; agent++) {
         uint64_t const ones = tacit_rng_binomial(rng, setting->pulls, site_mean(setting, agent));
         union tacit_sum noised = {.steps = (int64_t)ones * TACIT_STEPS};
         assert_int_equal(tacit_mechanism_release(&mechanism, noised, &entropy, &noised), TACIT_OK);
-        sum.steps += noised.steps;
+        steps += noised.steps;
+    }
+    return steps;
+}
+
+static struct tacit_bounds_sum released(const struct setting *setting,
+                                        const struct tacit_bounds_noise *noise,
+                                        struct tacit_rng *rng)
+{
+    struct tacit_helper_run const run = {.site_count = 2, .count_max = 1, .steps = TACIT_STEPS};
+    struct tacit_entropy const entropy = tacit_rng_entropy(rng);
+    uint32_t const releases = setting->releases;
+    struct tacit_bounds_sum sum = {setting->pulls * setting->agents * releases,
+                                   (uint64_t)setting->agents * releases, 0};
+    for (uint32_t release = 0; release < releases; release++) {
+        uint64_t word = (uint64_t)noised_sums(setting, noise->epsilon, rng);
+        for (uint32_t i = 0; i < noise->per_release; i++)
+            assert_int_equal(tacit_helper_noise(&run, (uint64_t)(noise->shared * TACIT_NANO),
+                                                &entropy, &word, 1),
+                             TACIT_OK);
+        sum.steps += (int64_t)word;
     }
     return sum;
 }
 
+static struct tacit_bounds_noise noise_of(const struct setting *setting)
+{
+    struct tacit_bounds_noise noise = tacit_bounds_noise_of(setting->epsilon, setting->floor_milli);
+    noise.releases = setting->releases;
+    return noise;
+}
+
 static struct failures count_failures(const struct setting *setting, uint32_t run,
-                                      double epsilon_believed)
+                                      const struct tacit_bounds_noise *believed)
 {
     struct tacit_rng rng = tacit_rng_stream(77, run, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_bounds_noise const noise = noise_of(setting);
     struct failures failures = {0, 0};
     for (uint32_t trial = 0; trial < trials(); trial++) {
-        struct tacit_bounds_sum const sum = released(setting, &rng);
-        if (setting->mean > tacit_bounds_upper(&sum, epsilon_believed, LEVEL))
+        struct tacit_bounds_sum const sum = released(setting, &noise, &rng);
+        if (setting->mean > tacit_bounds_upper_of(&sum, believed, LEVEL))
             failures.above++;
-        if (setting->mean < tacit_bounds_lower(&sum, epsilon_believed, LEVEL))
+        if (setting->mean < tacit_bounds_lower_of(&sum, believed, LEVEL))
             failures.below++;
     }
     return failures;
 }
 
 static const struct setting settings[] = {
-    {1, 40, 1, 0.3},   {3, 500, 1, 0.38},   {50, 50, 0.1, 0.5},
-    {10, 30, 4, 0.02}, {2, 400, 1e6, 0.25}, {5, 100, INFINITY, 0.4},
+    {1, 40, 1, 0.3, TACIT_ONE_AGGREGATOR, 1},
+    {3, 500, 1, 0.38, TACIT_ONE_AGGREGATOR, 1},
+    {50, 50, 0.1, 0.5, TACIT_ONE_AGGREGATOR, 1},
+    {10, 30, 4, 0.02, TACIT_ONE_AGGREGATOR, 1},
+    {2, 400, 1e6, 0.25, TACIT_ONE_AGGREGATOR, 1},
+    {5, 100, INFINITY, 0.4, TACIT_ONE_AGGREGATOR, 1},
+    {3, 30, 0.1, 0.5, TACIT_NO_FLOOR, 1},
+    {10, 5, 0.5, 0.3, 200, 1},
+    {50, 2, 1, 0.4, 8000, 3},
+    {3, 40, 0.3, 0.05, 300, 4},
 };
 
 static void means_are_outside_no_more_often_than_stated(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        struct failures const failures = count_failures(&settings[i], i, settings[i].epsilon);
+        struct tacit_bounds_noise const noise = noise_of(&settings[i]);
+        struct failures const failures = count_failures(&settings[i], i, &noise);
         print_message("setting %u: %.4f above, %.4f below, of %.4f\n", i,
                       (double)failures.above / trials(), (double)failures.below / trials(),
                       exp(-LEVEL));
@@ -99,12 +141,33 @@ static void means_are_outside_no_more_often_than_stated(void **state)
     }
 }
 
+static void assert_found_out(const struct setting *setting, uint32_t run,
+                             const struct tacit_bounds_noise *believed)
+{
+    struct failures const failures = count_failures(setting, run, believed);
+    assert_true(gof_binomial_lower(failures.above, trials(), 1 - ALPHA) > exp(-LEVEL));
+    assert_true(gof_binomial_lower(failures.below, trials(), 1 - ALPHA) > exp(-LEVEL));
+}
+
 static void bounds_that_believe_in_too_little_noise_are_found_out(void **state)
 {
     (void)state;
-    struct failures const failures = count_failures(&settings[2], 100, 10 * settings[2].epsilon);
-    assert_true(gof_binomial_lower(failures.above, trials(), 1 - ALPHA) > exp(-LEVEL));
-    assert_true(gof_binomial_lower(failures.below, trials(), 1 - ALPHA) > exp(-LEVEL));
+    struct tacit_bounds_noise const tenth = {.epsilon = 10 * settings[2].epsilon};
+    assert_found_out(&settings[2], 100, &tenth);
+}
+
+/* The aggregators' noise, or the sites' floor. */
+static void bounds_that_forget_a_kind_of_noise_are_found_out(void **state)
+{
+    (void)state;
+    static const struct setting with_two = {3, 10, 0.05, 0.5, 8000, 1};
+    static const struct setting with_floor = {30, 1, 1, 0.5, 100, 1};
+    struct tacit_bounds_noise believed = noise_of(&with_two);
+    believed.per_release = 0;
+    assert_found_out(&with_two, 101, &believed);
+    believed = noise_of(&with_floor);
+    believed.epsilon = INFINITY;
+    assert_found_out(&with_floor, 102, &believed);
 }
 
 /* P(X1 + .. + XM > x) for Laplace noise of scale 1: the difference of two sums of M exponentials.
@@ -186,6 +249,7 @@ int main(void)
         cmocka_unit_test(noise_radius_of_the_paper_fails_too_often_at_few_sites),
         cmocka_unit_test(tail_of_laplace_sums_is_that_of_draws),
         cmocka_unit_test(bounds_that_believe_in_too_little_noise_are_found_out),
+        cmocka_unit_test(bounds_that_forget_a_kind_of_noise_are_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

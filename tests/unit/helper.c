@@ -83,6 +83,7 @@ struct world {
     uint8_t public_key[32];
     uint8_t heads[SITES][TACIT_SHA256_BYTES];
     uint64_t exact[SITES][COUNT];
+    struct tacit_helper_release blinded[SITES]; /* as sites made them */
     uint32_t number;
     uint64_t term;
 };
@@ -201,6 +202,7 @@ static void release(struct world *world, uint32_t site, bool reveals)
     assert_int_equal(
         tacit_helper_mask(&world->run, &round, site, &world->keys, &world->entropy, words, &made),
         TACIT_OK);
+    world->blinded[site] = made;
     tacit_helper_release_digest(&made, digest);
     assert_int_equal(tacit_commit_make(&scope, world->heads[site], digest, sizeof digest,
                                        &world->entropy, &commit),
@@ -570,6 +572,43 @@ static void an_envelope_opens_under_its_own_scope_only(void **state)
     end(&world);
 }
 
+/* The helper has every mask, and may guess a site's sums. Nothing in a request says whether it is
+ * right: the masked words' digest is under a blind that the hub keeps to itself. */
+static void a_guess_is_not_confirmed(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    world.number = 1;
+    for (uint32_t site = 0; site < SITES; site++)
+        release(&world, site, true);
+    fix(&world, 2);
+    struct tacit_helper_request *const request = ask(&world);
+    for (uint32_t i = 0; i < SITES; i++) {
+        const struct tacit_helper_entry *const entry = &request->entries[i];
+        struct tacit_helper_release guess = entry->release;
+        uint8_t scope[TACIT_HELPER_SCOPE_BYTES_MAX];
+        uint8_t seed[TACIT_HELPER_SEED_BYTES];
+        size_t const size = tacit_helper_scope(&world.run, &request->round, entry->site, scope);
+        assert_true(open_seed(&world, scope, size, entry->release.envelope, seed));
+        tacit_helper_add_mask(seed, scope, size, true, world.exact[i], COUNT); /* is z now */
+        tacit_helper_words_digest(world.exact[i], COUNT, guess.digest);
+        assert_memory_not_equal(guess.digest, entry->release.digest, TACIT_SHA256_BYTES);
+        const uint8_t *const known[] = {guess.blind, seed, entry->salt, entry->links->commitment,
+                                        entry->links->previous};
+        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
+            memmove(guess.blind, known[j], sizeof guess.blind);
+            tacit_helper_blind_digest(&guess, world.exact[i], COUNT);
+            assert_memory_not_equal(guess.digest, entry->release.digest, TACIT_SHA256_BYTES);
+        }
+        assert_memory_equal(world.blinded[i].digest, entry->release.digest, TACIT_SHA256_BYTES);
+        tacit_helper_blind_digest(&world.blinded[i], world.exact[i], COUNT); /* z it was */
+        assert_memory_equal(world.blinded[i].digest, entry->release.digest, TACIT_SHA256_BYTES);
+    }
+    free(request);
+    end(&world);
+}
+
 /* Clones that are given the same bytes mask different sums differently, and two requests get
  * different noise. */
 static enum tacit_status fill_alike(void *context, void *bytes, size_t size)
@@ -640,6 +679,7 @@ int main(void)
         cmocka_unit_test(an_old_state_stops),
         cmocka_unit_test(lies_are_seen),
         cmocka_unit_test(an_envelope_opens_under_its_own_scope_only),
+        cmocka_unit_test(a_guess_is_not_confirmed),
         cmocka_unit_test(equal_randomness_is_hedged),
         cmocka_unit_test(slack_is_as_specified),
         cmocka_unit_test(noise_has_its_variance),

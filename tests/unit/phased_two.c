@@ -252,8 +252,7 @@ static void hear_hub(struct world *world, const struct tacit_phased_message *hea
         tacit_helper_hub_grant(world->kept, heard->from, heard->commit);
     if (heard->kind == TACIT_PHASED_REPORT && update.persist) {
         struct tacit_helper_release release = *heard->masked;
-        tacit_helper_words_digest((const uint64_t *)heard->sums, heard->block_count,
-                                  release.digest);
+        tacit_helper_blind_digest(&release, (const uint64_t *)heard->sums, heard->block_count);
         tacit_helper_hub_take(world->kept, heard->from, heard->commit->salt, &release,
                               (const uint64_t *)heard->sums, heard->block_count);
     }

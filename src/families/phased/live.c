@@ -481,8 +481,7 @@ static void note_helper(struct live_hub *hub, const struct live_hub_event *event
         live_hub_granted(hub, event, said->commit);
     if (said != NULL && said->kind == TACIT_PHASED_REPORT && !before &&
         tacit_bits_has(core_view(hub).received, said->from))
-        live_hub_took(hub, said->from, said->commit, said->masked->envelope, said->sums,
-                      said->block_count);
+        live_hub_took(hub, said->from, said->commit, said->masked, said->sums, said->block_count);
     if ((made->happened & TACIT_WANTS_TOTALS) != 0)
         live_hub_wants_totals(hub, event->now_us, entropy, update);
 }

@@ -154,6 +154,7 @@ void tacit_helper_hub_take(struct tacit_helper_hub *hub, uint32_t site, const ui
         return;
     memcpy(slot->salt, salt, sizeof slot->salt);
     slot->release = *release;
+    memset(slot->release.blind, 0, sizeof slot->release.blind);
     memcpy(row_of(hub, site), words, count * sizeof *words);
     tacit_bits_add(here_of(hub), site);
 }

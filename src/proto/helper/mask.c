@@ -224,6 +224,24 @@ void tacit_helper_words_digest(const uint64_t *words, uint32_t count,
     tacit_sha256_final(&sha, digest);
 }
 
+static void update_number(struct tacit_hmac *hmac, uint64_t number)
+{
+    uint8_t bytes[sizeof number];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    tacit_hmac_update(hmac, bytes, sizeof bytes);
+}
+
+void tacit_helper_blind_digest(struct tacit_helper_release *release, const uint64_t *words,
+                               uint32_t count)
+{
+    struct tacit_hmac hmac = tacit_hmac_init(release->blind);
+    TACIT_ASSERT(count > 0 && count <= TACIT_HELPER_COUNT_MAX);
+    for (uint32_t j = 0; j < count; j++)
+        update_number(&hmac, words[j]);
+    tacit_hmac_final(&hmac, release->digest);
+}
+
 void tacit_helper_release_digest(const struct tacit_helper_release *release,
                                  uint8_t digest[TACIT_SHA256_BYTES])
 {
@@ -231,14 +249,6 @@ void tacit_helper_release_digest(const struct tacit_helper_release *release,
     tacit_sha256_update(&sha, release->digest, sizeof release->digest);
     tacit_sha256_update(&sha, release->envelope, sizeof release->envelope);
     tacit_sha256_final(&sha, digest);
-}
-
-static void update_number(struct tacit_hmac *hmac, uint64_t number)
-{
-    uint8_t bytes[sizeof number];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    tacit_hmac_update(hmac, bytes, sizeof bytes);
 }
 
 /* Without its end. */
@@ -298,14 +308,17 @@ enum tacit_status tacit_helper_mask(const struct tacit_helper_run *run,
     size_t const size = tacit_helper_scope(run, round, site, scope);
     struct tacit_hmac of_seed = tacit_hmac_init(key);
     struct tacit_hmac of_envelope = of_seed;
+    struct tacit_hmac of_blind = of_seed;
     update_text(&of_seed, "tacit seed");
     update_text(&of_envelope, "tacit envelope");
+    update_text(&of_blind, "tacit blind");
     derive(of_seed, scope, size, words, round->count, seed);
     derive(of_envelope, scope, size, words, round->count, ephemeral);
+    derive(of_blind, scope, size, words, round->count, release->blind);
     if (!keys->seal(keys->context, ephemeral, scope, size, seed, release->envelope))
         return TACIT_INVALID;
     tacit_helper_add_mask(seed, scope, size, true, words, round->count);
-    tacit_helper_words_digest(words, round->count, release->digest);
+    tacit_helper_blind_digest(release, words, round->count);
     return TACIT_OK;
 }
 

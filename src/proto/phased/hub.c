@@ -277,7 +277,7 @@ static void digest_masked(const struct tacit_phased_message *report,
                           uint8_t digest[TACIT_SHA256_BYTES])
 {
     struct tacit_helper_release release = *report->masked;
-    tacit_helper_words_digest((const uint64_t *)report->sums, report->block_count, release.digest);
+    tacit_helper_blind_digest(&release, (const uint64_t *)report->sums, report->block_count);
     tacit_helper_release_digest(&release, digest);
 }
 
