@@ -119,9 +119,8 @@ static void print_views(const struct tacit_experiment *experiment)
     }
     (void)printf("  noise terms of a total: 2 of the aggregators at epsilon %.12g", epsilon);
     if (floor > 0)
-        (void)printf(", %u of the sites at epsilon %.12g", experiment->sim.agent_count, floor);
-    (void)printf("; with one aggregator %u at epsilon %.12g\n", experiment->sim.agent_count,
-                 epsilon);
+        (void)printf(", %u of the sites at epsilon %.12g", experiment->total_agents, floor);
+    (void)printf("; with one aggregator %u at epsilon %.12g\n", experiment->total_agents, epsilon);
 }
 
 static void print_privacy(const struct tacit_experiment *experiment)

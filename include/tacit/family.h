@@ -76,6 +76,7 @@ struct tacit_experiment {
     char statement[TACIT_STATEMENT_BYTES]; /* the host's: the promise in words */
     char network_note[512]; /* what the network means for it, in sentences, or empty */
     uint32_t server_links;  /* links with a server in a round; 0: there is none */
+    uint32_t total_agents;  /* two aggregators: agents whose sums are in a total */
     double pull_count;      /* pulls of all agents in a run, for baselines; 0 before: A T */
     struct tacit_experiment_data *data; /* the host's */
 };

@@ -15,6 +15,7 @@
 #define TACIT_VOTE_H
 #include "tacit/base.h"
 #include "tacit/best_arm.h"
+#include "tacit/bounds.h"
 #include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/privacy.h"
@@ -336,17 +337,23 @@ void tacit_vote_private_look(const struct tacit_vote_private *player,
  * ...), and drops k if UCB_k <= max LCB + accuracy at the level ln(2 K e (e+1)/delta) of its e-th
  * look. Which block ends next depends on who is active and on releases, never on rewards that are
  * not released: so the bounds hold (docs/proofs/exact_bounds.md; EXACT-BOUNDS 3 (v), (vii)). Where
- * players' means differ they are about the mean weighted by who came. */
+ * players' means differ they are about the mean weighted by who came.
+ *
+ * With two aggregators a release is a round: the total of so many players, each in it once, with
+ * the noise of both (HELPER 2.6). Their number is fixed beforehand, so what a bound counts is, too.
+ */
 TACIT_NO_GAPS
 struct tacit_vote_pool_config {
     uint64_t run_id;
     uint32_t player_count;
     uint32_t arm_count;
-    double accuracy; /* epsilon of the answer, in (0, 1] */
-    double failure;  /* delta, in (0, 1) */
-    double epsilon;  /* per reward; INFINITY: no noise */
-    uint64_t block;  /* pulls of each arm in a release, 1 .. 2^32 */
-    double growth;   /* of the number of releases from look to look, in (1, 4] */
+    double accuracy;      /* epsilon of the answer, in (0, 1] */
+    double failure;       /* delta, in (0, 1) */
+    double epsilon;       /* per reward; INFINITY: no noise */
+    uint64_t block;       /* pulls of each arm, of each player; of a release 1 .. 2^32 */
+    double growth;        /* of the number of releases from look to look, in (1, 4] */
+    uint32_t together;    /* players of a round; 0: one aggregator, a release is one player's */
+    uint32_t floor_milli; /* with them (tacit/bounds.h) */
 };
 TACIT_NO_GAPS_END
 
@@ -370,10 +377,19 @@ struct tacit_vote_pool_view {
     const int64_t *sums; /* K: of the releases so far; of arms that are out, as they stood */
 };
 
-/* The block with the fewest samples, roughly: K b (c + N/2), where c releases of b pulls an arm
+/* The block with the fewest samples, roughly: K b (c + N/2), where c blocks of b pulls an arm
  * bring the radius down to `accuracy`. Looks at public numbers only; config->block is ignored.
  * Cost: about 33 x 56 radii. */
 uint64_t tacit_vote_pool_block(const struct tacit_vote_pool_config *config);
+
+/* What a bound counts after so many releases (its steps are 0), and their noise. Requires: releases
+ * >= 1. Cost: O(1). */
+struct tacit_bounds_sum tacit_vote_pool_sum(const struct tacit_vote_pool_config *config,
+                                            uint64_t releases, struct tacit_bounds_noise *noise);
+
+/* Smallest number of releases whose radius at the level of the first look is at most `width`, no
+ * more than 2^28. Cost: about 56 radii. */
+uint64_t tacit_vote_pool_until(const struct tacit_vote_pool_config *config, double width);
 
 /* Bytes of a pool: O(K). Errors: 0 if the configuration is not valid. */
 size_t tacit_vote_pool_size(const struct tacit_vote_pool_config *config);

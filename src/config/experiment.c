@@ -716,8 +716,8 @@ static void read_trust(struct config_reader *reader, const struct config_node *p
     if (!config->family->takes_trust)
         config_reader_fail(reader, trust, "privacy.trust",
                            "two aggregators are for releases of integers that a hub only adds up; "
-                           "allowed with protocol.kind elimination (bounds: exact), "
-                           "phased-index and select (with training)");
+                           "allowed with protocol.kind elimination (bounds: exact), phased-index, "
+                           "select (with training) and votes (sharing: sums)");
     else if (config->privacy != TACIT_PRIVACY_SOUND)
         config_reader_fail(reader, trust, "privacy.trust", "belongs to mode: sound");
     else

@@ -502,6 +502,7 @@ enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *exper
                                        "allowed with agents: 2 or more",
                                        error);
     experiment->promise.trust.has_helper = true;
+    experiment->total_agents = experiment->sim.agent_count;
     enum tacit_status const status = tacit_mechanism_init(mechanism, &own);
     experiment->promise.trust.floor_nano = mechanism->epsilon_nano;
     return status;

@@ -78,6 +78,7 @@ CASES = {
     "votes, randomised, large": (VOTES % "sharing: all" + LARGE, "sound: randomised response", 20, [], ["Laplace"]),
     "votes, sums": (VOTES % "sharing: sums" + SOUND, LAPLACE, 1, ["one noised sum"], []),
     "votes, sums, large": (VOTES % "sharing: sums" + LARGE, LAPLACE, 20, [], []),
+    "votes, sums, two": (VOTES % "sharing: sums" + TWO % "2, floor: 8", LAPLACE, 1, ["put together what they hold, epsilon is 8"], ["every agent"]),
     "contexts": (CONTEXTS + GLM + NONE, BARE, NOISELESS, ["a gradient of one sample reveals it"], []),
     "contexts, sound": (CONTEXTS + GLM + "privacy: {mode: sound, epsilon: 1, delta: 1.4e-9}\n", "sound: exact discrete Gaussian", 1,
                         ["single interaction", "epsilon = 1 and delta = 0.000000002 "], ["single reward"]),
@@ -172,28 +173,41 @@ USER, TRAINED = "protocol: {kind: select, users_per_round: 2%s}\n", "training: {
 LATENCY = "environment: {kind: latency}\n"
 REFUSED = [(ELIMINATION, TWO % 2, "the paper's bounds"), (RING + EXACT, TWO % 2, "network.kind: star"), (INDEX % "pooled", TWO % 2, "privacy"),
            (GOSSIP % "tree", TWO % 2, "privacy.trust"), (PHASED, TWO % "2, floor: 0.0001", "privacy.trust.floor"), (PHASED, TWO % 3, "privacy.trust.aggregators"),
-           (PHASED, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound"),
+           ("", TWO % 2, "allowed with sharing: sums"), (PHASED, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound"),
            (USER % ", quorum: 2", TWO % 2, "allowed with the section training"), (USER % "" + TRAINED, TWO % 2, "protocol.quorum 2 or more"),
            (USER % ", quorum: 2" + TRAINED, TWO % "2, floor: 8", "allowed: no floor")]
 
 
 def two_aggregators_are_refused_where_nobody_adds_up(folder):
     for protocol, privacy, words in REFUSED:
-        (folder / "s.yaml").write_text(BANDIT + (LATENCY if "select" in protocol else COINS) + protocol + privacy, encoding="utf-8")
+        head = BANDIT + (LATENCY if "select" in protocol else COINS) if protocol else VOTES % "eta: 0.1"
+        (folder / "s.yaml").write_text(head + protocol + privacy, encoding="utf-8")
         done = subprocess.run([TACIT, "check", "s.yaml"], capture_output=True, text=True, check=False, cwd=folder)
         require(done.returncode == 2 and done.stdout == "" and words in done.stderr and done.stderr.count("\n") == 1, f"{protocol}{privacy}: {done.stderr}")
 
 
 def one_aggregator_is_as_before_byte_for_byte(folder):
-    for protocol in (PHASED, EXACT):
+    for protocol in (BANDIT + COINS + PHASED, BANDIT + COINS + EXACT, VOTES % "sharing: sums"):
         found = []
         for privacy in (SOUND, TWO % 1, TWO % "1, floor: 8", TWO % 2):
-            (folder / "s.yaml").write_text(BANDIT + COINS + protocol + privacy, encoding="utf-8")
+            (folder / "s.yaml").write_text(protocol + privacy, encoding="utf-8")
             found.append(tacit("run", "s.yaml", "--json", "--quiet", folder=folder))
         require(found[0] == found[1] == found[2] != found[3], f"{protocol}: another result")
 
 
-TESTS = [every_family_and_mode_says_what_holds, two_aggregators_are_refused_where_nobody_adds_up, one_aggregator_is_as_before_byte_for_byte]
+def votes_of_many_end_sooner_with_two(folder):
+    """The more players, the more noise one aggregator leaves in: 40 of them, epsilon 0.1. With a floor of little noise it is the same."""
+    text = (VOTES % "sharing: sums").replace("agents: 4", "agents: 40").replace("runs: 1", "runs: 40").replace("horizon: 200000", "horizon: 2000000")
+    found = {}
+    for trust in ("1", "2", "2, floor: 50", "2, floor: 0.1"):
+        (folder / "s.yaml").write_text(text + TWO.replace("epsilon: 1", "epsilon: 0.1") % trust, encoding="utf-8")
+        found[trust] = json.loads(tacit("run", "s.yaml", "--json", "--quiet", folder=folder))["metrics"]
+        require(found[trust]["best_arm_fraction"]["mean"] == 1, f"{trust}: another arm than the best")
+    samples = {trust: metrics["samples"]["mean"] for trust, metrics in found.items()}
+    require(1.5 * samples["2"] < samples["1"] <= samples["2, floor: 0.1"] and samples["2, floor: 50"] < 1.2 * samples["2"], f"samples: {samples}")
+
+
+TESTS = [every_family_and_mode_says_what_holds, two_aggregators_are_refused_where_nobody_adds_up, one_aggregator_is_as_before_byte_for_byte, votes_of_many_end_sooner_with_two]
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:

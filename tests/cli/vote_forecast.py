@@ -25,6 +25,7 @@ CASES = (
     (PAPER, "{kind: votes, subroutine: lucb, epsilon: 0.1, votes: cheapest}", 1.25),
     (SOUND, "{kind: votes, epsilon: 0.1, votes: cheapest}", 2),
     (SOUND, "{kind: votes, epsilon: 0.1, sharing: sums}", 1.5),
+    (SOUND[:-1] + ", trust: {aggregators: 2}}", "{kind: votes, epsilon: 0.1, sharing: sums}", 1.5),
 )
 
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/bounds.h"
+#include "tacit/sim.h"
 #include "tacit/vote.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
@@ -16,7 +17,7 @@
 /* Of all steps below: digest.h. */
 #define DIGEST UINT64_C(0x90484ad3c794a8cd)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0xba98e0b96d596c11)
+#define VERDICTS UINT64_C(0xe84b7d6f8f183baf)
 
 #define RUN 5u
 #define ARMS 5u
@@ -83,27 +84,46 @@ static enum tacit_status take(struct tacit_vote_pool *pool, uint64_t number, con
     return status;
 }
 
+/* Two aggregators: two terms a release at epsilon, and the players' at a floor of 8. */
+static struct tacit_bounds_noise noise_of(const struct tacit_vote_pool_config *is, uint64_t at)
+{
+    bool const are_two = is->together > 0;
+    return (struct tacit_bounds_noise){.epsilon = are_two ? 8 : is->epsilon,
+                                       .shared = is->epsilon,
+                                       .per_release = are_two ? 2 : 0,
+                                       .releases = (uint32_t)at};
+}
+
+static double width_of(const struct tacit_vote_pool_config *is, uint64_t at)
+{
+    struct tacit_bounds_noise const noise = noise_of(is, at);
+    return tacit_bounds_radius_of(at * BLOCK, is->together > 0 ? at * is->together : at, &noise,
+                                  log(4.0 * ARMS / is->failure));
+}
+
 /* From the whole list and nothing else: at every number of releases of the ladder, who is left? */
 static uint64_t naive_left(uint64_t seed, uint64_t count, const struct tacit_vote_pool_config *is)
 {
     uint64_t left = (1u << ARMS) - 1;
     uint64_t at = 1;
-    while (tacit_bounds_radius(at * BLOCK, at, is->epsilon, log(4.0 * ARMS / is->failure)) > 0.25)
+    while (width_of(is, at) > 0.25)
         at++;
     for (uint32_t e = 1; at <= count; e++, at = (uint64_t)ceil((double)at * is->growth)) {
         double const level = log(2.0 * ARMS * e * (e + 1.0) / is->failure);
         double low[ARMS];
         double high[ARMS];
         double bar = -1;
+        struct tacit_bounds_noise const noise = noise_of(is, at);
         for (uint32_t arm = 0; arm < ARMS; arm++) {
             struct tacit_bounds_sum sum = {.pulls = at * BLOCK, .noises = at};
+            sum.noises *= is->together > 0 ? is->together : 1;
             for (uint64_t number = 0; number < at; number++) {
                 int64_t sums[ARMS];
                 draw_sums(seed, number, sums);
                 sum.steps += sums[arm];
             }
-            low[arm] = tacit_bounds_lower(&sum, is->epsilon, level);
-            high[arm] = tacit_bounds_upper(&sum, is->epsilon, level);
+            low[arm] = tacit_bounds_lower_of(&sum, &noise, level);
+            high[arm] = tacit_bounds_upper_of(&sum, &noise, level);
             if (((left >> arm) & 1u) && low[arm] > bar)
                 bar = low[arm];
         }
@@ -132,12 +152,17 @@ static void each_arm_can_be_the_one_that_is_left(void **state)
     }
 }
 
-static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
+/* Noise of one aggregator, or of two: then a release is a total of two players. */
+static void judge_as_naive_reading(bool are_two)
 {
-    (void)state;
     uint32_t decided = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        struct tacit_vote_pool_config config = pool_config(seed % 2 == 0 ? 1 : INFINITY);
+        struct tacit_vote_pool_config config = pool_config(seed % 2 == 0 || are_two ? 1 : INFINITY);
+        if (are_two) {
+            config.together = 2;
+            config.block = BLOCK / 2;
+            config.floor_milli = 8000;
+        }
         struct tacit_vote_pool *const pool = new_pool(&config);
         for (uint64_t number = 0; number < 400; number++) {
             int64_t sums[ARMS];
@@ -152,6 +177,40 @@ static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
         free(pool);
     }
     assert_true(decided >= 15); /* else it compared little */
+}
+
+static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
+{
+    (void)state;
+    judge_as_naive_reading(false);
+    digest_pause(true);
+    judge_as_naive_reading(true);
+    digest_pause(false);
+}
+
+/* The noise of two, whatever the players: 4 R^2/epsilon^2. */
+static void a_total_has_the_noise_of_two_whoever_is_in_it(void **state)
+{
+    (void)state;
+    enum { DRAWS = 20000 };
+    struct tacit_mechanism_config const is = {TACIT_PRIVACY_SOUND, 0.5, 0, 1};
+    struct tacit_sim_aggregators aggregators = {.are_two = true};
+    assert_int_equal(tacit_mechanism_init(&aggregators.mechanism, &is), TACIT_OK);
+    for (int64_t players = 2; players <= 200; players *= 10) {
+        double sum = 0;
+        double squares = 0;
+        tacit_sim_aggregators_begin(&aggregators, 7, (uint32_t)players);
+        for (uint32_t i = 0; i < DRAWS; i++) {
+            int64_t total = players * 3 * TACIT_STEPS; /* exact */
+            tacit_sim_aggregators_add(&aggregators, &total, 1);
+            double const noise = (double)(total - players * 3 * TACIT_STEPS) / (double)TACIT_STEPS;
+            sum += noise;
+            squares += noise * noise;
+        }
+        double const variance = 4 / (0.5 * 0.5); /* kurtosis 4.5: 3.5/DRAWS is its own */
+        assert_true(fabs(squares / DRAWS - variance) < 4.5 * variance * sqrt(3.5 / DRAWS));
+        assert_true(fabs(sum / DRAWS) < 4.5 * sqrt(variance / DRAWS));
+    }
 }
 
 static void looks_do_not_depend_on_what_was_released(void **state)
@@ -748,6 +807,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_arm_can_be_the_one_that_is_left),
         cmocka_unit_test(a_pool_judges_as_a_naive_reading_of_all_releases),
+        cmocka_unit_test(a_total_has_the_noise_of_two_whoever_is_in_it),
         cmocka_unit_test(looks_do_not_depend_on_what_was_released),
         cmocka_unit_test(hostile_releases_change_nothing),
         cmocka_unit_test(a_sum_has_room_for_what_it_may_hold_and_no_more),

@@ -131,13 +131,12 @@ static void print_sums(const struct vote_plan *plan, FILE *out)
 {
     struct vote_world const *const world = &plan->world;
     struct tacit_vote_pool_config const config = vote_pool_config(world);
-    double const epsilon = config.epsilon;
-    double const level = tacit_bounds_level(config.arm_count, 1, config.failure);
-    uint64_t releases = 1;
-    while (releases < (UINT64_C(1) << 20) &&
-           tacit_bounds_radius(releases * config.block, releases, epsilon, level) >
-               config.accuracy / 2)
-        releases++;
+    uint64_t const releases = tacit_vote_pool_until(&config, config.accuracy / 2);
+    if (config.together > 0)
+        (void)fprintf(out,
+                      "  rounds    a release below is the total of %u players, each in it once; "
+                      "what a player masks goes to the coordinator\n",
+                      config.together);
     (void)fprintf(
         out,
         "  block     %" PRIu64 " pulls of each arm in a release, chosen for %u players\n"

@@ -13,6 +13,7 @@ const struct tacit_family vote_family = {
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .keys = vote_sections,
              .reads_epsilon = true,
+             .takes_trust = true,
              .read = vote_read_keys},
     .metrics = vote_metrics,
     .profiles = vote_profiles,

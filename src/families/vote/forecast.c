@@ -48,14 +48,25 @@ static double gap_of(const struct course *course, uint32_t arm)
     return course->means[course->best] - course->means[arm];
 }
 
-/* Chance that a difference of means which is `margin` beyond its bound passes it. */
-static double chance_past(const struct course *course, uint32_t arm, double margin, double pulls,
-                          double pulls_of_best, double noises)
+/* Variance of so many terms in each of two sums. */
+static double terms_of(double count, double epsilon)
 {
-    double const epsilon = course->epsilon;
-    double const noise = isfinite(epsilon) ? 4 * noises / (epsilon * epsilon * pulls * pulls) : 0;
+    return isfinite(epsilon) && count > 0 ? 4 * count / (epsilon * epsilon) : 0;
+}
+
+static double noise_of(const struct tacit_bounds_sum *sum, const struct tacit_bounds_noise *noise)
+{
+    return terms_of((double)sum->noises, noise->epsilon) +
+           terms_of((double)noise->per_release * noise->releases, noise->shared);
+}
+
+/* Chance that a difference of means which is `margin` beyond its bound passes it; noise: the
+ * variance of that of two sums. */
+static double chance_past(const struct course *course, uint32_t arm, double margin, double pulls,
+                          double pulls_of_best, double noise)
+{
     double const variance = variance_of(course->means[course->best]) / pulls_of_best +
-                            variance_of(course->means[arm]) / pulls + noise;
+                            variance_of(course->means[arm]) / pulls + noise / (pulls * pulls);
     if (!(variance > 0))
         return margin >= 0 ? 1 : 0;
     return tacit_linalg_normal_cdf(margin / sqrt(variance));
@@ -123,20 +134,21 @@ static void stage_one_shot(struct course *course, uint32_t stage, double theta)
 
 /* The exact bounds of `sum`, of which every arm has as much. */
 static void stage_exact(struct course *course, uint32_t stage, struct tacit_bounds_sum sum,
-                        double level, double accuracy)
+                        const struct tacit_bounds_noise *noise, double level)
 {
+    double const accuracy = course->world->subroutine.accuracy;
     double const steps = (double)TACIT_STEPS * (double)sum.pulls;
     struct tacit_bounds_sum high = sum;
     high.steps = llround(course->means[course->best] * steps);
-    double const bar = tacit_bounds_lower(&high, course->epsilon, level) + accuracy;
+    double const bar = tacit_bounds_lower_of(&high, noise, level) + accuracy;
     for (uint32_t arm = 0; arm < course->arms; arm++) {
         struct tacit_bounds_sum low = sum;
         low.steps = llround(course->means[arm] * steps);
-        double const margin = bar - tacit_bounds_upper(&low, course->epsilon, level);
+        double const margin = bar - tacit_bounds_upper_of(&low, noise, level);
         row_of(course, course->gone, stage)[arm] =
             arm == course->best ? 0
                                 : chance_past(course, arm, margin, (double)sum.pulls,
-                                              (double)sum.pulls, (double)sum.noises);
+                                              (double)sum.pulls, noise_of(&sum, noise));
     }
 }
 
@@ -153,7 +165,8 @@ static void lay_private(struct course *course)
         struct tacit_bounds_sum sum;
         releases[e] = (struct tacit_bounds_sum){.pulls = rung - before, .noises = 1};
         (void)tacit_bounds_suffix(releases, e + 1, course->epsilon, level, &sum);
-        stage_exact(course, e, sum, level, config->accuracy);
+        stage_exact(course, e, sum, &(struct tacit_bounds_noise){.epsilon = course->epsilon},
+                    level);
         for (uint32_t arm = 0; arm < course->arms; arm++)
             row_of(course, course->pulls, e)[arm] = (double)rung;
         course->stage_count = e + 1;
@@ -166,17 +179,13 @@ static void lay_private(struct course *course)
 static void lay_sums(struct course *course)
 {
     struct tacit_vote_pool_config const config = vote_pool_config(course->world);
-    double const first = tacit_bounds_level(config.arm_count, 1, config.failure);
-    uint64_t releases = 1;
-    while (releases < TACIT_HORIZON_MAX / config.block &&
-           tacit_bounds_radius(releases * config.block, releases, config.epsilon, first) >
-               FIRST_RADIUS)
-        releases++;
-    for (uint32_t e = 0;
-         e < TACIT_BOUNDS_RELEASES_MAX && releases < TACIT_HORIZON_MAX / config.block; e++) {
-        struct tacit_bounds_sum const sum = {.pulls = releases * config.block, .noises = releases};
-        stage_exact(course, e, sum, tacit_bounds_level(config.arm_count, e + 1, config.failure),
-                    config.accuracy);
+    uint64_t const most = tacit_vote_pool_until(&config, 0); /* the pool is closed then */
+    uint64_t releases = tacit_vote_pool_until(&config, FIRST_RADIUS);
+    for (uint32_t e = 0; e < TACIT_BOUNDS_RELEASES_MAX && releases < most; e++) {
+        struct tacit_bounds_noise noise;
+        struct tacit_bounds_sum const sum = tacit_vote_pool_sum(&config, releases, &noise);
+        stage_exact(course, e, sum, &noise,
+                    tacit_bounds_level(config.arm_count, e + 1, config.failure));
         for (uint32_t arm = 0; arm < course->arms; arm++)
             row_of(course, course->pulls, e)[arm] = (double)sum.pulls;
         course->stage_count = e + 1;

@@ -185,6 +185,30 @@ static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
     return TACIT_OK;
 }
 
+/* Half of the players make a total: who is ready early seldom waits, and who seldom comes holds up
+ * nobody. */
+static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
+                                            struct vote_plan *plan, struct tacit_error *error)
+{
+    struct vote_world *const world = &plan->world;
+    if (experiment->config->floor_milli == TACIT_ONE_AGGREGATOR)
+        return TACIT_OK;
+    if (world->sharing != VOTE_SHARING_SUMS)
+        return tacit_experiment_refuse(experiment, "privacy.trust",
+                                       "two aggregators add up sums; allowed with sharing: sums",
+                                       error);
+    enum tacit_status const status =
+        tacit_experiment_site_mechanism(experiment, &plan->mechanism, error);
+    if (status != TACIT_OK || !experiment->promise.trust.has_helper)
+        return status;
+    world->aggregators =
+        (struct tacit_sim_aggregators){.are_two = true, .mechanism = experiment->mechanism};
+    world->floor_milli = experiment->config->floor_milli;
+    world->together = world->player_count < 4 ? 2 : (world->player_count + 1) / 2;
+    experiment->total_agents = world->together;
+    return TACIT_OK;
+}
+
 enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct vote_keys const *const keys = experiment->config->keys;
@@ -194,6 +218,8 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
         return TACIT_MEMORY;
     fill_world(experiment, keys, plan);
     enum tacit_status status = settle_mechanism(experiment, plan, error);
+    if (status == TACIT_OK)
+        status = settle_aggregators(experiment, plan, error);
     if (status == TACIT_OK)
         status = check_rewards(experiment, error);
     if (status == TACIT_OK)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include "tacit/env.h"
 #include "tacit/privacy.h"
+#include "tacit/sim.h"
 #include "tacit/vote.h"
 
 #define VOTE_FAMILY 3u
@@ -47,11 +48,14 @@ struct vote_world {
     uint32_t votes_needed;
     const uint64_t *committee;               /* N bits, or NULL */
     double reset_probability;                /* > 0 (DSER4): the run goes on to the horizon */
-    const struct tacit_mechanism *mechanism; /* sound mode: private votes, sums; else NULL */
+    const struct tacit_mechanism *mechanism; /* sound mode: a player's, of votes, sums; else NULL */
     double flip;                             /* ALL: chance that a reward of 0 or 1 is turned over
                                                 before it is shared; 0: as it is */
-    uint64_t block;                          /* SUMS: pulls of each arm in a release */
-    atomic_bool *stop;                       /* NULL: nobody stops it */
+    uint64_t block;                          /* SUMS: pulls of each arm, of a player's release */
+    struct tacit_sim_aggregators aggregators; /* SUMS: theirs, where there are two .. */
+    uint32_t together;                        /* .. and players of a total, then */
+    uint32_t floor_milli;                     /* tacit/bounds.h */
+    atomic_bool *stop;                        /* NULL: nobody stops it */
 };
 
 static inline bool vote_is_stopped(const struct vote_world *world)
@@ -64,7 +68,8 @@ struct vote_outcome {
     uint64_t samples_vote; /* T_vote: first time one arm was left of the voted set; else samples */
     bool ended;            /* every player has one arm */
     bool voted;            /* one arm was left of the voted set */
-    uint64_t messages;     /* marks; 0-PRIVACY: samples; sums: numbers that were published */
+    uint64_t messages;     /* marks; 0-PRIVACY: samples; sums: numbers that were published .. */
+    uint64_t messages_hub; /* .. and those of them that only the hub, or the helper, gets */
     uint64_t reset_count;
     double regret;         /* sum of best mean - mean of the arm, at the moment of each sample */
     uint64_t plays_beyond; /* plays of arms that are not epsilon-optimal at that moment */

@@ -254,7 +254,9 @@ static void write_row(struct vote_run *run, const struct vote_outcome *outcome,
     metrics[VOTE_SAMPLES] = (double)outcome->samples;
     metrics[VOTE_SAMPLES_VOTE] = (double)outcome->samples_vote;
     metrics[VOTE_MESSAGES] = (double)outcome->messages;
-    metrics[VOTE_MESSAGES_PER_RECEIVER] = (double)outcome->messages * (players - 1);
+    metrics[VOTE_MESSAGES_PER_RECEIVER] =
+        (double)(outcome->messages - outcome->messages_hub) * (players - 1) +
+        (double)outcome->messages_hub;
     metrics[VOTE_SINGLE_ARM_FRACTION] = outcome->single_share;
     metrics[VOTE_BEST_ARM_FRACTION] = outcome->best_share;
     metrics[VOTE_NEAR_BEST_FRACTION] = outcome->near_share;

@@ -1,6 +1,9 @@
 /* Published sums (sound mode): the hub grants every draw at once, and a release leaves at the next
- * sample. */
+ * sample. With two aggregators so many players make a round, each of them once: who is in it
+ * already waits for its grant until it closes, and only the total with both's noise is published.
+ */
 #include <math.h>
+#include <string.h>
 #include "loop.h"
 
 #define TICK_US 1u /* a sample is two microseconds of virtual time */
@@ -8,7 +11,8 @@
 
 struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world)
 {
-    struct tacit_mechanism const *const mechanism = world->mechanism;
+    struct tacit_mechanism const *const mechanism =
+        world->together > 0 ? &world->aggregators.mechanism : world->mechanism;
     return (struct tacit_vote_pool_config){
         .player_count = world->player_count,
         .arm_count = world->subroutine.arm_count,
@@ -16,7 +20,9 @@ struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world)
         .failure = world->subroutine.failure,
         .epsilon = mechanism->noisy ? (double)mechanism->epsilon_nano / 1e9 : (double)INFINITY,
         .block = world->block,
-        .growth = GROWTH};
+        .growth = GROWTH,
+        .together = world->together,
+        .floor_milli = world->floor_milli};
 }
 
 static struct tacit_vote_sums_config config_of(const struct vote_world *world, uint32_t player)
@@ -38,15 +44,55 @@ static size_t player_bytes(const struct vote_world *world)
     return tacit_vote_sums_size(&config);
 }
 
+/* What is shared: the pool, and with two aggregators a round, behind it. */
+struct round {
+    struct tacit_sim_aggregators aggregators;
+    uint64_t number;
+    uint64_t count; /* of players whose releases are in it */
+    /* in it N bits | waiting N bits | totals K */
+    uint64_t words[];
+};
+
 static size_t pool_bytes(const struct vote_world *world)
 {
     struct tacit_vote_pool_config const config = vote_pool_config(world);
     return tacit_vote_pool_size(&config);
 }
 
+static size_t shared_bytes(const struct vote_world *world)
+{
+    size_t const pool = pool_bytes(world);
+    size_t const words = 2 * TACIT_BITS_WORDS(world->player_count) + world->subroutine.arm_count;
+    bool const has_round = pool > 0 && world->together > 0;
+    return pool + (has_round ? sizeof(struct round) + words * sizeof(uint64_t) : 0);
+}
+
+static struct round *round_of(const struct vote_loop *loop)
+{
+    TACIT_ASSERT(loop->world->together > 0);
+    return (struct round *)(void *)((unsigned char *)loop->shared + pool_bytes(loop->world));
+}
+
+static uint64_t *waiting_of(const struct vote_loop *loop)
+{
+    return round_of(loop)->words + TACIT_BITS_WORDS(loop->world->player_count);
+}
+
+static int64_t *totals_of(const struct vote_loop *loop)
+{
+    return (int64_t *)(void *)(waiting_of(loop) + TACIT_BITS_WORDS(loop->world->player_count));
+}
+
 static enum tacit_status share(struct vote_loop *loop)
 {
-    struct tacit_vote_pool_config const config = vote_pool_config(loop->world);
+    struct vote_world const *const world = loop->world;
+    struct tacit_vote_pool_config const config = vote_pool_config(world);
+    if (world->together > 0) {
+        struct round *const round = round_of(loop);
+        memset(round, 0, shared_bytes(world) - pool_bytes(world));
+        round->aggregators = world->aggregators;
+        tacit_sim_aggregators_begin(&round->aggregators, world->seed, world->run);
+    }
     return tacit_vote_pool_init(loop->shared, &config);
 }
 
@@ -73,22 +119,95 @@ static struct tacit_vote_sums_update step(struct vote_loop *loop, uint32_t playe
     return update;
 }
 
-/* One event, and what the driver does about it: block, grant, tick. */
-static void happen(struct vote_loop *loop, uint32_t player,
-                   const struct tacit_vote_sums_event *event)
+/* The round has all its players: its total, of the arms that are left, is the pool's next release.
+ * A request to the helper and an answer. */
+static void close_round(struct vote_loop *loop)
 {
-    struct tacit_vote_sums_update update = step(loop, player, event);
-    if (!update.commit)
-        return;
-    update = step(loop, player,
-                  &(struct tacit_vote_sums_event){.now_us = event->now_us,
-                                                  .kind = TACIT_EVENT_RECEIVE,
-                                                  .as.grant = {update.cell, loop->granted++}});
+    struct round *const round = round_of(loop);
+    uint32_t const arms = loop->world->subroutine.arm_count;
+    int64_t *const totals = totals_of(loop);
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(loop->shared, &view);
+    TACIT_ASSERT(round->count == loop->world->together);
+    tacit_sim_aggregators_add(&round->aggregators, totals, arms);
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (!tacit_bits_has(view.active, arm))
+            totals[arm] = 0;
+    loop->outcome->messages += 2;
+    loop->outcome->messages_hub += 2;
+    publish(loop, &(struct tacit_vote_release){
+                      .number = round->number, .arms = view.active, .sums = totals});
+    round->number++;
+    round->count = 0;
+    memset(round->words, 0, TACIT_BITS_WORDS(loop->world->player_count) * sizeof(uint64_t));
+    memset(totals, 0, arms * sizeof *totals);
+}
+
+/* What a player masks goes to the hub. */
+static void add_up(struct vote_loop *loop, const struct tacit_vote_release *release)
+{
+    struct round *const round = round_of(loop);
+    uint32_t const arms = loop->world->subroutine.arm_count;
+    TACIT_ASSERT(!tacit_bits_has(round->words, release->from));
+    tacit_bits_add(round->words, release->from);
+    round->count++;
+    for (uint32_t arm = 0; arm < arms; arm++)
+        totals_of(loop)[arm] += release->sums[arm];
+    uint64_t const numbers = tacit_bits_count(release->arms, arms);
+    loop->outcome->messages += numbers;
+    loop->outcome->messages_hub += numbers;
+    if (round->count == loop->world->together)
+        close_round(loop);
+}
+
+/* The draw that waits is granted, and leaves at the tick. */
+static void grant(struct vote_loop *loop, uint32_t player, uint64_t now_us)
+{
+    struct tacit_vote_sums_view view;
+    tacit_vote_sums_look(vote_loop_player(loop, player), &view);
+    TACIT_ASSERT(view.waiting);
+    struct tacit_vote_sums_update update =
+        step(loop, player,
+             &(struct tacit_vote_sums_event){.now_us = now_us,
+                                             .kind = TACIT_EVENT_RECEIVE,
+                                             .as.grant = {view.cell, loop->granted++}});
     update = step(
         loop, player,
         &(struct tacit_vote_sums_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
     TACIT_ASSERT(update.send);
-    publish(loop, &update.release);
+    if (loop->world->together > 0)
+        add_up(loop, &update.release);
+    else
+        publish(loop, &update.release);
+}
+
+/* The first player that waits and is not in the round; N: there is none. */
+static uint32_t next_in_line(const struct vote_loop *loop)
+{
+    uint32_t const players = loop->world->player_count;
+    uint32_t player = tacit_bits_next(waiting_of(loop), players, 0);
+    while (player < players && tacit_bits_has(round_of(loop)->words, player))
+        player = tacit_bits_next(waiting_of(loop), players, player + 1);
+    return player;
+}
+
+/* One event, and what the driver does about it: block, grant, tick. A round that closes lets in who
+ * waits for the next one. */
+static void happen(struct vote_loop *loop, uint32_t player,
+                   const struct tacit_vote_sums_event *event)
+{
+    if (!step(loop, player, event).commit)
+        return;
+    if (loop->world->together == 0) {
+        grant(loop, player, event->now_us);
+        return;
+    }
+    tacit_bits_add(waiting_of(loop), player);
+    for (uint32_t next = next_in_line(loop); next < loop->world->player_count;
+         next = next_in_line(loop)) {
+        tacit_bits_remove(waiting_of(loop), next);
+        grant(loop, next, event->now_us);
+    }
 }
 
 static enum tacit_status start(struct vote_loop *loop, uint32_t player)
@@ -142,7 +261,7 @@ static bool is_decided(const struct vote_loop *loop, uint32_t player)
 
 const struct vote_loop_rule vote_sums_rule = {.chance_purpose = TACIT_PURPOSE_NOISE,
                                               .player_bytes = player_bytes,
-                                              .shared_bytes = pool_bytes,
+                                              .shared_bytes = shared_bytes,
                                               .share = share,
                                               .start = start,
                                               .offer = offer,

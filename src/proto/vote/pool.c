@@ -41,13 +41,21 @@ static int64_t *sums_of(struct tacit_vote_pool *pool)
     return (int64_t *)(void *)(pool->words + TACIT_BITS_WORDS(pool->config.arm_count));
 }
 
+/* Players of a release. */
+static uint64_t together_of(const struct tacit_vote_pool_config *config)
+{
+    return config->together > 0 ? config->together : 1;
+}
+
 static bool config_is_valid(const struct tacit_vote_pool_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
            config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
            config->accuracy > 0 && config->accuracy <= 1 && config->failure > 0 &&
            config->failure < 1 && config->epsilon > 0 && config->block >= 1 &&
-           config->block <= BLOCK_MAX && config->growth > 1 && config->growth <= 4;
+           config->block <= BLOCK_MAX / together_of(config) && config->growth > 1 &&
+           config->growth <= 4 && config->together <= config->player_count &&
+           (config->together > 0) == (config->floor_milli != TACIT_ONE_AGGREGATOR);
 }
 
 size_t tacit_vote_pool_size(const struct tacit_vote_pool_config *config)
@@ -61,21 +69,36 @@ size_t tacit_vote_pool_size(const struct tacit_vote_pool_config *config)
 
 /* ---- Looks ---- */
 
-/* Smallest number of releases whose radius is at most `width`: it falls with their number. */
-static uint64_t releases_until(uint64_t block, double epsilon, double level, double width)
+struct tacit_bounds_sum tacit_vote_pool_sum(const struct tacit_vote_pool_config *config,
+                                            uint64_t releases, struct tacit_bounds_noise *noise)
 {
-    TACIT_ASSERT(block >= 1);
-    TACIT_ASSERT(width > 0);
+    TACIT_ASSERT(releases >= 1 && releases <= RELEASES_MAX);
+    uint64_t const blocks = releases * together_of(config);
+    *noise = tacit_bounds_noise_of(config->epsilon, config->floor_milli);
+    noise->releases = (uint32_t)releases;
+    return (struct tacit_bounds_sum){.pulls = blocks * config->block, .noises = blocks};
+}
+
+static double radius_of(const struct tacit_vote_pool_config *config, uint64_t releases)
+{
+    struct tacit_bounds_noise noise;
+    struct tacit_bounds_sum const sum = tacit_vote_pool_sum(config, releases, &noise);
+    return tacit_bounds_radius_of(sum.pulls, sum.noises, &noise,
+                                  tacit_bounds_level(config->arm_count, 1, config->failure));
+}
+
+uint64_t tacit_vote_pool_until(const struct tacit_vote_pool_config *config, double width)
+{
+    TACIT_ASSERT(config->block >= 1);
     uint64_t few = 0;
     uint64_t enough = 1;
-    while (enough < RELEASES_MAX &&
-           tacit_bounds_radius(enough * block, enough, epsilon, level) > width) {
+    while (enough < RELEASES_MAX && radius_of(config, enough) > width) {
         few = enough;
         enough *= 2;
     }
     while (enough - few > 1) {
         uint64_t const middle = few + (enough - few) / 2;
-        if (tacit_bounds_radius(middle * block, middle, epsilon, level) > width)
+        if (radius_of(config, middle) > width)
             few = middle;
         else
             enough = middle;
@@ -85,26 +108,21 @@ static uint64_t releases_until(uint64_t block, double epsilon, double level, dou
     return enough;
 }
 
-/* ln(4 K/delta): the level of the first look. */
-static double first_level(const struct tacit_vote_pool_config *config)
-{
-    return tacit_bounds_level(config->arm_count, 1, config->failure);
-}
-
 uint64_t tacit_vote_pool_block(const struct tacit_vote_pool_config *config)
 {
     TACIT_ASSERT(config != NULL);
     double const waiting = (double)config->player_count / 2.0; /* blocks that are half played */
     uint64_t best = 1;
     double fewest = INFINITY;
-    uint64_t block = 1;
-    for (uint32_t i = 0; i < BLOCKS_TRIED; i++, block *= 2) {
-        uint64_t const releases =
-            releases_until(block, config->epsilon, first_level(config), config->accuracy);
-        double const samples = (double)block * ((double)releases + waiting);
+    struct tacit_vote_pool_config tried = *config;
+    tried.block = 1;
+    for (uint32_t i = 0; i < BLOCKS_TRIED && config_is_valid(&tried); i++, tried.block *= 2) {
+        uint64_t const releases = tacit_vote_pool_until(&tried, config->accuracy);
+        double const blocks = (double)(releases * together_of(config));
+        double const samples = (double)tried.block * (blocks + waiting);
         if (releases < RELEASES_MAX && samples < fewest) {
             fewest = samples;
-            best = block;
+            best = tried.block;
         }
     }
     return best;
@@ -136,14 +154,16 @@ static void look(struct tacit_vote_pool *pool)
     TACIT_ASSERT(pool->release_count == pool->next_look);
     struct tacit_vote_pool_config const *const config = &pool->config;
     pool->look_count++;
+    struct tacit_bounds_noise noise;
+    struct tacit_bounds_sum const sum = tacit_vote_pool_sum(config, pool->release_count, &noise);
     struct tacit_elimination const look = {
         .steps = sums_of(pool),
         .arm_stride = 1,
         .arm_count = config->arm_count,
         .last = 1, /* a sum of all of them */
-        .pulls = pool->release_count * config->block,
-        .noises = pool->release_count,
-        .noise = {.epsilon = config->epsilon},
+        .pulls = sum.pulls,
+        .noises = sum.noises,
+        .noise = noise,
         .level = tacit_bounds_level(config->arm_count, (uint32_t)pool->look_count, config->failure),
         .accuracy = config->accuracy};
     pool->active_count -= tacit_elimination_drop(&look, active_of(pool), NULL);
@@ -165,8 +185,7 @@ enum tacit_status tacit_vote_pool_init(struct tacit_vote_pool *pool,
     pool->config = *config;
     tacit_bits_fill(active_of(pool), config->arm_count);
     pool->active_count = config->arm_count;
-    pool->next_look =
-        releases_until(config->block, config->epsilon, first_level(config), FIRST_RADIUS);
+    pool->next_look = tacit_vote_pool_until(config, FIRST_RADIUS);
     return TACIT_OK;
 }
 
@@ -184,8 +203,7 @@ enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size
         return TACIT_MALFORMED;
     uint64_t looks = 0;
     struct tacit_vote_pool ladder = {.config = *config};
-    ladder.next_look =
-        releases_until(config->block, config->epsilon, first_level(config), FIRST_RADIUS);
+    ladder.next_look = tacit_vote_pool_until(config, FIRST_RADIUS);
     for (; ladder.next_look <= pool->release_count && looks < pool->look_count; looks++)
         ladder.next_look = following_look(&ladder);
     bool const is_possible =
