@@ -92,9 +92,9 @@ static const struct wrong cases[] = {
            "@:6: horizn: ", "did you mean 'horizon'? (allowed: name, seed, runs, horizon, "),
     SPOILT("unknown key far from all", 2, "qqqqqqqqqqqqqqq: 1",
            "@:2: qqqqqqqqqqqqqqq: ", "unknown key; allowed: name, seed, "),
-    SPOILT(
-        "unknown key in a section", 9, "privacy:\n  mode: sound\n  epsilom: 1",
-        "@:11: privacy.epsilom: ", "did you mean 'epsilon'? (allowed: mode, epsilon, range, unit, trust)"),
+    SPOILT("unknown key in a section", 9, "privacy:\n  mode: sound\n  epsilom: 1",
+           "@:11: privacy.epsilom: ",
+           "did you mean 'epsilon'? (allowed: mode, epsilon, range, unit, trust)"),
     {.name = "unknown key in generated",
      .line = 7,
      .text = "environment: {kind: bernoulli, generated: {arm: 5}}",
