@@ -64,7 +64,7 @@ static const struct config_key root_keys[] = {
     {"baselines", "", "other ways of playing beside this one, on the same instances",
      .form = "a list, like [pooled-kl-ucb, alone-ucb1]"},
     {"cost", "", "what a link costs", .form = "a map"},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key environment_keys[] = {
     {"kind", NULL, "a constant reward is its mean",
@@ -74,7 +74,7 @@ static const struct config_key environment_keys[] = {
     {"generated", "", "in the place of means", .form = "a map"},
     {"gaussian", "", "with kind: gaussian", .form = "a map"},
     {"logged", "", "with kind: logged", .form = "a map"},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key generated_keys[] = {
     {"arms", NULL, "", CONFIG_TO_U32(tacit_config, generated_arms, 2, TACIT_ARMS_MAX)},
@@ -86,14 +86,14 @@ static const struct config_key generated_keys[] = {
      CONFIG_TO_U64(tacit_config, instance_seed, 0, UINT64_MAX)},
     {"best", "", "draw: apart", CONFIG_TO_REAL(tacit_config, generated_best, INSIDE)},
     {"gap", "", "draw: apart", CONFIG_TO_REAL(tacit_config, generated_gap, INSIDE)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key gaussian_keys[] = {
     {"sd", NULL, "standard deviation of a reward",
      CONFIG_TO_REAL(tacit_config, sd, {0, VALUE_MAX, true, false, false})},
     {"own", "", "rewards are those of a tacit.Environment in Python, whose means these are",
      CONFIG_TO_TEXT(tacit_config, source)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key logged_keys[] = {
     {"csv", NULL, "the log; relative to this file, or in a data directory",
@@ -123,31 +123,31 @@ static const struct config_key logged_keys[] = {
      CONFIG_TO_REAL(tacit_config_log, switch_at, {0, INFINITY, true, true, false})},
     {"interval", "student", "of policies",
      CONFIG_TO_FLAG(tacit_config_log, is_bootstrapped, intervals)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key log_arm_keys[] = {
     {"name", NULL, "of the arm", CONFIG_TO_TEXT(tacit_config_log_arm, name)},
     {"any", "", "columns of which at least one holds the value", .form = "a list of columns"},
     {"all", "", "columns that all hold it", .form = "a list of columns"},
     {"equals", NULL, "the value", CONFIG_TO_TEXT(tacit_config_log_arm, value)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key log_reward_keys[] = {
     {"column", NULL, "", CONFIG_TO_TEXT(tacit_config_log, reward_column)},
     {"equals", "", "the reward is 1 where the column holds it, else 0", .form = "a text"},
     {"differs", "", "the reward is 0 where the column holds it, else 1", .form = "a text"},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key missing_keys[] = {
     {"agent", "", "stands in for an empty agent", CONFIG_TO_TEXT(tacit_config_missing, agent)},
     {"arm", "", "for an empty arm", CONFIG_TO_TEXT(tacit_config_missing, arm)},
     {"reward", "", "for an empty reward", CONFIG_TO_TEXT(tacit_config_missing, reward)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key propensity_keys[] = {
     {"column", NULL, "one that may be called uniform",
      CONFIG_TO_TEXT(tacit_config_log, propensity_column)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key policy_keys[] = {
     {"name", NULL, "", CONFIG_TO_TEXT(tacit_config_policy, name)},
@@ -156,7 +156,7 @@ static const struct config_key policy_keys[] = {
     {"probabilities", "", "a column an arm", .form = "a list of columns"},
     {"trained", "", "the arm that the model guesses best",
      CONFIG_TO_WORD(tacit_config_policy, model, models)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key privacy_keys[] = {
     {"mode", NULL, "paper: the paper's letter; sound: epsilon is per reward and holds",
@@ -168,13 +168,13 @@ static const struct config_key privacy_keys[] = {
     {"range", "(0 to 1)", "sound: public bounds of a reward", .form = "two numbers, like [0, 1]"},
     {"unit", "", "a person whose rewards are counted, in logged rows", .form = "a map"},
     {"trust", "(one aggregator)", "who adds up what leaves", .form = "a map"},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key unit_keys[] = {
     {"column", NULL, "says whose row it is", CONFIG_TO_TEXT(tacit_config, unit_column)},
     {"rewards", NULL, "of one person that enter an agent's part of a run at most",
      CONFIG_TO_U32(tacit_config, unit_rewards, 1, UINT32_MAX - 1)},
-    {NULL}};
+    {.name = NULL}};
 
 struct trust {
     uint32_t aggregators;
@@ -185,7 +185,7 @@ static const struct config_key trust_keys[] = {
      CONFIG_TO_U32(trust, aggregators, 1, 2)},
     {"floor", "(none)", "epsilon of the noise that each site keeps adding, in thousandths",
      CONFIG_TO_REAL(trust, floor, {1e-3, EPSILON_MAX, false, false, false})},
-    {NULL}};
+    {.name = NULL}};
 
 #define COST                                                                                       \
     {                                                                                              \
@@ -194,7 +194,7 @@ static const struct config_key trust_keys[] = {
 static const struct config_key cost_keys[] = {
     {"server_link", "1", "c1 of the paper", CONFIG_TO_REAL(tacit_config, server_link_cost, COST)},
     {"peer_link", "1", "c2", CONFIG_TO_REAL(tacit_config, peer_link_cost, COST)},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section tacit_config_sections[] = {
     {"", root_keys},

@@ -57,7 +57,7 @@ const struct config_key config_network_keys[] = {
     {"components", "(must be given)", "hybrid: one after the other; their agents are all agents",
      .form = "a list of maps"},
     GRAPH_KEYS,
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_key config_component_keys[] = {
     {"agents", NULL, "", CONFIG_TO_U32(tacit_config_graph, spec.agent_count, 1, TACIT_AGENTS_MAX)},
@@ -65,7 +65,7 @@ const struct config_key config_component_keys[] = {
      CONFIG_TO_U32(tacit_config_graph, count, 1, TACIT_AGENTS_MAX)},
     {"kind", "(must be given, but for one agent)", "as of a network", .choices = component_kinds},
     GRAPH_KEYS,
-    {NULL}};
+    {.name = NULL}};
 
 /* The longer name of a key: that of its section before it. */
 struct key {

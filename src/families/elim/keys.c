@@ -35,7 +35,7 @@ static const struct config_key protocol_keys[] = {
     {"confidence", "(1 - 1/horizon)",
      "with bounds: exact: arms go, and the answer holds, with this probability",
      .range = PHASED_CONFIDENCE_RANGE},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section elim_sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};
 

@@ -36,7 +36,7 @@ const struct config_choice glm_links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
 static const struct config_key environment_keys[] = {
     {"kind", NULL, "", .form = "contextual"},
     {"contextual", NULL, "where vectors and rewards come from", .form = "a map"},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key contextual_keys[] = {
     {"dimension", NULL, "d", CONFIG_TO_U32(glm_keys, dimension, 1, TACIT_LINALG_DIMENSION_MAX)},
@@ -61,7 +61,7 @@ static const struct config_key contextual_keys[] = {
      .choices = glm_switches},
     {"constant", "no", "sources ratings, offers: the last of the coordinates is 1",
      .choices = glm_switches},
-    {NULL}};
+    {.name = NULL}};
 
 static void read_environment(struct config_reader *reader, const struct config_node *root,
                              struct glm_keys *keys)
@@ -161,12 +161,12 @@ static const struct config_key protocol_keys[] = {
     {"rounds", "(no limit)",
      "an update ends after so many rounds; without it, one that needs more than 10,000 is an error",
      CONFIG_TO_U32(glm_keys, rounds, 1, TACIT_GLM_ROUNDS_MAX)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key privacy_keys[] = {
     {"delta", "(must be given in mode sound)",
      "with epsilon it protects one interaction, context and reward together", .range = DELTA},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section glm_sections[] = {
     {"protocol", protocol_keys},

@@ -26,17 +26,17 @@ const struct config_key glm_word_keys[] = {
     {"item", NULL, "column of the item", CONFIG_TO_TEXT(tacit_context_text, item)},
     {"text", NULL, "column of the text, or of its key", CONFIG_TO_TEXT(tacit_context_text, text)},
     {"names", "", "where texts are keys of another table", .form = "a map"},
-    {NULL}};
+    {.name = NULL}};
 const struct config_key glm_name_keys[] = {
     {"table", NULL, "a row a text", CONFIG_TO_TEXT(tacit_context_text, names)},
     {"key", NULL, "column of the key", CONFIG_TO_TEXT(tacit_context_text, names_key)},
     {"text", NULL, "column of the text", CONFIG_TO_TEXT(tacit_context_text, names_text)},
-    {NULL}};
+    {.name = NULL}};
 const struct config_key glm_item_keys[] = {
     {"table", NULL, "a row an item", CONFIG_TO_TEXT(tacit_context_spec, item_table)},
     {"item", NULL, "column of the item", CONFIG_TO_TEXT(tacit_context_spec, item_column)},
     {"features", NULL, features_help, .form = features_form},
-    {NULL}};
+    {.name = NULL}};
 const struct config_key glm_rating_keys[] = {
     {"table", NULL, "a row a decision", CONFIG_TO_TEXT(tacit_context_spec, table)},
     {"agent", NULL, "column of who chose", CONFIG_TO_TEXT(tacit_context_spec, agent)},
@@ -46,7 +46,7 @@ const struct config_key glm_rating_keys[] = {
      CONFIG_TO_REAL(tacit_context_spec, above, {-VALUE_MAX, VALUE_MAX, false, false, false})},
     {"time", "(rows have no order)", "column of a number that orders the rows",
      CONFIG_TO_TEXT(tacit_context_spec, time)},
-    {NULL}};
+    {.name = NULL}};
 const struct config_key glm_offer_keys[] = {
     {"table", NULL, "a row an arm, the rows of a decision together",
      CONFIG_TO_TEXT(tacit_context_spec, table)},
@@ -54,7 +54,7 @@ const struct config_key glm_offer_keys[] = {
     {"decision", NULL, "column of the decision", CONFIG_TO_TEXT(tacit_context_spec, decision)},
     {"reward", NULL, "column of the reward", CONFIG_TO_TEXT(tacit_context_spec, value)},
     {"features", NULL, features_help, .form = features_form},
-    {NULL}};
+    {.name = NULL}};
 
 static void *allocate(struct config_reader *reader, size_t size)
 {

@@ -23,7 +23,7 @@ static const struct config_key protocol_keys[] = {
      "doubling: agents that must have released a block before it is used; with fewer than all, "
      "means are weighted by who came",
      CONFIG_TO_U32(gossip_keys, quorum, 1, TACIT_AGENTS_MAX)},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section gossip_sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};
 

@@ -18,7 +18,7 @@ static const struct config_key protocol_keys[] = {
      "none: every agent has a learner of its own. pooled: one learner sees every reward at once, "
      "and agents take turns within a slot",
      CONFIG_TO_WORD(index_keys, sharing, sharings)},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section index_sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};
 

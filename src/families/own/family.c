@@ -37,7 +37,7 @@ static const struct config_key protocol_keys[] = {
     {"kind", NULL, "", .form = "own"},
     {"policy", NULL, "the name of a policy in Python, each agent's alone; the package writes it",
      CONFIG_TO_TEXT(keys, policy)},
-    {NULL}};
+    {.name = NULL}};
 static const struct config_section sections[] = {{"protocol", protocol_keys}, {NULL, NULL}};
 
 struct plan {

@@ -13,14 +13,14 @@ static const struct config_key guard_keys[] = {
     {"loss", NULL,
      "so much of the range a pull: the whole play never falls behind that arm by more, at any slot",
      CONFIG_TO_REAL(phased_keys, guard_loss, INSIDE)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key change_keys[] = {
     {"slot", NULL, "of every site", CONFIG_TO_U64(phased_key_change, slot, 0, TACIT_HORIZON_MAX)},
     {"add", "", "an arm comes: one of the last of the environment, not there before",
      .form = "an arm's name or number"},
     {"retire", "", "an arm goes for good", .form = "an arm's name or number"},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key index_keys[] = {
     {"kind", NULL, "", .form = "phased-index"},
@@ -37,7 +37,7 @@ static const struct config_key index_keys[] = {
     {"arms_max", "(all arms)", "K of the bounds: all arms that may ever be announced",
      CONFIG_TO_U32(phased_keys, arms_max, 1, TACIT_ARMS_MAX)},
     {"changes", "", "arms that come and go", .form = "a list, like [{slot: 1000, retire: 2}]"},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section phased_sections[] = {{"protocol", index_keys},
                                                  {"protocol.guard", guard_keys},

@@ -71,7 +71,7 @@ static const struct config_key protocol_keys[] = {
      .choices = keeps},
     {"quorum", "1", "with fewer users that have budget the run ends, as exhausted",
      .form = "1 to users_per_round"},
-    {NULL}};
+    {.name = NULL}};
 
 static void read_protocol(struct config_reader *reader, const struct config_node *root,
                           const struct tacit_config *config, struct select_keys *keys)
@@ -104,7 +104,7 @@ static const struct config_key log_normal_keys[] = {
      CONFIG_TO_REAL(select_keys, median_spread, SPREAD)},
     {"rounds", "0.25", "spread over rounds, of the logarithm",
      CONFIG_TO_REAL(select_keys, spread, SPREAD)},
-    {NULL}};
+    {.name = NULL}};
 static const struct config_choice sources[] = {{"two-groups", TACIT_LATENCY_NORMAL},
                                                {"log-normal", TACIT_LATENCY_LOG_NORMAL},
                                                {"trace", TACIT_LATENCY_TRACE},
@@ -119,7 +119,7 @@ static const struct config_key environment_keys[] = {
     {"log-normal", "", "source: log-normal", .form = "a map"},
     {"trace", "", "source: trace; a column a user, each round takes a row at random",
      .form = "a CSV file without a header"},
-    {NULL}};
+    {.name = NULL}};
 
 static void read_log_normal(struct config_reader *reader, const struct config_node *environment,
                             struct select_keys *keys)
@@ -149,7 +149,7 @@ static const struct config_key size_keys[] = {
     {"dirichlet", NULL, "the parameter; each user has at least 20 rows",
      CONFIG_TO_REAL(select_keys, dirichlet, {1e-3, 1e6, false, false, false})},
     {"rows", "60000", "of all users", CONFIG_TO_U64(select_keys, row_count, 1, UINT64_C(1) << 32)},
-    {NULL}};
+    {.name = NULL}};
 
 /* sizes: balanced, or {dirichlet: 3, rows: 60000}. */
 static void read_sizes(struct config_reader *reader, const struct config_node *root,
@@ -189,7 +189,7 @@ static const struct config_key privacy_keys[] = {
      .form = "a number from 1"},
     {"budgets", "(must be given for given)", "together at most epsilon",
      .form = "a list of numbers"},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_key root_keys[] = {
     {"sizes", "balanced", "how many rows each user has", .form = "balanced or a map"},
@@ -198,7 +198,7 @@ static const struct config_key root_keys[] = {
      "uniform over the other labels as long as there are pictures of them; no picture twice",
      .choices = training_labels},
     {"training", "", "trains a model along; the data must be in a data directory", .form = "a map"},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section select_sections[] = {{"", root_keys},
                                                  {"protocol", protocol_keys},

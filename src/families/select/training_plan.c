@@ -64,14 +64,14 @@ const struct config_key training_key_table[] = {
     {"hidden", "3",
      "of the CNN, its hidden dense layers: 128-64-32, or 2: 128-64, as the paper's text has it",
      CONFIG_TO_U32(training_keys, hidden, 2, 3)},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_key training_frozen_keys[] = {
     {"pictures", NULL, "the first ones with a label below labels, which are public",
      CONFIG_TO_U32(training_frozen, pictures, 20, 1000000u)},
     {"labels", "(classes)", "", .form = "1 to classes"},
     {"epochs", "5", "0: its layers stay as drawn", CONFIG_TO_U32(training_frozen, epochs, 0, 1000)},
-    {NULL}};
+    {.name = NULL}};
 
 /* training.frozen: {pictures: 5000, labels: 5, epochs: 5}. */
 static void read_frozen(struct config_reader *reader, const struct config_node *training,

@@ -41,23 +41,23 @@ static const struct config_key protocol_keys[] = {
      CONFIG_TO_REAL(vote_keys, reset, CHANCE)},
     {"switches", "0", "so many times within the horizon each arm takes the mean of the next one",
      CONFIG_TO_U32(vote_keys, switches, 0, 1000000)},
-    {NULL}};
+    {.name = NULL}};
 
 static const struct config_choice activations[] = {{"uniform", 0}, {"groups", 1}, {NULL, 0}};
 static const struct config_key root_keys[] = {
-    {"activation", "(uniform)", "which player is active", .form = "a map"}, {NULL}};
+    {"activation", "(uniform)", "which player is active", .form = "a map"}, {.name = NULL}};
 static const struct config_key activation_keys[] = {
     {"kind", NULL, "", .choices = activations},
     {"groups", "", "with kind: groups", .form = "a list, like [{share: 0.5, events: 0.8}, ...]"},
-    {NULL}};
+    {.name = NULL}};
 static const struct config_key group_keys[] = {
     {"share", NULL, "of the players; together 1", CONFIG_TO_REAL(vote_group, share, CHANCE)},
     {"events", NULL, "share of the samples; together 1",
      CONFIG_TO_REAL(vote_group, events, CHANCE)},
-    {NULL}};
+    {.name = NULL}};
 static const struct config_choice drifting[] = {{"suboptimal", 0}, {"all", 1}, {NULL, 0}};
 static const struct config_key environment_keys[] = {
-    {"drift", "", "means that move with the samples of all", .form = "a map"}, {NULL}};
+    {"drift", "", "means that move with the samples of all", .form = "a map"}, {.name = NULL}};
 static const struct config_key drift_keys[] = {
     {"per_sample", NULL, "what a sample adds to a mean",
      CONFIG_TO_REAL(vote_keys, drift, {-1, 1, false, false, false})},
@@ -65,7 +65,7 @@ static const struct config_key drift_keys[] = {
      CONFIG_TO_FLAG(vote_keys, drifts_all, drifting)},
     {"floor", "0", "no mean goes below",
      CONFIG_TO_REAL(vote_keys, drift_floor, {0, 1, false, false, false})},
-    {NULL}};
+    {.name = NULL}};
 
 const struct config_section vote_sections[] = {{"", root_keys},
                                                {"protocol", protocol_keys},
