@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How long a round of many sites takes on one coordinator: brokers, coordinator and mutual TLS as in a real federation,
-every site with its own certificate, signing key and connection; the sites themselves are played by one program.
+every site with its own certificate, signing key and connection; a program plays 2,000 sites.
 BROKERS: one, or so many of which the first is the coordinator's, and the others are bridged to it and share the sites; then the last
 of them is killed in the third round and started again.
 
-usage: coordinator.py TACIT COORDINATOR_LOAD [SITES [ARMS [BROKERS]]]      TACIT_BENCH_PKI: a folder of certificates that stays
+usage: coordinator.py TACIT COORDINATOR_LOAD [SITES [ARMS [BROKERS [ROUNDS]]]]      TACIT_BENCH_PKI: a folder of certificates that stays
 """
 import os
 import pathlib
@@ -18,8 +18,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples/live"))
 from federation import BROKER_PROGRAM, Federation, free_port
 
-ROUNDS = 5
 PKI_NAMES = 4000  # in one call
+SITES_EACH = 2000
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BRIDGE = """
 connection bridge
@@ -77,8 +77,8 @@ class Crowd(Federation):
 
 
 def play(federation, load, site_count, arm_count):
-    """Three descriptors a site: as many programs as it takes. What the first says is shown, and what all took."""
-    players = -(-3 * site_count // (resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100))
+    """A program has SITES_EACH sites, with eight descriptors each. What the first says is shown, and what all took."""
+    players = -(-site_count // SITES_EACH)
     ports = ",".join(map(str, federation.leaves.values() or [federation.port]))
     shares = [(site_count * i // players, site_count * (i + 1) // players) for i in range(players)]
     for i, (first, end) in enumerate(shares):
@@ -104,7 +104,8 @@ def play(federation, load, site_count, arm_count):
 
 def main():
     tacit, load = sys.argv[1:3]
-    site_count, arm_count, brokers = (int(sys.argv[3 + i]) if len(sys.argv) > 3 + i else value for i, value in enumerate((1000, 100, 1)))
+    site_count, arm_count, brokers, rounds = (int(sys.argv[3 + i]) if len(sys.argv) > 3 + i else value
+                                              for i, value in enumerate((1000, 100, 1, 5)))
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # the brokers', too
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-bench-"))
@@ -113,7 +114,7 @@ def main():
     leaves = [f"leaf-{i}" for i in range(1, brokers)]
     try:
         federation.make_certificates(*leaves)
-        federation.write_coordinator({"horizon": 10**9, "epsilon": 1.0, "rounds": ROUNDS, "gap": 2.0 ** -ROUNDS,
+        federation.write_coordinator({"horizon": 10**9, "epsilon": 1.0, "rounds": rounds, "gap": 2.0 ** -rounds,
                                       "deadline_s": 600})
         federation.write_brokers(leaves)
         federation.start("broker")

@@ -22,6 +22,7 @@
 #define TICK_US 100000u
 #define PATH_BYTES 4096u
 #define RESEND_AFTER_US 2000000u
+#define US_EACH UINT64_C(1000) /* more for each site: a coordinator of thousands answers later */
 #define US_PER_MS 1e3
 #define PORTS_MAX 16u
 
@@ -279,7 +280,8 @@ static void join(struct site *site, const struct live_arrival *arrival)
                                              .horizon = run.horizon,
                                              .mechanism = load->mechanism,
                                              .budget_nano = 100 * (uint64_t)TACIT_NANO,
-                                             .resend_after_us = RESEND_AFTER_US,
+                                             .resend_after_us =
+                                                 RESEND_AFTER_US + run.agent_count * US_EACH,
                                              .has_grants = true};
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     if (tacit_wire_agreement_digest(&announcement->agreement, digest, tacit_wire_heap()) !=
@@ -422,7 +424,7 @@ static void on_tick(void *context)
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 
-/* Three descriptors a site. */
+/* Eight descriptors a site. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
