@@ -197,7 +197,7 @@ static inline uint32_t eligible_count(struct tacit_elim_hub *hub)
     uint32_t const agents = hub->config.agent_count;
     uint32_t count = has_changes ? agents : 0;
     for (size_t i = 0; has_changes && i < TACIT_BITS_WORDS(agents); i++)
-        count -= (uint32_t)__builtin_popcountll(dropped_of(hub)[i] | abstaining_of(hub)[i]);
+        count -= tacit_bits_word_count(dropped_of(hub)[i] | abstaining_of(hub)[i]);
     for (uint32_t agent = 0; !has_changes && agent < agents; agent++)
         count += weights_of(hub)[agent] > 0 ? 1 : 0;
     return count;
