@@ -71,6 +71,8 @@ static void sealing_is_the_standards(void **state)
 
 /* ---- A round ---- */
 
+static const uint8_t no_signature[TACIT_HELPER_SIGNATURE_BYTES] = "of another site";
+
 struct world {
     struct tacit_helper_run run;
     struct tacit_helper_config config;
@@ -372,8 +374,7 @@ static void spoil(struct tacit_helper_request *request, enum fault fault)
         entry->release.digest[0] ^= 1;
         break;
     case STRANGERS_KEY:
-        links[0].proof =
-            (const uint8_t *)"not a signature of this site: it is of another one, one!";
+        links[0].proof = no_signature;
         break;
     case BROKEN_CHAIN:
     case SKIPPED_HEAD:
