@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIMEOUT_MS_DEFAULT 30000u
+#define TIMEOUT_MS_DEFAULT 120000u
 #define POLL_MS 5
 #define READ_BYTES 65536u
 #define VARIABLES_MAX 512u
