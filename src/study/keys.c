@@ -1,5 +1,5 @@
-/* The keys of the experiment file in words, in Markdown and as a JSON schema, from the tables that
- * read them. */
+/* The keys of the experiment file in words, in Markdown and as a JSON schema, and the metrics in
+ * words, from the tables that are used. */
 #include "keys.h"
 #include <inttypes.h>
 #include <jansson.h>
@@ -253,5 +253,35 @@ enum tacit_status keys_write(const char *protocol, enum keys_form form, FILE *ou
     if (form == KEYS_SCHEMA)
         return write_schema(protocol, out);
     write_tables(protocol, form, out);
+    return TACIT_OK;
+}
+
+/* ---- Metrics ----------------------------------------------------------------------------------
+ */
+
+static void write_metric(const char *name, const char *unit, const char *label, const char *note,
+                         FILE *out)
+{
+    (void)fprintf(out, "  %-24s %s%s%s%s%s\n", name, label, note == NULL ? "" : ": ",
+                  note == NULL ? "" : note, *unit == '\0' ? "" : "; in ", unit);
+}
+
+enum tacit_status keys_write_metrics(const char *protocol, FILE *out)
+{
+    TACIT_ASSERT(out != NULL);
+    if (protocol != NULL && tacit_family_find(protocol) == NULL)
+        return TACIT_INVALID;
+    char const *separator = "";
+    for (const struct tacit_family *const *one = tacit_families(); *one != NULL; one++) {
+        if (protocol != NULL && strcmp(protocol, (*one)->file.word) != 0)
+            continue;
+        (void)fprintf(out, "%s==== %s\n", separator, (*one)->file.word);
+        separator = "\n";
+        for (const struct tacit_metric *metric = (*one)->metrics; metric->name != NULL; metric++)
+            write_metric(metric->name, metric->unit, metric->label, metric->note, out);
+        struct tacit_profile const *profile = (*one)->profiles;
+        for (; profile != NULL && profile->name != NULL; profile++)
+            write_metric(profile->name, profile->unit, profile->label, profile->note, out);
+    }
     return TACIT_OK;
 }
