@@ -123,6 +123,7 @@ void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub 
 void live_helper_desk_soon(struct live_helper_desk *desk)
 {
     desk->said_us = 0;
+    desk->since_us = 0;
 }
 
 /* ---- Hearing ---- */

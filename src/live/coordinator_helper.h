@@ -30,7 +30,7 @@ void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub 
 uint8_t *live_helper_desk_file(const struct live_helper_desk *desk, size_t *size);
 /* Is this the topic on which it speaks? */
 bool live_helper_desk_hears(const struct live_helper_desk *desk, const char *topic);
-/* The next tick says it at once. */
+/* It is asked something new: the next tick says it at once, and waits from there on. */
 void live_helper_desk_soon(struct live_helper_desk *desk);
 void live_helper_desk_connected(struct live_helper_desk *desk);
 #endif

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Two aggregators, live: a helper beside the coordinator, over mutual TLS: a run from the agreement to the end, kills, a
-helper that is away, files in place of the broker, old states, refusals. See support.py."""
+helper that is away, files in place of the broker, the simulator's run byte for byte, old states, refusals. See support.py."""
 import math
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
+from patients import Patients, distinct, play_in_turn, simulate_phased
 from support import IS_LONG, TACIT, Federation, main, require, seeded, test, wait_for
 import support
 import wire
+from wire import STEPS
 
 
 class Two(Federation):
@@ -89,6 +92,10 @@ def a_run_from_the_agreement_to_its_end(federation_of):
     for site in federation.sites:
         require(f"{federation.fingerprint(site)}  {site}" in shown, f"{site} is not in {shown}")
     require(f"epsilon per reward: {federation.epsilon:g}" in shown, shown)
+    while not federation.is_finished():
+        causes = causes_of(federation.status())
+        require("waits for the helper" not in causes or "not agreed" in causes, f"it answers: {causes}")
+        time.sleep(0.2)
     status = check_end(federation)
     require(status["helper_answers"] >= status["rounds"] > 3, f"{status['helper_answers']} answers, {status['rounds']} rounds")
     wait_for("the helper's key is gone", lambda: federation.helper()["phase"] == "over", 20)
@@ -259,6 +266,34 @@ def files_in_place_of_the_broker(federation_of):
 def write_of(path, data):
     path.write_bytes(data)
     return path
+
+
+# ---- The simulator ----
+
+@test
+def hooked_aggregators_come_to_the_simulator_s_totals_and_orders(federation_of):
+    """The same rewards, and what the simulator's two aggregators draw: the same orders byte for byte; each total, to the
+    last step, is in what the coordinator's log holds of the run."""
+    for confidence, horizon in ((0, 2500), (0.9, 9000)):
+        federation = made_by(federation_of, [0.7, 0.6, 0.4, 0.2], confidence=confidence, epsilon=4.0, horizon=horizon)
+        messages, rewards, totals = simulate_phased(federation, 1, 0.25, aggregators=2)
+        federation.start_all([])
+        for name in ("coordinator", "helper"):
+            federation.start(name, TACIT_TEST_AGGREGATOR=str(federation.folder / f"{name}.aggregator"))
+        patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)
+                    for index, site in enumerate(federation.sites)]
+        for one in patients:
+            one.start()
+        federation.agree()
+        for one in patients:
+            wait_for(f"{one.site} joins", lambda one=one: federation.has_joined(one.site), 40)
+        play_in_turn(federation, patients)
+        orders = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/phased-index"))
+        require(orders == messages[wire.HUB], f"{len(orders)} orders, not {len(messages[wire.HUB])}, or other ones")
+        require(len(totals) >= 3 and all(counted[0] == len(federation.sites) for counted in totals.values()), f"{totals}")
+        entry = [payload for topic, payload in federation.tap.seen if topic == federation.topic("down/chain")][-1]
+        lost = [total for counted in totals.values() for total in counted[1:] if struct.pack("<q", total) not in entry]
+        require(not lost, f"totals {lost} are not in the coordinator's log")
 
 
 # ---- Refusals ----

@@ -1,10 +1,14 @@
 """Applications that play in turn, so that nothing is left to the scheduler: for the tests of what is equal to the last
 byte. See support.py."""
 import http.client
+import os
 import signal
+import struct
+import subprocess
 import time
 
 from support import UnixConnection, call, require, wait_for
+import wire
 
 
 class Patients:
@@ -67,3 +71,51 @@ class Patients:
 
 def distinct(payloads):
     return list(dict.fromkeys(payloads))
+
+
+# ---- Play in phases (src/wire/phased.proto) ----
+
+def numbers(code, data):
+    return list(struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data))
+
+
+def plan_of(payload):
+    """Of an order: last, leader, {arm: pulls}, seen."""
+    body = wire.fields(wire.fields(payload)[17])
+    arms, counts = numbers("I", body.get(4, b"")), numbers("Q", body.get(5, b""))
+    return body[1], body[2], dict(zip(arms, counts, strict=True)), body[3]
+
+
+def simulate_phased(federation, seed, deviation, aggregators=1):
+    """The simulator's run: messages by sender, rewards by (site, arm), and with two aggregators totals by round. It leaves
+    its entropy as tapes."""
+    words = [federation.folder, seed, len(federation.sites), federation.horizon, federation.epsilon,
+             federation.confidence, aggregators, deviation, *federation.means]
+    done = subprocess.run([os.environ["TACIT_SIMULATED_PHASED_PROGRAM"], *map(str, words)], capture_output=True,
+                          text=True, check=True)
+    messages, rewards, totals = {}, {}, {}
+    for line in done.stdout.splitlines():
+        kind, first, second, *rest = line.split()
+        if kind == "message":
+            messages.setdefault(int(first), []).append(bytes.fromhex(rest[0]))
+        elif kind == "totals":
+            totals[int(first)] = list(map(int, [second, *rest]))
+        else:
+            rewards.setdefault((int(first), int(second)), []).extend(map(int, rest))
+    for index, site in enumerate(federation.sites):
+        (federation.folder / f"{index}.noise").rename(federation.folder / f"{site}.0.noise")
+    return messages, rewards, totals
+
+
+def play_in_turn(federation, patients):
+    """Each plays its plan when all have the order, until the last one."""
+    wait_for("the coordinator answers", federation.status)
+    while not federation.is_finished():
+        epoch = federation.status()["epoch"]
+        for one in patients:
+            wait_for(f"{one.site} has order {epoch}", lambda one=one: one.status()["epoch"] == epoch)
+        for one in patients:
+            one.play()
+        wait_for("the round is over", lambda: all(one.status() for one in patients) and federation.is_at(epoch + 1))
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))

@@ -2,17 +2,14 @@
 """Play in phases, live: a run with kills, copies with an application that asks at once, and byte for byte what the
 simulator sends. See support.py."""
 import math
-import os
 import re
 import shutil
 import signal
-import struct
-import subprocess
 import sys
 import threading
 import time
 
-from patients import Patients, distinct
+from patients import Patients, distinct, numbers, plan_of, play_in_turn, simulate_phased
 from support import IS_LONG, Application, Federation, main, require, seeded, test, wait_for
 import support
 import wire
@@ -22,17 +19,6 @@ COPY = "copy"
 
 
 # ---- Messages (src/wire/phased.proto) ----
-
-def numbers(code, data):
-    return list(struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data))
-
-
-def plan_of(payload):
-    """Of an order: last, leader, {arm: pulls}, seen."""
-    body = wire.fields(wire.fields(payload)[17])
-    arms, counts = numbers("I", body.get(4, b"")), numbers("Q", body.get(5, b""))
-    return body[1], body[2], dict(zip(arms, counts, strict=True)), body[3]
-
 
 def sums_of(payload):
     """Of a report, one a block, in units of reward."""
@@ -325,39 +311,8 @@ def a_copy_with_traffic_is_blocked_and_each_round_leaves_once(federation_of):
 
 # ---- Byte for byte ----
 
-def simulate(federation, seed, deviation):
-    words = [federation.folder, seed, len(federation.sites), federation.horizon, federation.epsilon,
-             federation.confidence, deviation, *federation.means]
-    done = subprocess.run([os.environ["TACIT_SIMULATED_PHASED_PROGRAM"], *map(str, words)], capture_output=True,
-                          text=True, check=True)
-    messages, rewards = {}, {}
-    for line in done.stdout.splitlines():
-        kind, first, second, *rest = line.split()
-        if kind == "message":
-            messages.setdefault(int(first), []).append(bytes.fromhex(rest[0]))
-        else:
-            rewards.setdefault((int(first), int(second)), []).extend(map(int, rest))
-    for index, site in enumerate(federation.sites):
-        (federation.folder / f"{index}.noise").rename(federation.folder / f"{site}.0.noise")
-    return messages, rewards
-
-
-def play_in_turn(federation, patients):
-    """Each plays its plan when all have the order, until the last one."""
-    wait_for("the coordinator answers", federation.status)
-    while not federation.is_finished():
-        epoch = federation.status()["epoch"]
-        for one in patients:
-            wait_for(f"{one.site} has order {epoch}", lambda one=one: one.status()["epoch"] == epoch)
-        for one in patients:
-            one.play()
-        wait_for("the round is over", lambda: all(one.status() for one in patients) and federation.is_at(epoch + 1))
-    for site in federation.sites:
-        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
-
-
 def same_as_simulated(federation, seed):
-    messages, rewards = simulate(federation, seed, deviation=0.25)
+    messages, rewards, _ = simulate_phased(federation, seed, deviation=0.25)
     federation.start_all([])
     federation.start("coordinator")
     patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)

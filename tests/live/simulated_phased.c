@@ -1,19 +1,25 @@
-/* Not a test by itself: the simulator's side of tests/live/phased.py, as simulated.c is for
- * elimination. Plays one run of play in phases and says what was sent and which rewards came;
- * writes the entropy that it used as tapes for the live daemons.
+/* Not a test by itself: the simulator's side of tests/live/phased.py and helper.py, as simulated.c
+ * is for elimination. Plays one run of play in phases and says what was sent and which rewards
+ * came; writes the entropy that it used as tapes for the live daemons.
  *
- * usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON CONFIDENCE SD MEAN...
- * Files: FOLDER/AGENT.noise.
- * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
+ * usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON CONFIDENCE AGGREGATORS SD MEAN...
+ * Files: FOLDER/AGENT.noise; with two aggregators FOLDER/coordinator.aggregator, helper.aggregator.
+ * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls; with two
+ * aggregators, whose runs are played without messages, "message" of the hub's orders alone, and
+ * "totals ROUND SITES TOTAL...". */
 #include "../../src/families/phased/run.h"
 #include "../support/tape.h"
 #include "tacit/wire_phased.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ARMS_MAX 64u
-#define WORDS_BEFORE_MEANS 8
+#define WORDS_BEFORE_MEANS 9
+#define AGGREGATOR_DRAWS 4096u
+
+static struct tape_watch *two; /* of a run with two aggregators; NULL: there is one */
 
 static void print_message(void *context, const struct tacit_phased_message *message)
 {
@@ -32,7 +38,91 @@ static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t 
     tape_print_rewards(context, agent, arm, count);
 }
 
-static void play(const char *folder, struct phased_sim *sim)
+/* ---- Two aggregators: between the simulator and what it calls (--wrap) ---- */
+
+bool __real_tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                           uint64_t count, const struct tacit_scale *scale, struct tacit_rng *rng,
+                           union tacit_sum *sum, atomic_bool *stop);
+bool __wrap_tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                           uint64_t count, const struct tacit_scale *scale, struct tacit_rng *rng,
+                           union tacit_sum *sum, atomic_bool *stop);
+void __real_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
+                                     const int64_t *totals);
+void __wrap_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
+                                     const int64_t *totals);
+
+bool __wrap_tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                           uint64_t count, const struct tacit_scale *scale, struct tacit_rng *rng,
+                           union tacit_sum *sum, atomic_bool *stop)
+{
+    if (two != NULL)
+        tape_print_rewards(two, agent, arm, count);
+    return __real_tacit_sim_pull(env, agent, arm, count, scale, rng, sum, stop);
+}
+
+static void print_order(const struct tacit_phased_judge *judge)
+{
+    struct tacit_phased_judge_view view;
+    tacit_phased_judge_look(judge, &view);
+    struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
+                                               .from = TACIT_HUB,
+                                               .to = TACIT_EVERYONE,
+                                               .run_id = 1,
+                                               .round = view.round + (view.finished ? 1 : 0),
+                                               .last = view.finished,
+                                               .leader = view.played,
+                                               .block_count = view.plan_count,
+                                               .blocks = view.finished ? NULL : view.plan};
+    print_message(two, &order);
+}
+
+void __wrap_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
+                                     const int64_t *totals)
+{
+    struct tacit_phased_judge_view view;
+    tacit_phased_judge_look(judge, &view);
+    if (two != NULL && view.round == 1)
+        print_order(judge);
+    if (two != NULL)
+        (void)printf("totals %" PRIu32 " %" PRIu32, view.round, agents);
+    for (uint32_t i = 0; two != NULL && i < view.plan_count; i++)
+        (void)printf(" %" PRId64 "%s", totals[i], i + 1 == view.plan_count ? "\n" : "");
+    __real_tacit_phased_judge_close(judge, agents, totals);
+    if (two != NULL)
+        print_order(judge);
+}
+
+/* What an aggregator draws, one number after the other. */
+static void write_noise(const char *folder, const char *name, const struct phased_sim *sim,
+                        uint32_t aggregator)
+{
+    struct tacit_rng stream =
+        tacit_rng_stream(sim->common.seed, 0, aggregator, TACIT_PURPOSE_AGGREGATOR);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&stream);
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s.aggregator", folder, name);
+    FILE *const file = fopen(path, "wb");
+    TACIT_ASSERT(file != NULL);
+    for (uint32_t i = 0; i < AGGREGATOR_DRAWS; i++) {
+        union tacit_sum noise = {.steps = 0};
+        TACIT_ASSERT(tacit_mechanism_release(&sim->aggregators.mechanism, noise, &entropy,
+                                             &noise) == TACIT_OK);
+        TACIT_ASSERT(fwrite(&noise.steps, sizeof noise.steps, 1, file) == 1);
+    }
+    TACIT_ASSERT(fclose(file) == 0);
+}
+
+static void begin_two(const char *folder, struct phased_sim *sim, struct tape_watch *watch)
+{
+    sim->aggregators = (struct tacit_sim_aggregators){.are_two = true, .mechanism = sim->mechanism};
+    sim->mechanism.noisy = false; /* no floor */
+    sim->schedule.floor_milli = TACIT_NO_FLOOR;
+    write_noise(folder, "coordinator", sim, 0);
+    write_noise(folder, "helper", sim, 1);
+    two = watch;
+}
+
+static void play(const char *folder, struct phased_sim *sim, bool are_two)
 {
     struct tape_watch watch = tape_watch_begin(folder, &sim->common, &sim->mechanism.scale);
     struct phased_observer const observer = {
@@ -41,7 +131,9 @@ static void play(const char *folder, struct phased_sim *sim)
     bool healed;
     enum tacit_status status;
     struct phased_outcome outcome;
-    sim->observer = &observer;
+    sim->observer = are_two ? NULL : &observer;
+    if (are_two)
+        begin_two(folder, sim, &watch);
     struct phased_run *const run = phased_run_new(sim, &status);
     struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
     TACIT_ASSERT(run != NULL && row != NULL);
@@ -55,7 +147,7 @@ int main(int count, char **words)
     double means[ARMS_MAX];
     if (count <= WORDS_BEFORE_MEANS || count > WORDS_BEFORE_MEANS + (int)ARMS_MAX) {
         (void)fprintf(stderr, "usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON "
-                              "CONFIDENCE SD MEAN...\n");
+                              "CONFIDENCE AGGREGATORS SD MEAN...\n");
         return 2;
     }
     for (int i = WORDS_BEFORE_MEANS; i < count; i++)
@@ -74,7 +166,7 @@ int main(int count, char **words)
                                                 .row_count = 1,
                                                 .arm_count = arms,
                                                 .means = means,
-                                                .sd = strtod(words[7], NULL)}},
+                                                .sd = strtod(words[8], NULL)}},
                              .schedule = {.rule = TACIT_PHASES_INDEX,
                                           .arm_count = arms,
                                           .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
@@ -84,6 +176,6 @@ int main(int count, char **words)
                                           .arms_per_round = arms < 4 ? arms : 4,
                                           .confidence = strtod(words[6], NULL)}};
     TACIT_ASSERT(tacit_mechanism_init(&sim.mechanism, &mechanism) == TACIT_OK);
-    play(words[1], &sim);
+    play(words[1], &sim, strcmp(words[7], "2") == 0);
     return 0;
 }
