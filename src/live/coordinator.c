@@ -219,7 +219,7 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .speaks = coordinator->speaks,
         .terms = coordinator->terms,
         .strangers = &coordinator->strangers,
-        .helper_since_us = coordinator->desk.since_us,
+        .helper_since_us = live_helper_desk_waits(view) ? coordinator->desk.since_us : 0,
         .entry = &coordinator->chain.head,
         .history = &coordinator->history,
         .protocol = coordinator->config->protocol->word,
@@ -304,6 +304,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     note_end(coordinator, &view, update.persist);
     note_round(coordinator, &view);
     if (update.announces) {
+        coordinator->desk.since_us = 0;
         take_sealing(coordinator);
         speak(coordinator);
     }

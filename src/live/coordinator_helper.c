@@ -90,12 +90,18 @@ static void notice(struct live_helper_desk *desk, uint64_t now_us)
     desk->noticed_us = now_us;
 }
 
+bool live_helper_desk_waits(const struct live_hub_view *view)
+{
+    struct live_helper_view const *const helper = &view->helper;
+    return helper->is_there && !view->is_finished && (!helper->has_agreed || helper->is_asked);
+}
+
 void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub *hub,
                            const struct live_hub_view *view, uint64_t now_us)
 {
     TACIT_ASSERT(view->helper.is_there);
     struct live_helper_view const *const helper = &view->helper;
-    bool const waits = !view->is_finished && (!helper->has_agreed || helper->is_asked);
+    bool const waits = live_helper_desk_waits(view);
     size_t size = 0;
     if (!waits)
         desk->since_us = 0;

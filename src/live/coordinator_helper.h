@@ -23,6 +23,8 @@ struct live_helper_desk {
     bool is_over;                       /* it was told that the run is */
 };
 
+/* Does the run wait for the helper, for its word or for an answer? */
+bool live_helper_desk_waits(const struct live_hub_view *view);
 /* Every second: says what it is to hear, if it is time again. */
 void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub *hub,
                            const struct live_hub_view *view, uint64_t now_us);

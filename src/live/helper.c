@@ -25,6 +25,17 @@ struct daemon {
 
 /* ---- The broker ---- */
 
+/* Once what it rests on is durable; reply: taken over, or NULL. */
+static void say(struct helper *helper, uint8_t *reply, size_t size)
+{
+    TACIT_IMPLIES(reply != NULL, size > 1);
+    struct live_topic const topic =
+        live_topic_up(helper->config->federation, LIVE_HELPER, LIVE_HELPER);
+    if (reply != NULL)
+        live_daemon_send(&helper->daemon, topic.text, reply, size, true);
+    free(reply);
+}
+
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
 {
     struct daemon *const daemon = context;
@@ -37,10 +48,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         return;
     if (helper_hear(helper, bytes, size, &reply, &reply_size) != TACIT_OK)
         live_log(LIVE_LOG_WARNING, "refused", "%s", helper->said);
-    if (reply != NULL)
-        live_daemon_send(&helper->daemon, live_topic_up(federation, LIVE_HELPER, LIVE_HELPER).text,
-                         reply, reply_size, true);
-    free(reply);
+    say(helper, reply, reply_size);
 }
 
 static void on_connected(void *context)
@@ -180,7 +188,11 @@ static void on_request(void *context, struct live_request *request)
 static void on_watch(void *context)
 {
     struct daemon *const daemon = context;
-    helper_look_for_word(&daemon->helper);
+    uint8_t *reply = NULL;
+    size_t size = 0;
+    if (helper_look_for_word(&daemon->helper) &&
+        helper_say_sealing(&daemon->helper, &reply, &size) == TACIT_OK)
+        say(&daemon->helper, reply, size);
     live_timer_set(daemon->watch, live_now_us() + WATCH_US);
 }
 
@@ -248,7 +260,7 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
     enum tacit_status status = helper_open(&helper, config, error);
     if (status != TACIT_OK)
         return status;
-    helper_look_for_word(&helper);
+    (void)helper_look_for_word(&helper);
     status = helper_hear(&helper, bytes, size, &reply, &reply_size);
     if (helper.daemon.batch_is_open && helper.daemon.status == TACIT_OK) {
         enum tacit_status const written = live_store_commit(helper.daemon.store);

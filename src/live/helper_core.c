@@ -216,8 +216,9 @@ static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
     return keep(helper);
 }
 
-void helper_look_for_word(struct helper *helper)
+bool helper_look_for_word(struct helper *helper)
 {
+    bool has_agreed = false;
     char word[2 * TACIT_SHA256_BYTES];
     char code[LIVE_FINGERPRINT_BYTES];
     size_t size = 0;
@@ -231,15 +232,17 @@ void helper_look_for_word(struct helper *helper)
         if (is_meant && adopt(helper, offer, size)) {
             live_file_drop(helper->config->state_directory, LIVE_HELPER_OFFER_FILE);
             helper->awaits_word = false;
+            has_agreed = true;
             live_log(LIVE_LOG_WARNING, "agreed", "to run %" PRIu64 " of %s, with %u sites",
                      helper->core_config.run.run_id, helper->config->federation,
                      helper->core_config.run.site_count);
         }
     }
     free(offer);
+    return has_agreed;
 }
 
-static enum tacit_status say_sealing(struct helper *helper, uint8_t **reply, size_t *size)
+enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, size_t *size)
 {
     TACIT_ASSERT(helper->kept->is_over == 0);
     struct tacit_wire_sealing sealing;
@@ -270,7 +273,7 @@ static enum tacit_status hear_offer(struct helper *helper, const uint8_t *bytes,
     struct live_room room = {0};
     struct live_offer offer;
     if (is_agreed(helper, bytes, size))
-        return say_sealing(helper, reply, reply_size);
+        return helper_say_sealing(helper, reply, reply_size);
     char const *why = size > LIVE_PAYLOAD_BYTES_MAX
                           ? "an offer that is too long"
                           : live_offer_read(bytes, size, helper->config->federation,

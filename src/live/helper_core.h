@@ -36,8 +36,10 @@ enum tacit_status helper_open(struct helper *helper, const struct live_helper_co
                               struct tacit_error *error);
 void helper_close(struct helper *helper);
 
-/* Takes the operator's word, if it is there for the offer that is. */
-void helper_look_for_word(struct helper *helper);
+/* Takes the operator's word, if it is there for the offer that is. True: it was just agreed to. */
+bool helper_look_for_word(struct helper *helper);
+/* The run's key, signed; as of helper_hear. */
+enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, size_t *size);
 
 /* Hears the coordinator. *reply: to be given to free(), and to be said once the batch is durable;
  * NULL: nothing. Errors: it was not taken; helper->said says why. */
