@@ -54,4 +54,7 @@ struct tacit_pull_block {
 #define TACIT_ENDED 8u         /* nothing is learnt any more, for good or until a term begins */
 #define TACIT_WANTS_TOTALS 32u /* a hub with two aggregators: the round has its reports */
 #define TACIT_CLOSED_ROUND 16u /* a hub: what it knows of the arms is new */
+/* .. with two aggregators */
+#define TACIT_GRANTED_DRAW 512u /* a draw was granted that had not been before */
+#define TACIT_TOOK_REPORT 1024u /* the report that came is counted */
 #endif

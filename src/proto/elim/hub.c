@@ -80,239 +80,110 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
-/* ---- Events ---- */
+/* ---- Its part in a round (round/rounds.h) ---- */
+
+static void begin(void *hub)
+{
+    struct elim_judge_parts const judge = judge_of(hub);
+    elim_judge_begin_epoch(&judge);
+}
 
 /* The judge stands; with exact bounds later histories continue none of before. */
-static void begin_term(struct tacit_elim_hub *hub, uint64_t term, struct tacit_elim_update *update)
+static void begin_term(void *state)
 {
-    struct round_hub const round = round_of(hub);
-    round_hub_begin_term(&round, term);
-    update->persist = true;
+    struct tacit_elim_hub *const hub = state;
     if (elim_is_exact(&hub->config.schedule))
         hub->judge.anew_after = hub->judge.round_count;
 }
 
-static enum tacit_status on_start(struct tacit_elim_hub *hub, uint64_t term,
-                                  const struct tacit_entropy *entropy,
-                                  struct tacit_elim_update *update)
+/* Is its report neither asked for, nor here? Where nobody can report, those who refuse an arm are
+ * waited for, and not counted either. */
+static bool is_left_out(void *state, uint32_t agent)
 {
-    if (term > hub->desk.term)
-        begin_term(hub, term, update);
-    if (hub->desk.phase == ROUND_NEW) {
-        enum tacit_status const status = elim_hub_draw_uploaders(hub, entropy);
-        if (status != TACIT_OK)
-            return status;
-        struct elim_judge_parts const judge = judge_of(hub);
-        elim_judge_begin_epoch(&judge);
-        elim_hub_await_reports(hub);
-        update->persist = true;
-    }
-    if (hub->config.schedule.arm_count > 1) /* one arm: nothing to say (PRIVACY.md D.48) */
-        elim_hub_send_order(hub, TACIT_EVERYONE, update);
-    return TACIT_OK;
+    struct tacit_elim_hub *const hub = state;
+    bool const is_counted = tacit_bits_has(received_of(hub), agent) ||
+                            (tacit_bits_has(uploaders_of(hub), agent) && !is_excused(hub, agent));
+    return hub->config.change_max > 0 && !is_counted;
 }
 
-/* Agents whose sums are in this report. */
-static uint32_t agents_in(const struct tacit_elim_message *report)
+/* Nothing of a report is used in part. */
+static enum tacit_status check_report(void *state, const struct round_heard *heard)
 {
-    return report->agents == 0 ? 1 : report->agents;
-}
-
-/* A report of the present epoch must fit its order to the letter; nothing of it is used in part. */
-static enum tacit_status check_report(struct tacit_elim_hub *hub,
-                                      const struct tacit_elim_message *report)
-{
-    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
-    TACIT_ASSERT(report->epoch == hub->judge.epoch);
+    struct tacit_elim_hub *const hub = state;
+    struct tacit_elim_message const *const report = heard->message;
     uint32_t const arms = hub->config.schedule.arm_count;
+    TACIT_ASSERT(report->epoch == hub->judge.epoch);
     if (!tacit_bits_has(uploaders_of(hub), report->from))
         return TACIT_UNEXPECTED;
     if (report->arms == NULL || report->sums == NULL ||
         report->sum_count != hub->judge.active_count || report->pulls != hub->judge.pulls ||
-        agents_in(report) > weights_of(hub)[report->from])
+        heard->sites > weights_of(hub)[report->from])
         return TACIT_MALFORMED;
     if (memcmp(report->arms, active_of(hub), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) != 0)
         return TACIT_MALFORMED;
     for (uint32_t i = 0; i < report->sum_count; i++)
         if (!tacit_mechanism_plausible(&hub->config.mechanism, report->sums[i],
-                                       report->pulls * agents_in(report),
-                                       releases_in(report->epoch, agents_in(report))))
+                                       report->pulls * heard->sites,
+                                       releases_in(report->epoch, heard->sites)))
             return TACIT_MALFORMED;
     return TACIT_OK;
 }
 
-static enum tacit_status accept_report(struct tacit_elim_hub *hub,
-                                       const struct tacit_elim_message *report,
-                                       const struct tacit_entropy *entropy,
-                                       struct tacit_elim_update *update)
+static void digest_report(void *hub, const struct round_heard *heard,
+                          uint8_t digest[TACIT_SHA256_BYTES])
 {
-    struct round_hub const round = round_of(hub);
-    bool const completes = elim_hub_is_complete_with(hub, 1, agents_in(report));
-    if (completes) {
-        enum tacit_status const status = elim_hub_draw_uploaders(hub, entropy);
-        if (status != TACIT_OK)
-            return status; /* the agent will send it again */
-    }
-    memcpy(row_of(hub, report->from), report->sums, report->sum_count * sizeof(union tacit_sum));
-    covered_of(hub)[report->from] = agents_in(report);
-    round_hub_take(&round, &report->head, agents_in(report));
-    update->persist = true;
-    if (completes)
-        elim_hub_close_round(hub, update);
-    else if (hub->config.answers_all)
-        elim_hub_send_order(hub, report->from, update);
-    return TACIT_OK;
+    struct tacit_elim_message const *const report = heard->message;
+    elim_release_digest(report->pulls, report->arms,
+                        ((struct tacit_elim_hub *)hub)->config.schedule.arm_count, report->sums,
+                        report->sum_count, digest);
 }
+
+const struct round_rule elim_hub_rule = {.round = round_of,
+                                         .quorum = elim_hub_quorum,
+                                         .prepare = elim_hub_draw_uploaders,
+                                         .begin = begin,
+                                         .begin_term = begin_term,
+                                         .note = elim_hub_note_refused,
+                                         .is_left_out = is_left_out,
+                                         .check = check_report,
+                                         .digest = digest_report,
+                                         .close = elim_hub_judge};
 
 /* ---- Messages ---- */
 
-static enum tacit_status say(struct tacit_elim_hub *hub, const struct tacit_elim_message *heard,
-                             struct round_verdict verdict, struct tacit_elim_update *update)
+static struct round_heard heard_of(struct tacit_elim_hub *hub,
+                                   const struct tacit_elim_message *message)
 {
-    TACIT_ASSERT(heard->from < hub->config.agent_count);
-    TACIT_IMPLIES(verdict.answer != ROUND_NOTHING, !update->send);
-    struct round_hub const round = round_of(hub);
-    bool const is_grant = verdict.answer == ROUND_GRANT;
-    update->persist = update->persist || verdict.persist;
-    if (verdict.answer == ROUND_ORDER)
-        elim_hub_send_order(hub, heard->from, update);
-    else if (verdict.answer != ROUND_NOTHING) {
+    static const enum round_word words[] = {[TACIT_ELIM_HELLO] = ROUND_SAYS_HELLO,
+                                            [TACIT_ELIM_COMMIT] = ROUND_SAYS_COMMIT,
+                                            [TACIT_ELIM_REPORT] = ROUND_SAYS_REPORT,
+                                            [TACIT_ELIM_PROOF] = ROUND_SAYS_NOTHING};
+    bool const is_site = message->from < hub->config.agent_count;
+    return (struct round_heard){
+        .word = message->kind <= TACIT_ELIM_PROOF ? words[message->kind] : ROUND_SAYS_GARBAGE,
+        .head = &message->head,
+        .message = message,
+        .sites = message->agents == 0 ? 1 : message->agents,
+        .word_count = message->sum_count,
+        .words = (const uint64_t *)message->sums,
+        .is_held_elsewhere = is_site && weights_of(hub)[message->from] == 0};
+}
+
+void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
+                  struct tacit_elim_update *update)
+{
+    bool const is_grant = made->answer == ROUND_GRANT;
+    *update =
+        (struct tacit_elim_update){.persist = made->persist, .deadline_us = hub->desk.deadline_us};
+    if (made->answer == ROUND_ORDER)
+        elim_hub_send_order(hub, made->to, update);
+    else if (made->answer != ROUND_NOTHING) {
         update->send = true;
-        update->message =
-            (struct tacit_elim_message){.kind = is_grant ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL,
-                                        .head = round_hub_answer(&round, &heard->head, &verdict)};
-        if (is_grant && is_excused(hub, heard->from))
+        update->message = (struct tacit_elim_message){
+            .kind = is_grant ? TACIT_ELIM_GRANT : TACIT_ELIM_REFUSAL, .head = made->head};
+        if (is_grant && is_excused(hub, made->to))
             update->message.closed = true;
     }
-    return verdict.status;
-}
-
-static enum tacit_status on_commit(struct tacit_elim_hub *hub, const struct round_hub *round,
-                                   const struct tacit_elim_message *commit,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_elim_update *update)
-{
-    enum tacit_status status = round_hub_check_commit(round, &commit->head);
-    if (status == TACIT_OK)
-        status = elim_hub_note_refused(hub, commit, entropy, update);
-    if (status != TACIT_OK || update->send)
-        return status; /* it asks again */
-    return say(hub, commit, round_hub_ask(round, &commit->head), update);
-}
-
-/* Is it what was granted? A total of several agents opens nothing: that would take the sink's own
- * sums, which are not for this hub. It names the sink's grant, so that it comes from the state that
- * was granted. */
-static struct round_verdict open_report(struct tacit_elim_hub *hub, const struct round_hub *round,
-                                        const struct tacit_elim_message *report)
-{
-    TACIT_ASSERT(report->sums != NULL);
-    TACIT_ASSERT(agents_in(report) <= hub->config.agent_count);
-    uint8_t digest[TACIT_SHA256_BYTES] = {0};
-    if (!hub->config.has_grants || report->commit == NULL)
-        return round_hub_open(round, &report->head, digest);
-    if (agents_in(report) > 1)
-        return round_holder_name(&round->holder, report->from, report->commit->commitment, true);
-    if (!round->is_numbered)
-        elim_release_digest(report->pulls, report->arms, hub->config.schedule.arm_count,
-                            report->sums, report->sum_count, digest);
-    return round_hub_open(round, &report->head, digest);
-}
-
-/* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited
- * for, and not counted either. */
-static bool is_counted(struct tacit_elim_hub *hub, uint32_t agent)
-{
-    return tacit_bits_has(received_of(hub), agent) ||
-           (tacit_bits_has(uploaders_of(hub), agent) && !is_excused(hub, agent));
-}
-
-static enum tacit_status on_report(struct tacit_elim_hub *hub, const struct round_hub *round,
-                                   const struct tacit_elim_message *report,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_elim_update *update)
-{
-    struct round_verdict verdict = round_hub_hear(round, &report->head);
-    bool const is_of_now = verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING;
-    if (is_of_now && hub->config.change_max > 0 && !is_counted(hub, report->from))
-        verdict.answer = ROUND_ORDER; /* it is left out, and hears so */
-    if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
-        return say(hub, report, verdict, update);
-    enum tacit_status status = check_report(hub, report);
-    if (status == TACIT_OK)
-        status = say(hub, report, open_report(hub, round, report), update);
-    if (status != TACIT_OK)
-        return status;
-    if (!tacit_bits_has(received_of(hub), report->from))
-        return accept_report(hub, report, entropy, update);
-    size_t const bytes = report->sum_count * sizeof(union tacit_sum);
-    if (covered_of(hub)[report->from] != agents_in(report) ||
-        memcmp(row_of(hub, report->from), report->sums, bytes) != 0)
-        return TACIT_MALFORMED; /* two answers to one question */
-    if (hub->config.answers_all)
-        elim_hub_send_order(hub, report->from, update);
-    return TACIT_OK;
-}
-
-static enum tacit_status on_hello(struct tacit_elim_hub *hub, const struct round_hub *round,
-                                  const struct tacit_elim_message *hello,
-                                  const struct tacit_entropy *entropy,
-                                  struct tacit_elim_update *update)
-{
-    struct round_verdict const verdict = round_hub_greet(round, &hello->head);
-    enum tacit_status const status =
-        verdict.status == TACIT_OK ? elim_hub_note_refused(hub, hello, entropy, update) : TACIT_OK;
-    return status != TACIT_OK || update->send ? status : say(hub, hello, verdict, update);
-}
-
-/* The deadline of the round: go on with a quorum, or wait for it and say so. */
-static enum tacit_status on_timeout(struct tacit_elim_hub *hub, uint64_t now_us,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_elim_update *update)
-{
-    if (!round_desk_is_due(&hub->desk, now_us))
-        return TACIT_OK;
-    if (!round_desk_expire(&hub->desk, elim_hub_quorum(hub))) {
-        update->persist = true;
-        return TACIT_OK;
-    }
-    enum tacit_status const status = elim_hub_draw_uploaders(hub, entropy);
-    if (status != TACIT_OK) {
-        hub->desk.overdue = false;
-        return status; /* the deadline stands: the driver tries again */
-    }
-    elim_hub_close_round(hub, update);
-    return TACIT_OK;
-}
-
-static enum tacit_status on_receive(struct tacit_elim_hub *hub,
-                                    const struct tacit_elim_message *message,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_elim_update *update)
-{
-    struct round_hub round = round_of(hub);
-    enum tacit_status const status = round_hub_check(&round, &message->head);
-    if (status != TACIT_OK)
-        return status;
-    if (weights_of(hub)[message->from] == 0)
-        round.holder.heads = NULL; /* others' parents hold theirs */
-    switch (message->kind) {
-    case TACIT_ELIM_HELLO:
-        return on_hello(hub, &round, message, entropy, update);
-    case TACIT_ELIM_REPORT:
-        return on_report(hub, &round, message, entropy, update);
-    case TACIT_ELIM_COMMIT:
-        return on_commit(hub, &round, message, entropy, update);
-    case TACIT_ELIM_ORDER:
-    case TACIT_ELIM_ADVERT:
-    case TACIT_ELIM_REQUEST:
-    case TACIT_ELIM_DATA:
-    case TACIT_ELIM_GRANT:
-    case TACIT_ELIM_REFUSAL:
-    case TACIT_ELIM_PROOF:
-        return TACIT_UNEXPECTED; /* only agents receive these, or who watches them */
-    }
-    return TACIT_MALFORMED;
 }
 
 /* ---- Public ---- */
@@ -322,34 +193,16 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->desk.now_us);
+    struct round_event heard = {.kind = event->kind, .now_us = event->now_us};
+    struct round_made made;
     elim_hub_check_invariants(hub);
-    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
-    uint32_t const epoch_before = hub->judge.epoch;
-    enum tacit_status status = TACIT_OK;
-    switch (event->kind) {
-    case TACIT_EVENT_START:
-        status = on_start(hub, event->as.term, entropy, update);
-        break;
-    case TACIT_EVENT_RECEIVE:
-        status = on_receive(hub, event->as.message, entropy, update);
-        break;
-    case TACIT_EVENT_TIMEOUT:
-        status = on_timeout(hub, event->now_us, entropy, update);
-        break;
-    case TACIT_EVENT_REWARD:
-    case TACIT_EVENT_EXPLOITED:
-    case TACIT_EVENT_OFFER:
-        status = TACIT_INVALID; /* a hub has no arms to pull */
-        break;
-    }
-    if (status == TACIT_OK)
-        round_desk_end_step(&hub->desk, event->now_us, hub->timeout_us,
-                            hub->judge.epoch != epoch_before, event->kind == TACIT_EVENT_START);
-    update->deadline_us = hub->desk.deadline_us;
+    if (event->kind == TACIT_EVENT_START)
+        heard.term = event->as.term;
+    if (event->kind == TACIT_EVENT_RECEIVE)
+        heard.heard = heard_of(hub, event->as.message);
+    enum tacit_status const status = round_step(&elim_hub_rule, hub, &heard, entropy, &made);
+    elim_hub_say(hub, &made, update);
     elim_hub_check_invariants(hub);
-    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK,
-                  !update->send);
     return status;
 }
 

@@ -15,14 +15,14 @@ static void excuse(struct tacit_elim_hub *hub, uint32_t agent)
 }
 
 /* With next_uploaders in place: goes on where the round has no report to wait for any more. Result:
- * are others asked, who are to be told? The order of another round is in the update. */
-static bool settle(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
+ * are others asked, who are to be told? The order of another round is in what is made. */
+static bool settle(struct tacit_elim_hub *hub, struct round_made *made)
 {
     uint32_t const agents = hub->config.agent_count;
     size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
     TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
-    if (hub->desk.covered_count > 0 && elim_hub_is_complete_with(hub, 0, 0)) {
-        elim_hub_close_round(hub, update);
+    if (hub->desk.covered_count > 0 && round_is_complete(&elim_hub_rule, hub, 0, 0)) {
+        round_end(&elim_hub_rule, hub, made);
         return false;
     }
     bool const asks_others = hub->desk.missing_count == 0; /* all who were asked are left out */
@@ -45,11 +45,12 @@ static enum tacit_status take_stock_and_draw(struct tacit_elim_hub *hub,
 
 /* What a site says that it does not play. Nothing of it is used that was noised after it said so; a
  * round that waits for it goes on without it. Errors: TACIT_ENTROPY, nothing changed. */
-enum tacit_status elim_hub_note_refused(struct tacit_elim_hub *hub,
-                                        const struct tacit_elim_message *message,
+enum tacit_status elim_hub_note_refused(void *state, const struct round_heard *heard,
                                         const struct tacit_entropy *entropy,
-                                        struct tacit_elim_update *update)
+                                        struct round_made *made)
 {
+    struct tacit_elim_hub *const hub = state;
+    struct tacit_elim_message const *const message = heard->message;
     uint64_t before[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
     size_t const words = TACIT_BITS_WORDS(hub->config.schedule.arm_count);
     TACIT_ASSERT(message->from < hub->config.agent_count);
@@ -67,13 +68,13 @@ enum tacit_status elim_hub_note_refused(struct tacit_elim_hub *hub,
         elim_hub_take_stock(hub);
         return status;
     }
-    update->persist = true;
+    made->persist = true;
     if (hub->desk.phase != ROUND_COLLECTING)
         return TACIT_OK;
     if (tacit_bits_has(abstaining_of(hub), message->from))
         excuse(hub, message->from);
-    if (settle(hub, update))
-        elim_hub_send_order(hub, TACIT_EVERYONE, update);
+    if (settle(hub, made))
+        round_say_order(made, TACIT_EVERYONE);
     return TACIT_OK;
 }
 
@@ -90,7 +91,7 @@ static uint32_t find_change(struct tacit_elim_hub *hub, enum tacit_elim_change_k
 }
 
 static void add_change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
-                       struct tacit_elim_update *update, uint32_t *number)
+                       struct round_made *made, uint32_t *number)
 {
     TACIT_ASSERT(hub->change_count < hub->config.change_max);
     *number = hub->change_count + 1;
@@ -102,7 +103,7 @@ static void add_change(struct tacit_elim_hub *hub, const struct tacit_elim_chang
                                    .value = wanted->value,
                                    .made_unix_s = wanted->made_unix_s};
     hub->change_count++;
-    update->persist = true;
+    made->persist = true;
 }
 
 /* No round follows. */
@@ -111,7 +112,8 @@ static void end_run(struct tacit_elim_hub *hub)
     struct elim_judge_parts const judge = judge_of(hub);
     elim_judge_retire(&judge);
     elim_judge_end(&judge);
-    elim_hub_await_reports(hub);
+    struct round_hub const round = round_of(hub);
+    round_hub_await(&round, true);
 }
 
 /* Sites that were not dropped. */
@@ -145,8 +147,8 @@ static enum tacit_status leave_out(struct tacit_elim_hub *hub, uint64_t *set, ui
 
 static enum tacit_status drop_site(struct tacit_elim_hub *hub,
                                    const struct tacit_elim_change *wanted,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_elim_update *update, uint32_t *number)
+                                   const struct tacit_entropy *entropy, struct round_made *made,
+                                   uint32_t *number)
 {
     TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
     uint32_t const site = wanted->subject;
@@ -160,16 +162,16 @@ static enum tacit_status drop_site(struct tacit_elim_hub *hub,
     enum tacit_status const status = leave_out(hub, dropped_of(hub), site, entropy);
     if (status != TACIT_OK)
         return status;
-    add_change(hub, wanted, update, number);
+    add_change(hub, wanted, made, number);
     excuse(hub, site);
-    (void)settle(hub, update);
+    (void)settle(hub, made);
     return TACIT_OK;
 }
 
 static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
                                     const struct tacit_elim_change *wanted,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_elim_update *update, uint32_t *number)
+                                    const struct tacit_entropy *entropy, struct round_made *made,
+                                    uint32_t *number)
 {
     TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
     uint32_t const arm = wanted->subject;
@@ -183,8 +185,8 @@ static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
     enum tacit_status const status = leave_out(hub, retired_of(hub), arm, entropy);
     if (status != TACIT_OK)
         return status;
-    add_change(hub, wanted, update, number);
-    (void)settle(hub, update);
+    add_change(hub, wanted, made, number);
+    (void)settle(hub, made);
     if (hub->desk.phase == ROUND_COLLECTING && arms_left(hub) == 1)
         end_run(hub); /* there is nothing to find out any more */
     return TACIT_OK;
@@ -192,8 +194,8 @@ static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
 
 static enum tacit_status set_patience(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_change *wanted,
-                                      const struct tacit_entropy *entropy,
-                                      struct tacit_elim_update *update, uint32_t *number)
+                                      const struct tacit_entropy *entropy, struct round_made *made,
+                                      uint32_t *number)
 {
     uint32_t const quorum = hub->quorum;
     if (wanted->subject > hub->config.schedule.report_count ||
@@ -209,14 +211,14 @@ static enum tacit_status set_patience(struct tacit_elim_hub *hub,
         return status;
     }
     hub->timeout_us = wanted->value;
-    add_change(hub, wanted, update, number);
-    (void)settle(hub, update);
+    add_change(hub, wanted, made, number);
+    (void)settle(hub, made);
     return TACIT_OK;
 }
 
 static enum tacit_status extend_horizon(struct tacit_elim_hub *hub,
                                         const struct tacit_elim_change *wanted,
-                                        struct tacit_elim_update *update, uint32_t *number)
+                                        struct round_made *made, uint32_t *number)
 {
     *number = 0;
     if (wanted->value == hub->horizon)
@@ -224,23 +226,23 @@ static enum tacit_status extend_horizon(struct tacit_elim_hub *hub,
     if (wanted->subject != 0 || wanted->value < hub->horizon || wanted->value > TACIT_HORIZON_MAX)
         return TACIT_INVALID;
     hub->horizon = wanted->value;
-    add_change(hub, wanted, update, number);
+    add_change(hub, wanted, made, number);
     return TACIT_OK;
 }
 
 static enum tacit_status end_now(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
-                                 struct tacit_elim_update *update, uint32_t *number)
+                                 struct round_made *made, uint32_t *number)
 {
     if (wanted->subject != 0 || wanted->value != 0 || hub->judge.round_count == 0)
         return TACIT_INVALID;
-    add_change(hub, wanted, update, number);
+    add_change(hub, wanted, made, number);
     end_run(hub);
     return TACIT_OK;
 }
 
 static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
-                                const struct tacit_entropy *entropy,
-                                struct tacit_elim_update *update, uint32_t *number)
+                                const struct tacit_entropy *entropy, struct round_made *made,
+                                uint32_t *number)
 {
     if (hub->config.change_max == 0)
         return TACIT_REFUSED;
@@ -257,15 +259,15 @@ static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_e
         return TACIT_REFUSED;
     switch (wanted->kind) {
     case TACIT_ELIM_DROP_SITE:
-        return drop_site(hub, wanted, entropy, update, number);
+        return drop_site(hub, wanted, entropy, made, number);
     case TACIT_ELIM_SET_PATIENCE:
-        return set_patience(hub, wanted, entropy, update, number);
+        return set_patience(hub, wanted, entropy, made, number);
     case TACIT_ELIM_END_RUN:
-        return end_now(hub, wanted, update, number);
+        return end_now(hub, wanted, made, number);
     case TACIT_ELIM_EXTEND_HORIZON:
-        return extend_horizon(hub, wanted, update, number);
+        return extend_horizon(hub, wanted, made, number);
     case TACIT_ELIM_RETIRE_ARM:
-        return retire_arm(hub, wanted, entropy, update, number);
+        return retire_arm(hub, wanted, entropy, made, number);
     default: /* an operator's program may say anything */
         return TACIT_INVALID;
     }
@@ -278,21 +280,21 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update, uint32_t *number)
 {
+    struct round_made made = {.answer = ROUND_NOTHING};
     TACIT_ASSERT(now_us >= hub->desk.now_us);
     elim_hub_check_invariants(hub);
-    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     *number = 0;
     uint32_t const epoch_before = hub->judge.epoch;
-    enum tacit_status const status = change(hub, wanted, entropy, update, number);
-    if (status == TACIT_OK && update->persist) {
-        if (!update->send)
-            elim_hub_send_order(hub, TACIT_EVERYONE, update);
+    enum tacit_status const status = change(hub, wanted, entropy, &made, number);
+    if (status == TACIT_OK && made.persist) {
+        if (made.answer == ROUND_NOTHING)
+            round_say_order(&made, TACIT_EVERYONE);
         round_desk_end_step(
             &hub->desk, now_us, hub->timeout_us,
             hub->judge.epoch != epoch_before || wanted->kind == TACIT_ELIM_SET_PATIENCE, false);
     }
-    update->deadline_us = hub->desk.deadline_us;
+    TACIT_IMPLIES(status != TACIT_OK, made.answer == ROUND_NOTHING && !made.persist);
+    elim_hub_say(hub, &made, update);
     elim_hub_check_invariants(hub);
-    TACIT_IMPLIES(status != TACIT_OK, !update->send && !update->persist);
     return status;
 }

@@ -117,7 +117,8 @@ static bool phase_is_possible(struct tacit_elim_hub *hub)
     uint32_t const asked = tacit_bits_count(uploaders_of(hub), hub->config.agent_count);
     if (hub->desk.phase != ROUND_COLLECTING)
         return asked == 0 && hub->judge.finished == (hub->desk.phase == ROUND_FINISHED);
-    return !hub->judge.finished && is_asked_of(hub, asked) && !elim_hub_is_complete_with(hub, 0, 0);
+    return !hub->judge.finished && is_asked_of(hub, asked) &&
+           !round_is_complete(&elim_hub_rule, hub, 0, 0);
 }
 
 enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_t size,

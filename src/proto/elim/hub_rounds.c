@@ -6,8 +6,9 @@
 /* ---- Who counts ---- */
 
 /* Agents that suffice once the deadline is over. */
-uint32_t elim_hub_quorum(struct tacit_elim_hub *hub)
+uint32_t elim_hub_quorum(void *state)
 {
+    struct tacit_elim_hub *const hub = state;
     uint32_t const wanted = hub->quorum > 0 ? hub->quorum : hub->config.schedule.report_count;
     if (hub->config.change_max == 0)
         return wanted;
@@ -118,19 +119,6 @@ static void aggregate(struct tacit_elim_hub *hub)
 
 /* ---- Epochs ---- */
 
-/* Asks for the reports of the epoch that the judge has come to, or for nothing more. */
-void elim_hub_await_reports(struct tacit_elim_hub *hub)
-{
-    TACIT_ASSERT(hub->judge.epoch > 0);
-    struct round_hub const round = round_of(hub);
-    size_t const set_bytes = TACIT_BITS_WORDS(round.site_count) * sizeof(uint64_t);
-    memcpy(uploaders_of(hub), next_uploaders_of(hub), set_bytes);
-    memset(next_uploaders_of(hub), 0, set_bytes); /* scratch stays clean */
-    if (hub->judge.finished)
-        memset(uploaders_of(hub), 0, set_bytes); /* nobody is asked any more */
-    round_hub_await(&round, hub->judge.finished);
-}
-
 /* From ranks among those that can report to their numbers; from the top, so that none is met twice.
  */
 static void spread_ranks(struct tacit_elim_hub *hub, uint32_t count)
@@ -150,9 +138,9 @@ static void spread_ranks(struct tacit_elim_hub *hub, uint32_t count)
 
 /* Sec. IV-B: N agents afresh each round. Drawn before anything else changes, so that an entropy
  * source that fails leaves the hub as it was. */
-enum tacit_status elim_hub_draw_uploaders(struct tacit_elim_hub *hub,
-                                          const struct tacit_entropy *entropy)
+enum tacit_status elim_hub_draw_uploaders(void *state, const struct tacit_entropy *entropy)
 {
+    struct tacit_elim_hub *const hub = state;
     TACIT_ASSERT(tacit_bits_next(next_uploaders_of(hub), hub->config.agent_count, 0) ==
                  hub->config.agent_count);
     uint32_t const wanted = hub->config.schedule.report_count;
@@ -174,28 +162,20 @@ enum tacit_status elim_hub_draw_uploaders(struct tacit_elim_hub *hub,
     return status;
 }
 
-/* Would the round be complete with one more report, of so many agents? With none (0, 0)? */
-bool elim_hub_is_complete_with(struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents)
-{
-    return round_desk_is_complete(&hub->desk, reports, agents,
-                                  hub->desk.overdue ? elim_hub_quorum(hub) : 0);
-}
-
 /* l. 12-16, once the reports of the round are in. */
-void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
+void elim_hub_judge(void *state, uint32_t agents, const int64_t *totals)
 {
-    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
+    struct tacit_elim_hub *const hub = state;
     struct elim_judge_parts const judge = judge_of(hub);
+    TACIT_ASSERT(totals == NULL);
+    TACIT_ASSERT(agents == hub->desk.covered_count);
     if (elim_is_exact(&hub->config.schedule))
         add_up(hub);
     else
         aggregate(hub);
-    elim_judge_close_round(&judge, hub->desk.covered_count);
+    elim_judge_close_round(&judge, agents);
     if (hub->config.change_max > 0)
         elim_hub_take_stock(hub);
-    elim_hub_await_reports(hub);
-    elim_hub_send_order(hub, TACIT_EVERYONE, update);
-    update->persist = true;
 }
 
 void elim_hub_check_invariants(struct tacit_elim_hub *hub)

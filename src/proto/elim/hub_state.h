@@ -3,7 +3,7 @@
  * at what lay on a disk, hub_snapshot.c writes what must not be lost. */
 #ifndef TACIT_ELIM_HUB_STATE_H
 #define TACIT_ELIM_HUB_STATE_H
-#include "../round/desk.h"
+#include "../round/rounds.h"
 #include "internal.h"
 
 struct tacit_elim_hub {
@@ -107,18 +107,27 @@ static inline union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent
            agent * arms;
 }
 
-static inline struct round_hub round_of(struct tacit_elim_hub *hub)
+static inline struct round_hub round_of(void *state)
 {
+    struct tacit_elim_hub *const hub = state;
     struct tacit_elim_hub_config const *const config = &hub->config;
     struct round_hub round = {.desk = &hub->desk,
                               .asked = uploaders_of(hub),
+                              .next = next_uploaders_of(hub),
                               .received = received_of(hub),
                               .seen = seen_of(hub),
+                              .rows = (uint64_t *)(void *)row_of(hub, 0),
+                              .row_words = config->schedule.arm_count,
+                              .covered = covered_of(hub),
                               .domain = config->domain,
                               .run_id = config->run_id,
                               .site_count = config->agent_count,
                               .round = hub->judge.epoch,
                               .round_max = TACIT_ELIM_EPOCHS_MAX,
+                              .timeout_us = hub->timeout_us,
+                              /* one arm: nothing to say (PRIVACY.md D.48) */
+                              .is_silent = config->schedule.arm_count == 1,
+                              .is_last = hub->judge.finished,
                               .answers_all = config->answers_all,
                               .is_numbered = config->numbered_commits};
     if (config->has_grants)
@@ -219,23 +228,24 @@ static inline uint32_t releases_in(uint32_t epoch, uint32_t agents)
 /* ---- hub.c ---- */
 
 bool elim_hub_same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hub_config *config);
+extern const struct round_rule elim_hub_rule;
+
+/* The whole update of a step, or of a change. */
+void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
+                  struct tacit_elim_update *update);
 
 /* ---- hub_rounds.c ---- */
 
-uint32_t elim_hub_quorum(struct tacit_elim_hub *hub);
+uint32_t elim_hub_quorum(void *state);
 void elim_hub_take_stock(struct tacit_elim_hub *hub);
 void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update);
-void elim_hub_await_reports(struct tacit_elim_hub *hub);
-enum tacit_status elim_hub_draw_uploaders(struct tacit_elim_hub *hub,
-                                          const struct tacit_entropy *entropy);
-bool elim_hub_is_complete_with(struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents);
-void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update);
+enum tacit_status elim_hub_draw_uploaders(void *state, const struct tacit_entropy *entropy);
+void elim_hub_judge(void *state, uint32_t agents, const int64_t *totals);
 void elim_hub_check_invariants(struct tacit_elim_hub *hub);
 
 /* ---- hub_changes.c ---- */
 
-enum tacit_status elim_hub_note_refused(struct tacit_elim_hub *hub,
-                                        const struct tacit_elim_message *message,
+enum tacit_status elim_hub_note_refused(void *state, const struct round_heard *heard,
                                         const struct tacit_entropy *entropy,
-                                        struct tacit_elim_update *update);
+                                        struct round_made *made);
 #endif

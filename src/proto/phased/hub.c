@@ -3,7 +3,7 @@
  * until the round closes and are whole numbers, so that the order of arrival cannot change a bit.
  */
 #include <string.h>
-#include "../round/desk.h"
+#include "../round/rounds.h"
 #include "internal.h"
 
 struct tacit_phased_hub {
@@ -64,21 +64,27 @@ static uint32_t order_round(const struct tacit_phased_judge_view *judge)
     return judge->finished ? judge->round + 1 : judge->round;
 }
 
-static struct round_hub round_of(struct tacit_phased_hub *hub)
+static struct round_hub round_of(void *state)
 {
+    struct tacit_phased_hub *const hub = state;
     struct tacit_phased_hub_config const *const config = &hub->config;
     uint32_t const agents = config->schedule.agent_count;
     struct tacit_phased_judge_view const judge = judge_view(hub);
     struct round_hub round = {.desk = &hub->desk,
                               .received = received_of(hub),
                               .seen = seen_of(hub),
+                              .rows = (uint64_t *)row_of(hub, 0),
+                              .row_words = config->schedule.arm_count,
                               .domain = config->domain,
                               .run_id = config->run_id,
                               .site_count = agents,
                               .round = hub->desk.phase == ROUND_NEW ? 0 : order_round(&judge),
                               .round_max = TACIT_PHASED_ROUNDS_MAX,
+                              .timeout_us = config->round_timeout_us,
+                              .is_last = judge.finished,
                               .answers_all = config->answers_all,
-                              .may_rest = config->has_helper};
+                              .is_silent = config->schedule.arm_count == 1,
+                              .has_helper = config->has_helper};
     if (config->has_grants)
         round.holder = round_holder_at((uint64_t *)totals_of(hub) + config->schedule.arm_count,
                                        agents, hub->desk.term > 0);
@@ -152,212 +158,103 @@ static void send_order(struct tacit_phased_hub *hub, uint32_t to,
                                       .blocks = judge.finished ? NULL : judge.plan};
 }
 
-/* ---- Rounds ---- */
+/* ---- Its part in a round (round/rounds.h) ---- */
 
-static void await_reports(struct tacit_phased_hub *hub)
+/* Reports that suffice once the deadline is over. */
+static uint32_t quorum_of(void *state)
 {
-    struct round_hub const round = round_of(hub);
-    round_hub_await(&round, judge_view(hub).finished);
+    struct tacit_phased_hub_config const *const config =
+        &((struct tacit_phased_hub *)state)->config;
+    return config->quorum > 0 ? config->quorum : config->schedule.agent_count;
 }
 
-static void close_by(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,
-                     struct tacit_phased_update *update)
+static enum tacit_status check_report(void *state, const struct round_heard *heard)
 {
-    TACIT_ASSERT(hub->desk.phase == (hub->config.has_helper ? ROUND_CLOSED : ROUND_COLLECTING));
-    tacit_phased_judge_close(judge_of(hub), agents, totals);
-    await_reports(hub);
-    send_order(hub, TACIT_EVERYONE, update);
-    update->persist = true;
+    struct tacit_phased_hub *const hub = state;
+    struct tacit_phased_message const *const report = heard->message;
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    TACIT_ASSERT(report->round == judge.round && !judge.finished);
+    if (report->sums == NULL || report->block_count != judge.plan_count)
+        return TACIT_MALFORMED;
+    for (uint32_t i = 0; i < report->block_count && !hub->config.has_helper; i++) {
+        union tacit_sum const sum = {.steps = report->sums[i]};
+        if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge.plan[i].count, 1))
+            return TACIT_MALFORMED;
+    }
+    return TACIT_OK;
+}
+
+static void digest_report(void *hub, const struct round_heard *heard,
+                          uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_phased_message const *const report = heard->message;
+    TACIT_ASSERT(heard->masked == NULL);
+    phased_release_digest(judge_view(hub).plan, report->sums, report->block_count, digest);
 }
 
 /* 1: per arm of the plan, one integer over those who reported. |sum| < 2^63: M T R < 2^62, and what
  * a site may say is checked. */
-static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
+static void judge(void *state, uint32_t agents, const int64_t *totals)
 {
-    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
-    TACIT_ASSERT(tacit_bits_count(received_of(hub), hub->config.schedule.agent_count) ==
-                 hub->desk.covered_count);
-    uint32_t const agents = hub->config.schedule.agent_count;
+    struct tacit_phased_hub *const hub = state;
     uint32_t const blocks = judge_view(hub).plan_count;
-    int64_t *const totals = totals_of(hub);
-    memset(totals, 0, blocks * sizeof *totals);
-    TACIT_BITS_EACH (agent, received_of(hub), agents)
-        for (uint32_t i = 0; i < blocks; i++)
-            totals[i] += row_of(hub, agent)[i];
-    close_by(hub, hub->desk.covered_count, totals, update);
-    memset(totals, 0, blocks * sizeof *totals);
+    int64_t *const own = totals_of(hub);
+    TACIT_IMPLIES(!hub->config.has_helper, agents == hub->desk.covered_count);
+    for (uint32_t i = 0; i < blocks && !hub->config.has_helper; i++)
+        TACIT_BITS_EACH (agent, received_of(hub), hub->config.schedule.agent_count)
+            own[i] += row_of(hub, agent)[i];
+    tacit_phased_judge_close(judge_of(hub), agents, hub->config.has_helper ? totals : own);
+    memset(own, 0, blocks * sizeof *own);
 }
 
-/* The reports are here: with two aggregators their totals are not. */
-static void end_round(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
+static const struct round_rule rule = {.round = round_of,
+                                       .quorum = quorum_of,
+                                       .check = check_report,
+                                       .digest = digest_report,
+                                       .close = judge};
+
+/* ---- Messages ---- */
+
+static struct round_heard heard_of(const struct tacit_phased_message *message)
 {
-    TACIT_ASSERT(hub->desk.phase == ROUND_COLLECTING);
-    struct round_hub const round = round_of(hub);
-    if (hub->config.has_helper) {
-        round_hub_close(&round);
-        update->happened |= TACIT_WANTS_TOTALS;
-        update->persist = true;
-    } else {
-        close_round(hub, update);
-    }
+    static const enum round_word words[] = {[TACIT_PHASED_HELLO] = ROUND_SAYS_HELLO,
+                                            [TACIT_PHASED_COMMIT] = ROUND_SAYS_COMMIT,
+                                            [TACIT_PHASED_REPORT] = ROUND_SAYS_REPORT,
+                                            [TACIT_PHASED_REFUSAL] = ROUND_SAYS_NOTHING};
+    return (struct round_heard){.word = message->kind <= TACIT_PHASED_REFUSAL ? words[message->kind]
+                                                                              : ROUND_SAYS_GARBAGE,
+                                .head = &message->head,
+                                .message = message,
+                                .sites = 1,
+                                .masked = message->masked,
+                                .words = (const uint64_t *)message->sums,
+                                .word_count = message->block_count};
 }
 
-/* Reports that suffice once the deadline is over. */
-static uint32_t quorum_of(const struct tacit_phased_hub *hub)
+/* The whole update of a step, or of a change. */
+static void say(struct tacit_phased_hub *hub, const struct round_made *made,
+                struct tacit_phased_update *update)
 {
-    return hub->config.quorum > 0 ? hub->config.quorum : hub->config.schedule.agent_count;
-}
-
-/* ---- Events ---- */
-
-static enum tacit_status on_start(struct tacit_phased_hub *hub, uint64_t term,
-                                  struct tacit_phased_update *update)
-{
-    struct round_hub const round = round_of(hub);
-    if (term > hub->desk.term) {
-        round_hub_begin_term(&round, term);
-        if (hub->desk.phase == ROUND_CLOSED) /* its reports are of the term before */
-            await_reports(hub);
-        update->persist = true;
-    }
-    if (hub->desk.phase == ROUND_CLOSED)
-        update->happened |= TACIT_WANTS_TOTALS;
-    if (hub->desk.phase == ROUND_NEW) {
-        await_reports(hub);
-        update->persist = true;
-    }
-    if (hub->config.schedule.arm_count > 1) /* one arm: nothing to say */
-        send_order(hub, TACIT_EVERYONE, update);
-    return TACIT_OK;
-}
-
-/* A report must fit its order to the letter; nothing of it is used in part. */
-static bool fits(const struct tacit_phased_hub *hub, const struct tacit_phased_judge_view *judge,
-                 const struct tacit_phased_message *report)
-{
-    if (report->sums == NULL || report->block_count != judge->plan_count ||
-        (report->masked != NULL) != hub->config.has_helper)
-        return false;
-    for (uint32_t i = 0; i < report->block_count && !hub->config.has_helper; i++) {
-        union tacit_sum const sum = {.steps = report->sums[i]};
-        if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
-            return false;
-    }
-    return true;
-}
-
-static enum tacit_status say(struct tacit_phased_hub *hub, const struct tacit_phased_message *heard,
-                             struct round_verdict verdict, struct tacit_phased_update *update)
-{
-    struct round_hub const round = round_of(hub);
-    update->persist = update->persist || verdict.persist;
-    if (verdict.answer == ROUND_ORDER)
-        send_order(hub, heard->from, update);
-    else if (verdict.answer != ROUND_NOTHING) {
-        bool const is_grant = verdict.answer == ROUND_GRANT;
+    bool const is_grant = made->answer == ROUND_GRANT;
+    *update = (struct tacit_phased_update){
+        .persist = made->persist, .happened = made->happened, .deadline_us = hub->desk.deadline_us};
+    if (made->answer == ROUND_ORDER)
+        send_order(hub, made->to, update);
+    else if (made->answer != ROUND_NOTHING) {
         update->send = true;
-        update->message = (struct tacit_phased_message){
-            .kind = is_grant ? TACIT_PHASED_GRANT : TACIT_PHASED_REFUSAL,
-            .head = round_hub_answer(&round, &heard->head, &verdict),
-            .leader = TACIT_NO_ARM};
+        update->message = (struct tacit_phased_message){.kind = is_grant ? TACIT_PHASED_GRANT
+                                                                         : TACIT_PHASED_REFUSAL,
+                                                        .head = made->head,
+                                                        .leader = TACIT_NO_ARM};
     }
-    return verdict.status;
-}
-
-static enum tacit_status on_commit(struct tacit_phased_hub *hub, const struct round_hub *round,
-                                   const struct tacit_phased_message *commit,
-                                   struct tacit_phased_update *update)
-{
-    enum tacit_status const status = round_hub_check_commit(round, &commit->head);
-    return status == TACIT_OK ? say(hub, commit, round_hub_ask(round, &commit->head), update)
-                              : status;
-}
-
-static void digest_masked(const struct tacit_phased_message *report,
-                          uint8_t digest[TACIT_SHA256_BYTES])
-{
-    struct tacit_helper_release release = *report->masked;
-    tacit_helper_blind_digest(&release, (const uint64_t *)report->sums, report->block_count);
-    tacit_helper_release_digest(&release, digest);
-}
-
-static enum tacit_status on_report(struct tacit_phased_hub *hub, const struct round_hub *round,
-                                   const struct tacit_phased_message *report,
-                                   struct tacit_phased_update *update)
-{
-    struct tacit_phased_judge_view const judge = judge_view(hub);
-    uint8_t digest[TACIT_SHA256_BYTES] = {0};
-    struct round_verdict verdict = round_hub_hear(round, &report->head);
-    if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
-        return say(hub, report, verdict, update);
-    if (!fits(hub, &judge, report))
-        return TACIT_MALFORMED;
-    size_t const bytes = report->block_count * sizeof *report->sums;
-    if (hub->config.has_helper)
-        digest_masked(report, digest);
-    else if (hub->config.has_grants)
-        phased_release_digest(judge.plan, report->sums, report->block_count, digest);
-    verdict = round_hub_open(round, &report->head, digest);
-    if (verdict.status != TACIT_OK)
-        return say(hub, report, verdict, update);
-    update->persist = verdict.persist;
-    if (!tacit_bits_has(received_of(hub), report->from)) {
-        memcpy(row_of(hub, report->from), report->sums, bytes);
-        round_hub_take(round, &report->head, 1);
-        update->persist = true;
-    } else if (memcmp(row_of(hub, report->from), report->sums, bytes) != 0) {
-        return TACIT_MALFORMED; /* two answers to one question */
-    }
-    if (round_desk_is_complete(&hub->desk, 0, 0, quorum_of(hub)))
-        end_round(hub, update);
-    else if (hub->config.answers_all)
-        send_order(hub, report->from, update);
-    return TACIT_OK;
-}
-
-static enum tacit_status on_receive(struct tacit_phased_hub *hub,
-                                    const struct tacit_phased_message *message,
-                                    struct tacit_phased_update *update)
-{
-    struct round_hub const round = round_of(hub);
-    enum tacit_status const status = round_hub_check(&round, &message->head);
-    if (status != TACIT_OK)
-        return status;
-    switch (message->kind) {
-    case TACIT_PHASED_HELLO:
-        return say(hub, message, round_hub_greet(&round, &message->head), update);
-    case TACIT_PHASED_REPORT:
-        return on_report(hub, &round, message, update);
-    case TACIT_PHASED_COMMIT:
-        return on_commit(hub, &round, message, update);
-    case TACIT_PHASED_ORDER:
-    case TACIT_PHASED_GRANT:
-    case TACIT_PHASED_REFUSAL:
-        return TACIT_UNEXPECTED; /* only agents receive these */
-    }
-    return TACIT_MALFORMED;
-}
-
-/* The deadline of the round: go on with a quorum, or wait for it and say so. */
-static void on_timeout(struct tacit_phased_hub *hub, uint64_t now_us,
-                       struct tacit_phased_update *update)
-{
-    if (!round_desk_is_due(&hub->desk, now_us))
-        return;
-    update->persist = true;
-    if (round_desk_expire(&hub->desk, quorum_of(hub)))
-        end_round(hub, update);
 }
 
 void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const int64_t *totals,
                             uint64_t now_us, struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(hub->config.has_helper);
-    TACIT_ASSERT(now_us >= hub->desk.now_us);
-    *update = (struct tacit_phased_update){.happened = agents > 0 ? TACIT_CLOSED_ROUND : 0};
-    close_by(hub, agents, totals, update);
-    round_desk_end_step(&hub->desk, now_us, hub->config.round_timeout_us, true, false);
-    update->deadline_us = hub->desk.deadline_us;
+    struct round_made made;
+    round_close(&rule, hub, agents, totals, now_us, &made);
+    say(hub, &made, update);
 }
 
 /* ---- Public ---- */
@@ -367,26 +264,24 @@ void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const
 static enum tacit_status change(struct tacit_phased_hub *hub, uint32_t arm, bool adds,
                                 uint64_t now_us, struct tacit_phased_update *update)
 {
-    struct tacit_phased_judge_view const before = judge_view(hub);
+    struct round_made made = {.answer = ROUND_NOTHING};
+    uint32_t const before = round_of(hub).round;
+    enum tacit_status status = TACIT_UNEXPECTED;
     TACIT_ASSERT(now_us >= hub->desk.now_us);
-    *update = (struct tacit_phased_update){.deadline_us = hub->desk.deadline_us};
-    if (hub->desk.phase == ROUND_NEW)
-        return TACIT_UNEXPECTED;
-    enum tacit_status const status =
-        adds ? tacit_phased_judge_add(judge_of(hub), arm, TACIT_PHASED_UNKNOWN)
-             : tacit_phased_judge_retire(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
-    if (status != TACIT_OK)
-        return status;
-    struct tacit_phased_judge_view const judge = judge_view(hub);
-    bool const is_new = order_round(&judge) != order_round(&before);
-    update->persist = true;
-    if (is_new) {
-        await_reports(hub);
-        send_order(hub, TACIT_EVERYONE, update);
+    if (hub->desk.phase != ROUND_NEW)
+        status = adds ? tacit_phased_judge_add(judge_of(hub), arm, TACIT_PHASED_UNKNOWN)
+                      : tacit_phased_judge_retire(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
+    if (status == TACIT_OK) {
+        struct round_hub const round = round_of(hub);
+        made.persist = true;
+        if (round.round != before) {
+            round_hub_await(&round, round.is_last);
+            round_say_order(&made, TACIT_EVERYONE);
+        }
+        round_desk_end_step(&hub->desk, now_us, round.timeout_us, round.round != before, false);
     }
-    round_desk_end_step(&hub->desk, now_us, hub->config.round_timeout_us, is_new, false);
-    update->deadline_us = hub->desk.deadline_us;
-    return TACIT_OK;
+    say(hub, &made, update);
+    return status;
 }
 
 enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t arm, uint64_t now_us,
@@ -405,42 +300,14 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update)
 {
-    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->desk.now_us);
-    *update = (struct tacit_phased_update){.deadline_us = TACIT_NEVER};
-    struct tacit_phased_judge_view const before = judge_view(hub);
-    enum tacit_status status = TACIT_OK;
-    switch (event->kind) {
-    case TACIT_EVENT_START:
-        status = on_start(hub, event->as.term, update);
-        break;
-    case TACIT_EVENT_RECEIVE:
-        status = on_receive(hub, event->as.message, update);
-        break;
-    case TACIT_EVENT_TIMEOUT:
-        on_timeout(hub, event->now_us, update);
-        break;
-    case TACIT_EVENT_REWARD:
-    case TACIT_EVENT_EXPLOITED:
-    case TACIT_EVENT_OFFER:
-        status = TACIT_INVALID; /* a hub has no arms to pull */
-        break;
-    }
-    if (status == TACIT_OK) {
-        struct tacit_phased_judge_view const after = judge_view(hub);
-        bool const is_new_round = order_round(&after) != order_round(&before);
-        update->happened |= after.round_count != before.round_count ? TACIT_CLOSED_ROUND : 0;
-        round_desk_end_step(&hub->desk, event->now_us, hub->config.round_timeout_us, is_new_round,
-                            event->kind == TACIT_EVENT_START);
-    }
-    update->deadline_us = hub->desk.deadline_us;
-    struct round_hub const round = round_of(hub);
-    round_hub_check_invariants(&round);
-    TACIT_IMPLIES(hub->desk.phase == ROUND_COLLECTING,
-                  !judge_view(hub).finished &&
-                      !round_desk_is_complete(&hub->desk, 0, 0, quorum_of(hub)));
-    TACIT_IMPLIES(hub->desk.phase == ROUND_FINISHED, judge_view(hub).finished);
-    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED && status != TACIT_ROLLBACK,
-                  !update->send);
+    struct round_event heard = {.kind = event->kind, .now_us = event->now_us};
+    struct round_made made;
+    if (event->kind == TACIT_EVENT_START)
+        heard.term = event->as.term;
+    if (event->kind == TACIT_EVENT_RECEIVE)
+        heard.heard = heard_of(event->as.message);
+    enum tacit_status const status = round_step(&rule, hub, &heard, NULL, &made);
+    say(hub, &made, update);
     return status;
 }
 

@@ -124,7 +124,8 @@ struct tacit_round_message round_hub_answer(const struct round_hub *hub,
 
 /* ---- Rounds ---- */
 
-void round_hub_await(const struct round_hub *hub, bool is_last)
+/* Of those who are asked. */
+static void await(const struct round_hub *hub, bool is_last)
 {
     memset(hub->received, 0, set_bytes(hub));
     hub->desk->missing_count = is_last ? 0 : asked_count(hub);
@@ -134,9 +135,21 @@ void round_hub_await(const struct round_hub *hub, bool is_last)
     TACIT_ASSERT(is_last == (hub->desk->missing_count == 0));
 }
 
+void round_hub_await(const struct round_hub *hub, bool is_last)
+{
+    TACIT_IMPLIES(hub->next != NULL, hub->asked != NULL);
+    if (hub->next != NULL) {
+        memcpy(hub->asked, hub->next, set_bytes(hub));
+        memset(hub->next, 0, set_bytes(hub)); /* scratch stays clean */
+        if (is_last)
+            memset(hub->asked, 0, set_bytes(hub)); /* nobody is asked any more */
+    }
+    await(hub, is_last);
+}
+
 void round_hub_close(const struct round_hub *hub)
 {
-    TACIT_ASSERT(hub->may_rest);
+    TACIT_ASSERT(hub->may_rest || hub->has_helper);
     TACIT_ASSERT(hub->desk->phase == ROUND_COLLECTING);
     hub->desk->missing_count = 0;
     hub->desk->overdue = false;
@@ -148,10 +161,10 @@ void round_hub_begin_term(const struct round_hub *hub, uint64_t term)
     TACIT_ASSERT(term > hub->desk->term);
     hub->desk->term = term;
     memset(hub->seen, 0, hub->site_count * sizeof *hub->seen);
-    if (hub->desk->phase == ROUND_CLOSED)
+    if (hub->desk->phase == ROUND_CLOSED && !hub->has_helper)
         memset(hub->received, 0, set_bytes(hub));
     else if (hub->desk->phase != ROUND_NEW)
-        round_hub_await(hub, hub->desk->phase == ROUND_FINISHED);
+        await(hub, hub->desk->phase == ROUND_FINISHED);
     if (hub->holder.heads != NULL)
         round_holder_forget(&hub->holder);
 }
@@ -221,7 +234,7 @@ bool round_hub_is_possible(const struct round_hub *hub)
 {
     struct round_desk const *const desk = hub->desk;
     if (*(const unsigned char *)&desk->overdue > 1 || /* any byte, on a disk */
-        desk->phase > (hub->may_rest ? ROUND_CLOSED : ROUND_FINISHED) ||
+        desk->phase > (hub->may_rest || hub->has_helper ? ROUND_CLOSED : ROUND_FINISHED) ||
         (desk->phase == ROUND_NEW) != (hub->round == 0) || !reports_are_possible(hub))
         return false;
     bool const collects = desk->phase == ROUND_COLLECTING;

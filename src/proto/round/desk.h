@@ -32,17 +32,25 @@ struct round_desk {
 struct round_hub {
     struct round_desk *desk;
     struct round_holder holder; /* heads NULL: nothing is granted */
-    const uint64_t *asked;      /* W(A); NULL: all sites, in all rounds */
+    uint64_t *asked;            /* W(A); NULL: all sites, in all rounds */
+    uint64_t *next;             /* W(A): who is asked in the round to come; NULL: the same */
     uint64_t *received;         /* W(A) */
     uint32_t *seen;             /* A: last round whose report was here */
-    const uint8_t *domain;      /* of commitments */
+    uint64_t *rows;             /* A x row_words: what the reports that are here hold */
+    uint32_t row_words;
+    uint32_t *covered;     /* A: how many sites' sums each of them holds; NULL: one's */
+    const uint8_t *domain; /* of commitments */
     uint64_t run_id;
     uint32_t site_count;
     uint32_t round; /* of the order that stands; 0: none yet */
     uint32_t round_max;
-    bool answers_all; /* whoever speaks hears the order that stands */
-    bool may_rest;    /* between rounds it may have to wait for sites */
-    bool is_numbered; /* struct tacit_commit_scope */
+    uint64_t timeout_us; /* of a round; 0: none */
+    bool is_last;        /* the last order stands */
+    bool answers_all;    /* whoever speaks hears the order that stands */
+    bool is_silent;      /* there is nothing to order */
+    bool may_rest;       /* between rounds it may have to wait for sites */
+    bool has_helper;     /* or, with two aggregators, for their totals */
+    bool is_numbered;    /* struct tacit_commit_scope */
 };
 
 /* ---- Messages: nothing but the desk and the holder changes, and nothing if all is not well ------
@@ -83,7 +91,7 @@ struct tacit_round_message round_hub_answer(const struct round_hub *hub,
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* The reports of a round are asked for, or, is_last, none any more. */
+/* The reports of a round are asked for, of those in next, or, is_last, none any more. */
 void round_hub_await(const struct round_hub *hub, bool is_last);
 
 /* The round that stands is over: late reports of it hear its order. */
