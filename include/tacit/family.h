@@ -120,6 +120,11 @@ enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
 enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experiment,
                                                 struct tacit_error *error);
 
+/* From here on the promise says two aggregators, and what their collusion leaves; floor_nano 0:
+ * nothing. Errors: TACIT_INVALID, with error->text: fewer than two agents. */
+enum tacit_status tacit_experiment_add_helper(struct tacit_experiment *experiment,
+                                              uint64_t floor_nano, struct tacit_error *error);
+
 /* The noise of one site alone: experiment->mechanism, or with two aggregators (whose noise that is
  * then) its floor, or none. With two, the promise's trust says so from here on. Requires: it is
  * settled. Errors: TACIT_INVALID, with error->text. */

@@ -48,11 +48,12 @@ struct tacit_glm_private_model {
 struct tacit_glm_private_rule {
     struct tacit_glm_private_model model;
     bool is_flat;           /* P < L^2: every batch is released by itself */
+    bool is_bare;           /* two aggregators, no floor: a client draws nothing */
     uint32_t level_count;   /* releases that one interaction is in: L = bit_length(P); flat: 1 */
     uint64_t node_count;    /* releases in a prefix, at most: L; flat: P */
     uint64_t rho_nano;      /* of the whole run, for one interaction */
     uint64_t node_rho_nano; /* of one release */
-    struct tacit_gaussian noise; /* of each number of a release, in units of 2^-20 */
+    struct tacit_gaussian noise; /* a client's own, of each number of a release, in 2^-20 */
     double sd;                   /* s: of each sum of all clients */
     double shift;                /* Y: V = sum of W~ + 2 Y I */
     double drift;                /* G: the noise of sum x y is no longer */
@@ -63,13 +64,20 @@ struct tacit_glm_private_rule {
 enum tacit_status tacit_glm_private_rule_init(struct tacit_glm_private_rule *rule,
                                               const struct tacit_glm_private_model *model);
 
+/* Two aggregators (HELPER 2.6): what clients release is masked, and its total has the noise of two
+ * clients of `rule` that have no data: s^2 = 2 L sigma^2. A client's own noise is that of the
+ * epsilon `floor` at the same delta, or none (INFINITY). Errors: TACIT_INVALID (that noise does not
+ * fit into integers), *rule untouched. */
+enum tacit_status tacit_glm_private_rule_mask(struct tacit_glm_private_rule *rule, double floor);
+
 /* Squared sensitivity of the sums to one interaction: 9/2, of rewards in [-1/2, 1/2] (logistic)
  * 81/32.
  */
 double tacit_glm_private_sensitivity_square(enum tacit_linalg_link link);
 
 /* Interactions per dimension, n/d, below which the noise outweighs what was learnt: Y. The smallest
- * number of clients for which T slots each reach it. */
+ * number of clients for which T slots each reach it: of Y^2 their own noise is a part that grows
+ * with them, that of two aggregators one that does not. */
 uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule, uint64_t horizon);
 
 /* What is promised of an interaction: epsilon and delta in billionths, rounded up. */

@@ -384,7 +384,7 @@ struct tacit_sim_nodes_config {
 /* ---- Two aggregators ---- */
 
 /* The noise of hub and helper, where totals are added up at once: the law of masks, envelopes and
- * answers (tacit/helper.h; tests/sim/helper_runs.c) without them. */
+ * answers (tacit/helper.h; tests/stat/helper_audit.c) without them. */
 struct tacit_sim_aggregators {
     bool are_two;
     struct tacit_mechanism mechanism; /* of each */

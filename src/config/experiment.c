@@ -717,7 +717,8 @@ static void read_trust(struct config_reader *reader, const struct config_node *p
         config_reader_fail(reader, trust, "privacy.trust",
                            "two aggregators are for releases of integers that a hub only adds up; "
                            "allowed with protocol.kind elimination (bounds: exact), phased-index, "
-                           "select (with training) and votes (sharing: sums)");
+                           "glm-ucb (mode: sound), select (with training) and votes (sharing: "
+                           "sums)");
     else if (config->privacy != TACIT_PRIVACY_SOUND)
         config_reader_fail(reader, trust, "privacy.trust", "belongs to mode: sound");
     else

@@ -482,6 +482,20 @@ enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experim
                                    "epsilon per reward must be from 1e-6 to 1e6, or inf", error);
 }
 
+enum tacit_status tacit_experiment_add_helper(struct tacit_experiment *experiment,
+                                              uint64_t floor_nano, struct tacit_error *error)
+{
+    if (experiment->sim.agent_count < 2)
+        return tacit_experiment_refuse(experiment, "privacy.trust",
+                                       "two aggregators add up what several sites release; "
+                                       "allowed with agents: 2 or more",
+                                       error);
+    experiment->promise.trust.has_helper = true;
+    experiment->promise.trust.floor_nano = floor_nano;
+    experiment->total_agents = experiment->sim.agent_count;
+    return TACIT_OK;
+}
+
 enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *experiment,
                                                   struct tacit_mechanism *mechanism,
                                                   struct tacit_error *error)
@@ -496,16 +510,10 @@ enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *exper
         .epsilon_per_reward = milli == TACIT_NO_FLOOR ? (double)INFINITY : milli / 1e3,
         .lo = config->lo,
         .hi = config->hi};
-    if (experiment->sim.agent_count < 2)
-        return tacit_experiment_refuse(experiment, "privacy.trust",
-                                       "two aggregators add up what several sites release; "
-                                       "allowed with agents: 2 or more",
-                                       error);
-    experiment->promise.trust.has_helper = true;
-    experiment->total_agents = experiment->sim.agent_count;
     enum tacit_status const status = tacit_mechanism_init(mechanism, &own);
-    experiment->promise.trust.floor_nano = mechanism->epsilon_nano;
-    return status;
+    return status == TACIT_OK
+               ? tacit_experiment_add_helper(experiment, mechanism->epsilon_nano, error)
+               : status;
 }
 
 /* ---- Recording ---- */

@@ -208,14 +208,24 @@ static const char *protected_text(enum tacit_protected of)
                                                : "The whole data set of each user";
 }
 
-/* Between what the loss is. */
-static const char *neighbours_text(enum tacit_protected of)
+/* Between what the loss is. Two aggregators noise a sum, not what leaves a site. */
+static void add_neighbours(const struct tacit_promise *promise, struct tacit_text *text)
 {
-    return of == TACIT_PROTECTED_REWARD ? " (pure, local, replace-one: the value of one reward "
-                                          "changes, the schedule does not)"
-           : of == TACIT_PROTECTED_INTERACTION
-               ? " (local, replace-one: the chosen context and its reward, replaced together)"
-               : " in all, over any number of rounds (pure, local: whatever it is replaced by)";
+    enum tacit_protected const of = promise->mechanism.of;
+    const char *const local = promise->trust.has_helper ? "" : "local, ";
+    if (of == TACIT_PROTECTED_DATA_SET) {
+        tacit_text_add(text, " in all, over any number of rounds (pure");
+        tacit_text_add(text, promise->trust.has_helper ? "" : ", local");
+        tacit_text_add(text, ": whatever it is replaced by)");
+        return;
+    }
+    tacit_text_add(text, of == TACIT_PROTECTED_REWARD ? " (pure, " : " (");
+    tacit_text_add(text, local);
+    tacit_text_add(text,
+                   of == TACIT_PROTECTED_REWARD
+                       ? "replace-one: the value of one reward changes, the schedule does "
+                         "not)"
+                       : "replace-one: the chosen context and its reward, replaced together)");
 }
 
 /* What two aggregators together see. The first sentence: nothing else holds if they collude. */
@@ -227,6 +237,7 @@ static void add_collusion(const struct tacit_promise *promise, struct tacit_text
     if (promise->trust.floor_nano > 0) {
         tacit_text_add(text, "epsilon is ");
         tacit_text_add_nano(text, promise->trust.floor_nano);
+        tacit_text_add(text, promise->mechanism.delta_nano > 0 ? " at the same delta" : "");
         tacit_text_add(text, ", by the noise of the sites themselves. ");
     } else {
         tacit_text_add(text, "nothing is protected: they have the exact ");
@@ -268,7 +279,7 @@ static void add_number(const struct tacit_promise *promise, struct tacit_text *t
         tacit_text_add(text, " and delta = ");
         tacit_text_add_nano(text, mechanism->delta_nano);
     }
-    tacit_text_add(text, neighbours_text(mechanism->of));
+    add_neighbours(promise, text);
     add_against(promise, text);
     if (mechanism->epsilon_nano <= (uint64_t)TACIT_EPSILON_FORMAL * TACIT_NANO)
         return;
@@ -308,7 +319,8 @@ static void add_leaving(const struct tacit_promise *promise, struct tacit_text *
     case TACIT_LEAVING_GRADIENTS:
         return;
     case TACIT_LEAVING_MOMENTS:
-        tacit_text_add(text, "Noised sums of contexts and rewards leave a client once a batch. ");
+        tacit_text_add(text, promise->trust.has_helper ? "Masked" : "Noised");
+        tacit_text_add(text, " sums of contexts and rewards leave a client once a batch. ");
         return;
     case TACIT_LEAVING_UPDATES:
         break;
@@ -366,6 +378,10 @@ static void add_releases(uint32_t count, struct tacit_text *text)
     tacit_text_add(text, count > 1 ? " noised sums; " : "one noised sum; ");
 }
 
+static const char on_total[] =
+    "a site masks its sums before they leave it, and each aggregator adds noise to the total, ";
+static const char liars[] = "A site that lies can add any number to a total. ";
+
 static void add_noise(const struct tacit_promise *promise, struct tacit_text *text)
 {
     struct tacit_promise_mechanism const *const mechanism = &promise->mechanism;
@@ -381,10 +397,12 @@ static void add_noise(const struct tacit_promise *promise, struct tacit_text *te
                                    "betray a reward; it is for simulation only. ");
         return;
     case TACIT_NOISE_GAUSSIAN:
-        tacit_text_add(text, "Contexts are clipped to length 1, rewards to their range; the noise "
-                             "is exact discrete Gaussian on integers: ");
+        tacit_text_add(text, "Contexts are clipped to length 1, rewards to their range; ");
+        tacit_text_add(text, promise->trust.has_helper ? on_total : "the noise is ");
+        tacit_text_add(text, "exact discrete Gaussian on integers: ");
         tacit_text_add_nano(text, mechanism->rho_nano);
         tacit_text_add(text, " of zero-concentrated privacy. ");
+        tacit_text_add(text, promise->trust.has_helper ? liars : "");
         return;
     case TACIT_NOISE_LAPLACE:
         break;
@@ -405,11 +423,9 @@ static void add_noise(const struct tacit_promise *promise, struct tacit_text *te
         return;
     tacit_text_add(text, "Rewards are clipped to the public range and added as integers; ");
     add_releases(mechanism->releases, text);
-    tacit_text_add(text, promise->trust.has_helper
-                             ? "a site masks its sums before they leave it, and each aggregator "
-                               "adds noise to the total, exact discrete Laplace. A site that lies "
-                               "can add any number to a total. "
-                             : "the noise is exact discrete Laplace. ");
+    tacit_text_add(text, promise->trust.has_helper ? on_total : "the noise is ");
+    tacit_text_add(text, "exact discrete Laplace. ");
+    tacit_text_add(text, promise->trust.has_helper ? liars : "");
 }
 
 /* ---- Units ---- */

@@ -29,6 +29,7 @@ GLM = "protocol: {kind: glm-ucb, threshold: 2}\n"
 NONE, PAPER, SOUND, LARGE = (f"privacy: {{{words}}}\n" for words in
                              ("mode: none", "mode: paper, epsilon: 1", "mode: sound, epsilon: 1", "mode: sound, epsilon: 20"))
 TWO = "privacy: {mode: sound, epsilon: 1, trust: {aggregators: %s}}\n"
+TWO_DELTA = TWO.replace("epsilon: 1", "epsilon: 1, delta: 1.0e-6")
 INF = "privacy: {mode: sound, epsilon: inf}\n"
 
 NOISELESS, GAP = "no noise", "no guarantee"
@@ -82,6 +83,9 @@ CASES = {
     "contexts": (CONTEXTS + GLM + NONE, BARE, NOISELESS, ["a gradient of one sample reveals it"], []),
     "contexts, sound": (CONTEXTS + GLM + "privacy: {mode: sound, epsilon: 1, delta: 1.4e-9}\n", "sound: exact discrete Gaussian", 1,
                         ["single interaction", "epsilon = 1 and delta = 0.000000002 "], ["single reward"]),
+    "contexts, two": (CONTEXTS + GLM + TWO_DELTA % 2, "sound: exact discrete Gaussian", 1,
+                      ["nothing is protected: they have the exact sums of each site", "Masked sums", "adds noise to the total", "can add any number"], ["local", "Noised sums"]),
+    "contexts, two, floor": (CONTEXTS + GLM + TWO_DELTA % "2, floor: 8", "sound: exact discrete Gaussian", 1, ["epsilon is 8 at the same delta"], ["nothing is protected"]),
     "contexts, sound, large": (CONTEXTS + GLM + "privacy: {mode: sound, epsilon: 20, delta: 1e-6}\n", "sound: exact discrete Gaussian",
                                20, ["delta = 0.000001 "], []),
     "select": (USERS + "privacy: {mode: sound, epsilon: 7}\n", "sound: budgets only", 7, ["data set of each user"], ["m times"]),
@@ -94,7 +98,7 @@ CASES = {
     "rows, none": (BASE + "agents: 2\nhorizon: 4000\n" + ROWS + ELIMINATION + NONE, BARE, NOISELESS, [LOGGED], []),
     "rows, index": (BASE + "agents: 2\nhorizon: 4000\n" + ROWS + INDEX % "none" + NONE, BARE, NOISELESS, [LOGGED], []),
 }
-DELTAS = {"contexts, sound": 2e-9, "contexts, sound, large": 1e-6}
+DELTAS = {"contexts, sound": 2e-9, "contexts, sound, large": 1e-6, "contexts, two": 1e-6, "contexts, two, floor": 1e-6}
 
 
 def require(holds, what):
@@ -173,6 +177,7 @@ USER, TRAINED = "protocol: {kind: select, users_per_round: 2%s}\n", "training: {
 LATENCY = "environment: {kind: latency}\n"
 REFUSED = [(ELIMINATION, TWO % 2, "the paper's bounds"), (RING + EXACT, TWO % 2, "network.kind: star"), (INDEX % "pooled", TWO % 2, "privacy"),
            (GOSSIP % "tree", TWO % 2, "privacy.trust"), (PHASED, TWO % "2, floor: 0.0001", "privacy.trust.floor"), (PHASED, TWO % 3, "privacy.trust.aggregators"),
+           (GLM, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound"), (GLM, TWO_DELTA % "2, floor: 0.001", "does not fit into integers"),
            ("", TWO % 2, "allowed with sharing: sums"), (PHASED, "privacy: {mode: none, trust: {aggregators: 2}}\n", "privacy.trust: belongs to mode: sound"),
            (USER % ", quorum: 2", TWO % 2, "allowed with the section training"), (USER % "" + TRAINED, TWO % 2, "protocol.quorum 2 or more"),
            (USER % ", quorum: 2" + TRAINED, TWO % "2, floor: 8", "allowed: no floor")]
@@ -180,17 +185,18 @@ REFUSED = [(ELIMINATION, TWO % 2, "the paper's bounds"), (RING + EXACT, TWO % 2,
 
 def two_aggregators_are_refused_where_nobody_adds_up(folder):
     for protocol, privacy, words in REFUSED:
-        head = BANDIT + (LATENCY if "select" in protocol else COINS) if protocol else VOTES % "eta: 0.1"
+        head = CONTEXTS if protocol == GLM else BANDIT + (LATENCY if "select" in protocol else COINS) if protocol else VOTES % "eta: 0.1"
         (folder / "s.yaml").write_text(head + protocol + privacy, encoding="utf-8")
         done = subprocess.run([TACIT, "check", "s.yaml"], capture_output=True, text=True, check=False, cwd=folder)
         require(done.returncode == 2 and done.stdout == "" and words in done.stderr and done.stderr.count("\n") == 1, f"{protocol}{privacy}: {done.stderr}")
 
 
 def one_aggregator_is_as_before_byte_for_byte(folder):
-    for protocol in (BANDIT + COINS + PHASED, BANDIT + COINS + EXACT, VOTES % "sharing: sums"):
+    for protocol in (BANDIT + COINS + PHASED, BANDIT + COINS + EXACT, VOTES % "sharing: sums", CONTEXTS + GLM):
         found = []
         for privacy in (SOUND, TWO % 1, TWO % "1, floor: 8", TWO % 2):
-            (folder / "s.yaml").write_text(protocol + privacy, encoding="utf-8")
+            of_glm = privacy.replace("epsilon: 1", "epsilon: 1, delta: 1.0e-6") if GLM in protocol else privacy
+            (folder / "s.yaml").write_text(protocol + of_glm, encoding="utf-8")
             found.append(tacit("run", "s.yaml", "--json", "--quiet", folder=folder))
         require(found[0] == found[1] == found[2] != found[3], f"{protocol}: another result")
 

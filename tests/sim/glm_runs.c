@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/families/glm/plan.h"
+#include "../../src/families/glm/run.h"
 
 #define RUNS 8u
 #define N 6u
@@ -127,6 +127,106 @@ static void privacy_costs_what_the_statement_says(void **state)
         assert_true((plan.rule.shift < interactions) == (which == 0));
     }
     assert_true(3 * mean[0] < mean[1]);
+}
+
+/* ---- Two aggregators ---- */
+
+static struct glm_plan two_plan(uint32_t clients, uint64_t batches, double floor)
+{
+    struct glm_plan plan = private_plan(1);
+    struct tacit_glm_private_model model = plan.rule.model;
+    plan.sim.agent_count = plan.model.client_count = model.client_count = clients;
+    model.batch_count = batches;
+    assert_int_equal(tacit_glm_private_rule_init(&plan.rule, &model), TACIT_OK);
+    assert_int_equal(tacit_glm_private_rule_mask(&plan.rule, floor), TACIT_OK);
+    model.client_count = plan.aggregators = 2;
+    assert_int_equal(tacit_glm_private_rule_init(&plan.aggregator_rule, &model), TACIT_OK);
+    return plan;
+}
+
+/* Squares of what is in the hub's last total over what clients released themselves. */
+static double square_of(struct glm_run *run)
+{
+    uint32_t const d = run->plan->model.dimension;
+    double sums[TACIT_LINALG_PACKED(D)] = {0};
+    double squares = 0;
+    struct tacit_glm_private_hub_view view;
+    struct tacit_glm_private_event const start = {.kind = TACIT_EVENT_START};
+    for (uint32_t i = 0; i < run->plan->model.client_count; i++) {
+        struct tacit_glm_private_update update;
+        assert_int_equal(
+            tacit_glm_private_client_step(glm_run_client(run, i), &start, NULL, &update), TACIT_OK);
+        for (uint32_t k = 0; k < TACIT_LINALG_PACKED(D); k++)
+            sums[k] += (double)update.message.sums[k] / (double)TACIT_GLM_PRIVATE_UNIT;
+    }
+    tacit_glm_private_hub_look(run->hub, &view);
+    assert_int_equal(view.batch, run->rule.model.batch_count);
+    for (uint32_t i = 0, k = 0; i < d; i++)
+        for (uint32_t j = i; j < d; j++, k++) {
+            double const shift = i == j ? 2 * run->rule.shift : 0;
+            squares += pow(view.matrix[i * TACIT_LINALG_STRIDE(D) + j] - shift - sums[k], 2);
+        }
+    return squares / TACIT_LINALG_PACKED(D);
+}
+
+/* Within 5 standard errors, a quarter of it: one term or three would be a half away. */
+static void totals_have_the_noise_of_two_however_many_clients(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t clients;
+        uint64_t batches;
+        double floor;
+        double nodes; /* in the last prefix */
+    } settings[] = {
+        {2, 40, INFINITY, 2}, {15, 40, INFINITY, 2}, {15, 20, INFINITY, 20}, {15, 40, 4, 2}};
+    uint32_t const runs = 60;
+    for (uint32_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+        struct glm_plan const plan =
+            two_plan(settings[s].clients, settings[s].batches, settings[s].floor);
+        enum tacit_status status;
+        struct glm_run *const run = glm_run_new(&plan, &status);
+        double metrics[GLM_METRIC_COUNT];
+        double regret[POINTS];
+        double squares = 0;
+        struct tacit_sim_row row = {.metrics = metrics, .regret = regret};
+        atomic_bool stop = false;
+        for (uint32_t i = 0; i < runs; i++) {
+            assert_int_equal(glm_run_play(run, i, &row, &stop), TACIT_OK);
+            squares += square_of(run) / runs;
+        }
+        double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
+        double const expected = 2 * settings[s].nodes *
+                                tacit_gaussian_variance(&plan.aggregator_rule.noise) /
+                                (unit * unit);
+        print_message("%u clients: variance %.3f of what is due\n", settings[s].clients,
+                      squares / expected);
+        assert_true(fabs(squares / expected - 1) < 5 * sqrt(2.0 / (runs * TACIT_LINALG_PACKED(D))));
+        tacit_sim_delete(run);
+    }
+}
+
+/* The same bits whatever the threads; what is said, and what two save. */
+static void two_aggregators_are_counted_and_cost_less(void **state)
+{
+    (void)state;
+    struct glm_plan plan = two_plan(N, 40, INFINITY);
+    double two[GLM_METRIC_COUNT * RUNS];
+    double many[GLM_METRIC_COUNT * RUNS];
+    double regret[POINTS * RUNS];
+    play(&plan, 1, two, regret);
+    plan.path = TACIT_LINALG_PORTABLE;
+    play(&plan, 16, many, regret);
+    assert_memory_equal(two, many, sizeof two);
+    struct glm_plan const one = private_plan(1);
+    play(&one, 2, many, regret);
+    for (uint32_t run = 0; run < RUNS; run++) {
+        assert_true(two[GLM_MESSAGES * RUNS + run] == 2 * N * 40 + 2 * 40);
+        assert_true(two[GLM_SCALARS * RUNS + run] == many[GLM_SCALARS * RUNS + run]);
+        assert_true(two[GLM_BYTES * RUNS + run] ==
+                    many[GLM_BYTES * RUNS + run] + 40 * glm_helper_bytes(&plan));
+    }
+    assert_true(fabs(plan.rule.shift / one.rule.shift - sqrt(2.0 / N)) < 1e-12);
 }
 
 /* Row of a metric over the runs. */
@@ -446,6 +546,8 @@ int main(void)
         cmocka_unit_test(sharing_a_model_is_better_than_learning_alone_and_that_than_chance),
         cmocka_unit_test(the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths),
         cmocka_unit_test(privacy_costs_what_the_statement_says),
+        cmocka_unit_test(totals_have_the_noise_of_two_however_many_clients),
+        cmocka_unit_test(two_aggregators_are_counted_and_cost_less),
         cmocka_unit_test(curves_rise_to_the_metrics_and_the_sound_mode_has_them_too),
         cmocka_unit_test(the_ellipsoid_of_the_last_model_holds_the_truth),
         cmocka_unit_test(rounds_are_shown_beside_equation_3_and_stay_within_it),

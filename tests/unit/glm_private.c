@@ -235,6 +235,62 @@ static void models_are_allowed_up_to_their_limits(void **state)
     LIMIT(explore, 1, nextafter(1, 2));
 }
 
+/* s^2 = 2 L sigma^2, and M L sigma0^2 of a floor; a client's noise is the floor's alone. */
+static void two_aggregators_leave_a_client_its_floor(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model();
+    for (uint64_t batches = 20; batches <= 40; batches += 20) { /* flat, tree */
+        struct tacit_glm_private_rule one;
+        struct tacit_glm_private_rule floor;
+        model.batch_count = batches;
+        model.epsilon = 3;
+        assert_int_equal(tacit_glm_private_rule_init(&floor, &model), TACIT_OK);
+        model.epsilon = 1;
+        assert_int_equal(tacit_glm_private_rule_init(&one, &model), TACIT_OK);
+        struct tacit_glm_private_rule bare = one;
+        struct tacit_glm_private_rule masked = one;
+        assert_int_equal(tacit_glm_private_rule_mask(&bare, INFINITY), TACIT_OK);
+        assert_int_equal(tacit_glm_private_rule_mask(&masked, 3), TACIT_OK);
+        assert_true(bare.is_bare && !masked.is_bare && masked.rho_nano == one.rho_nano);
+        assert_memory_equal(&masked.noise, &floor.noise, sizeof floor.noise);
+        double const two = one.sd * one.sd * 2 / CLIENTS;
+        assert_true(fabs(bare.sd * bare.sd / two - 1) < 1e-12);
+        assert_true(fabs(masked.sd * masked.sd / (two + floor.sd * floor.sd) - 1) < 1e-12);
+        assert_true(fabs(bare.shift / one.shift - bare.sd / one.sd) < 1e-12);
+        assert_true(fabs(masked.drift / one.drift - masked.sd / one.sd) < 1e-12);
+    }
+    struct tacit_glm_private_rule rule;
+    assert_int_equal(tacit_glm_private_rule_init(&rule, &model), TACIT_OK);
+    struct tacit_glm_private_rule const before = rule;
+    assert_int_equal(tacit_glm_private_rule_mask(&rule, 1e-3), TACIT_INVALID); /* does not fit */
+    assert_memory_equal(&rule, &before, sizeof rule);
+}
+
+/* By trying: with one client fewer the noise outweighs what was learnt. */
+static void so_many_clients_are_the_fewest_that_are_worth_while(void **state)
+{
+    (void)state;
+    static const double floors[] = {0, INFINITY, 2}; /* 0: one aggregator */
+    for (uint32_t i = 0; i < 3; i++) {
+        struct tacit_glm_private_model model = some_model();
+        struct tacit_glm_private_rule rule;
+        uint64_t said = 0;
+        uint32_t found = 0;
+        for (uint32_t count = 1; count < 2000 && found == 0; count++) {
+            model.client_count = count;
+            assert_int_equal(tacit_glm_private_rule_init(&rule, &model), TACIT_OK);
+            if (floors[i] > 0)
+                assert_int_equal(tacit_glm_private_rule_mask(&rule, floors[i]), TACIT_OK);
+            found = count * 120.0 / D >= rule.shift ? count : 0;
+            said = said == 0 ? tacit_glm_private_clients_min(&rule, 120) : said;
+            assert_int_equal(tacit_glm_private_clients_min(&rule, 120), said);
+        }
+        assert_int_equal(said, found);
+        assert_true(found > 3);
+    }
+}
+
 /* ---- The grid ---- */
 
 static void contexts_on_the_grid_are_never_longer_than_one(void **state)
@@ -858,6 +914,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_plays),
         cmocka_unit_test(shift_is_what_was_worked_out_beforehand),
+        cmocka_unit_test(two_aggregators_leave_a_client_its_floor),
+        cmocka_unit_test(so_many_clients_are_the_fewest_that_are_worth_while),
         cmocka_unit_test(few_batches_are_released_one_by_one_and_many_in_a_tree),
         cmocka_unit_test(noise_pays_for_all_levels_and_no_more),
         cmocka_unit_test(models_that_promise_nothing_are_refused),

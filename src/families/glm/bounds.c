@@ -59,10 +59,14 @@ static void print_private(const struct glm_plan *plan, FILE *out)
     struct tacit_glm_private_rule const *const rule = &plan->rule;
     double const numbers = (double)TACIT_GLM_PRIVATE_SUMS(rule->model.dimension);
     double const messages = 2.0 * rule->model.client_count * (double)rule->model.batch_count;
+    bool const are_two = plan->aggregators > 0;
+    double const rounds = are_two ? (double)rule->model.batch_count : 0; /* of the helper */
     (void)fprintf(out, "In one run of %llu slots:\n", (unsigned long long)plan->sim.horizon);
     (void)fprintf(out, "  batches   %llu  (%s)\n", (unsigned long long)rule->model.batch_count,
                   rule->is_flat ? "each released by itself" : "released in a binary tree");
-    (void)fprintf(out, "  messages  %.0f\n  bytes     %.0f\n", messages, 8.0 * messages * numbers);
+    (void)fprintf(out, "  messages  %.0f%s\n  bytes     %.0f\n", messages + 2 * rounds,
+                  are_two ? "  (two of them a batch to the helper and back)" : "",
+                  8.0 * messages * numbers + rounds * (are_two ? glm_helper_bytes(plan) : 0));
     (void)fprintf(out,
                   "  noise     Y = %.0f interactions a dimension, of %.0f; worth while from %llu "
                   "clients on\n",

@@ -13,6 +13,7 @@ const struct tacit_family glm_family = {
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
              .keys = glm_sections,
              .privacy_may_miss = true,
+             .takes_trust = true,
              .own_environments = environments,
              .read = glm_read_keys},
     .metrics = glm_metrics,

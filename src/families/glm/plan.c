@@ -1,5 +1,6 @@
 /* From an experiment file to what runs of a federated generalised linear bandit need. */
 #include "plan.h"
+#include "tacit/bounds.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,6 +57,29 @@ static uint64_t batches_of(const struct glm_keys *keys, const struct tacit_confi
     return batches > 0 ? batches : 1;
 }
 
+/* Two aggregators: their noise in place of the clients', but for a floor. */
+static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
+                                            struct tacit_error *error)
+{
+    struct glm_plan *const plan = experiment->plan;
+    struct tacit_glm_private_model two = plan->rule.model;
+    uint32_t const milli = experiment->config->floor_milli;
+    double const floor = milli == TACIT_NO_FLOOR ? (double)INFINITY : milli / 1e3;
+    if (milli == TACIT_ONE_AGGREGATOR)
+        return TACIT_OK;
+    enum tacit_status status = tacit_experiment_add_helper(
+        experiment, milli == TACIT_NO_FLOOR ? 0 : tacit_nano_up(floor), error);
+    two.client_count = plan->aggregators = 2;
+    if (status == TACIT_OK)
+        status = tacit_glm_private_rule_init(&plan->aggregator_rule, &two);
+    if (status == TACIT_OK && tacit_glm_private_rule_mask(&plan->rule, floor) != TACIT_OK)
+        return tacit_experiment_refuse(experiment, "privacy.trust.floor",
+                                       "its noise does not fit into integers; allowed: a larger "
+                                       "floor, or none",
+                                       error);
+    return status;
+}
+
 /* The sound mode is a protocol of its own (tacit/glm_private.h). */
 static enum tacit_status protect(struct tacit_experiment *experiment, struct tacit_error *error)
 {
@@ -86,6 +110,9 @@ static enum tacit_status protect(struct tacit_experiment *experiment, struct tac
                                        "epsilon or delta, or fewer batches",
                                        error);
     plan->is_private = true;
+    enum tacit_status const status = settle_aggregators(experiment, error);
+    if (status != TACIT_OK)
+        return status;
     struct tacit_text remark =
         tacit_text_init(experiment->promise_remark, sizeof experiment->promise_remark);
     experiment->promise.mechanism = tacit_glm_private_promise(&plan->rule);

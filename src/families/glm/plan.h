@@ -78,7 +78,9 @@ struct glm_plan {
     struct tacit_sim sim;
     struct tacit_glm_model model;
     bool is_private;
-    struct tacit_glm_private_rule rule; /* if so */
+    struct tacit_glm_private_rule rule;            /* if so */
+    struct tacit_glm_private_rule aggregator_rule; /* of clients without data, .. */
+    uint32_t aggregators;                          /* .. 2 or 0, whose noise totals have */
     enum tacit_context_source source;
     uint32_t arm_count;
     uint32_t pool_count; /* 0 on the sphere */
@@ -124,6 +126,11 @@ extern const struct config_key glm_offer_keys[];
 
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 void glm_free_plan(void *plan); /* NULL is allowed */
+
+/* ---- private_run.c ---- */
+
+/* Two aggregators: of a batch's envelopes, request and answer. */
+double glm_helper_bytes(const struct glm_plan *plan);
 
 /* ---- bounds.c ---- */
 

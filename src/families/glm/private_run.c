@@ -1,5 +1,8 @@
 /* What is said in a run of the sound mode: when the public clock ends a batch, all clients release,
- * and the hub's model goes to all. */
+ * and the hub's model goes to all. Two aggregators own trees as clients do, of no data: the total
+ * of a batch has what these release (HELPER 4), which is the law of masks, envelopes and answers
+ * without them. */
+#include <string.h>
 #include "run.h"
 
 static size_t hub_size(const struct glm_plan *plan)
@@ -22,10 +25,23 @@ static enum tacit_status set_up(struct glm_run *run, uint32_t index, uint64_t ru
         status = tacit_glm_private_client_init(glm_run_client(run, i), &run->rule, i);
         run->noise_rng[i] = glm_world_stream(plan, index, i, GLM_PURPOSE_NOISE);
     }
+    for (uint32_t i = 0; i < plan->aggregators && status == TACIT_OK; i++) {
+        uint32_t const at = plan->model.client_count + i;
+        status = tacit_glm_private_client_init(glm_run_client(run, at), &plan->aggregator_rule, i);
+        run->noise_rng[at] = tacit_rng_stream(plan->sim.seed, index, i, TACIT_PURPOSE_AGGREGATOR);
+    }
     return status;
 }
 
 /* ---- Batches ---- */
+
+double glm_helper_bytes(const struct glm_plan *plan)
+{
+    uint32_t const clients = plan->model.client_count;
+    return (double)clients * TACIT_SIM_ENVELOPE_BYTES +
+           tacit_sim_aggregators_bytes(clients,
+                                       (uint32_t)TACIT_GLM_PRIVATE_SUMS(plan->model.dimension));
+}
 
 static void count(struct glm_run *run, double copies, double numbers)
 {
@@ -48,25 +64,55 @@ static enum tacit_status spread(struct glm_run *run, const struct tacit_glm_priv
     return status;
 }
 
+static enum tacit_status tick(struct glm_run *run, uint32_t client, uint64_t batch,
+                              struct tacit_glm_private_update *update)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&run->noise_rng[client]);
+    struct tacit_glm_private_event const event = {
+        .kind = TACIT_EVENT_TIMEOUT, .path = run->plan->path, .as.batch = batch};
+    return tacit_glm_private_client_step(glm_run_client(run, client), &event, &entropy, update);
+}
+
+/* What the hub adds up: a release, and to the first one the noise of both aggregators. */
+static enum tacit_status tell(struct glm_run *run, uint64_t batch,
+                              struct tacit_glm_private_message *message,
+                              struct tacit_glm_private_update *said)
+{
+    uint32_t const clients = run->plan->model.client_count;
+    uint32_t const numbers = (uint32_t)TACIT_GLM_PRIVATE_SUMS(run->plan->model.dimension);
+    int64_t sums[TACIT_GLM_PRIVATE_SUMS_MAX];
+    struct tacit_glm_private_update noise;
+    struct tacit_glm_private_event const receive = {
+        .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = message};
+    memcpy(sums, message->sums, numbers * sizeof *sums);
+    message->sums = sums;
+    for (uint32_t i = 0; i < run->plan->aggregators && message->from == 0; i++) {
+        enum tacit_status const status = tick(run, clients + i, batch, &noise);
+        if (status != TACIT_OK)
+            return status;
+        for (uint32_t k = 0; k < numbers; k++)
+            sums[k] += noise.message.sums[k];
+    }
+    count(run, 1, numbers);
+    return tacit_glm_private_hub_step(run->hub, &receive, said);
+}
+
 /* The clock closes a batch at all clients. */
 static enum tacit_status close_batch(struct glm_run *run, uint64_t batch)
 {
+    uint32_t const clients = run->plan->model.client_count;
     struct tacit_glm_private_update said = {.send = false};
-    struct tacit_glm_private_event const tick = {
-        .kind = TACIT_EVENT_TIMEOUT, .path = run->plan->path, .as.batch = batch};
-    for (uint32_t i = 0; i < run->plan->model.client_count; i++) {
-        struct tacit_entropy const entropy = tacit_rng_entropy(&run->noise_rng[i]);
+    for (uint32_t i = 0; i < clients; i++) {
         struct tacit_glm_private_update update;
-        struct tacit_glm_private_event receive = {.kind = TACIT_EVENT_RECEIVE,
-                                                  .path = run->plan->path};
-        enum tacit_status status =
-            tacit_glm_private_client_step(glm_run_client(run, i), &tick, &entropy, &update);
-        receive.as.message = &update.message;
+        enum tacit_status status = tick(run, i, batch, &update);
         if (status == TACIT_OK)
-            status = tacit_glm_private_hub_step(run->hub, &receive, &said);
+            status = tell(run, batch, &update.message, &said);
         if (status != TACIT_OK)
             return status;
-        count(run, 1, (double)TACIT_GLM_PRIVATE_SUMS(run->plan->model.dimension));
+    }
+    if (run->plan->aggregators > 0) {
+        run->messages += 2; /* a request, its answer */
+        run->bytes += glm_helper_bytes(run->plan);
     }
     return said.send ? spread(run, &said.message) : TACIT_OK;
 }

@@ -21,8 +21,9 @@ void *glm_run_new(const void *memory, enum tacit_status *status)
     run->client_size = client_size;
     run->world = glm_world_new(plan, run);
     run->hub = tacit_sim_new(run, 1, rule->hub_size(plan));
-    run->clients = tacit_sim_new(run, plan->model.client_count, client_size);
-    run->noise_rng = tacit_sim_new(run, plan->model.client_count, sizeof *run->noise_rng);
+    size_t const clients = (size_t)plan->model.client_count + plan->aggregators;
+    run->clients = tacit_sim_new(run, clients, client_size);
+    run->noise_rng = tacit_sim_new(run, clients, sizeof *run->noise_rng);
     *status = client_size == 0 ? TACIT_INVALID : tacit_sim_is_whole(run) ? TACIT_OK : TACIT_MEMORY;
     if (*status == TACIT_OK)
         return run;

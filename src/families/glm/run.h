@@ -9,9 +9,9 @@ struct glm_run {
     struct glm_world *world;
     struct tacit_glm_private_rule rule; /* sound mode: with this run's number */
     void *hub;
-    unsigned char *clients;
+    unsigned char *clients; /* N, and two aggregators */
     size_t client_size;
-    struct tacit_rng *noise_rng; /* N */
+    struct tacit_rng *noise_rng; /* of each */
     double reward;
     double messages;
     double control_messages;
@@ -40,7 +40,7 @@ extern const struct glm_rule glm_private_rule; /* private_run.c */
 
 static inline void *glm_run_client(const struct glm_run *run, uint32_t client)
 {
-    TACIT_ASSERT(client < run->plan->model.client_count);
+    TACIT_ASSERT(client < run->plan->model.client_count + run->plan->aggregators);
     return run->clients + client * run->client_size;
 }
 #endif

@@ -54,27 +54,34 @@ static uint32_t bit_length(uint64_t value)
 }
 
 /* sigma^2 = Delta^2 2^40/(2 rho) of one release. */
-static enum tacit_status set_noise(struct tacit_glm_private_rule *rule)
+static enum tacit_status make_noise(const struct tacit_glm_private_rule *rule, uint64_t rho_nano,
+                                    struct tacit_gaussian *noise)
 {
     TACIT_ASSERT(rule->level_count >= 1);
-    rule->rho_nano = tacit_rho_of_epsilon_nano(rule->model.epsilon, rule->model.delta);
-    rule->node_rho_nano = rule->rho_nano / rule->level_count;
-    if (rule->node_rho_nano == 0)
+    uint64_t const node_rho_nano = rho_nano / rule->level_count;
+    if (node_rho_nano == 0)
         return TACIT_INVALID;
-    return tacit_gaussian_init(&rule->noise, sensitivity_in_32(rule->model.link) * TACIT_NANO, 34,
-                               rule->node_rho_nano);
+    return tacit_gaussian_init(noise, sensitivity_in_32(rule->model.link) * TACIT_NANO, 34,
+                               node_rho_nano);
+}
+
+/* Variance of a number of a prefix, whose nodes so many draw. */
+static double variance_of(const struct tacit_glm_private_rule *rule, uint32_t owners)
+{
+    TACIT_ASSERT(rule->node_count >= 1);
+    double const nodes = (double)owners * (double)rule->node_count;
+    return nodes * tacit_gaussian_variance(&rule->noise);
 }
 
 /* The norms that the noise of a prefix of all clients keeps within, in each of its P values, with
  * probability 1 - 2a/3: of a symmetric matrix, and of a vector. */
-static void set_bounds(struct tacit_glm_private_rule *rule)
+static void set_bounds(struct tacit_glm_private_rule *rule, double variance)
 {
-    TACIT_ASSERT(rule->node_count >= 1);
+    TACIT_ASSERT(variance > 0);
     struct tacit_glm_private_model const *const model = &rule->model;
     double const root = sqrt((double)model->dimension);
     double const batches = (double)model->batch_count;
-    double const nodes = (double)model->client_count * (double)rule->node_count;
-    rule->sd = sqrt(nodes * tacit_gaussian_variance(&rule->noise)) / (double)TACIT_GLM_PRIVATE_UNIT;
+    rule->sd = sqrt(variance) / (double)TACIT_GLM_PRIVATE_UNIT;
     rule->shift = rule->sd * (2.0 * root + 2.0 * sqrt(log(6.0 * batches / model->failure)));
     rule->drift = rule->sd * (root + sqrt(2.0 * log(3.0 * batches / model->failure)));
     TACIT_ASSERT(rule->shift > 0);
@@ -93,12 +100,31 @@ enum tacit_status tacit_glm_private_rule_init(struct tacit_glm_private_rule *rul
     next.is_flat = model->batch_count < levels * levels;
     next.level_count = next.is_flat ? 1 : (uint32_t)levels;
     next.node_count = next.is_flat ? model->batch_count : levels;
-    if (set_noise(&next) != TACIT_OK)
+    next.rho_nano = tacit_rho_of_epsilon_nano(model->epsilon, model->delta);
+    next.node_rho_nano = next.rho_nano / next.level_count;
+    if (make_noise(&next, next.rho_nano, &next.noise) != TACIT_OK)
         return TACIT_INVALID;
-    set_bounds(&next);
+    set_bounds(&next, variance_of(&next, model->client_count));
     TACIT_ASSERT(next.level_count >= 1);
     TACIT_ASSERT(next.node_rho_nano > 0);
     *rule = next;
+    return TACIT_OK;
+}
+
+enum tacit_status tacit_glm_private_rule_mask(struct tacit_glm_private_rule *rule, double floor)
+{
+    TACIT_ASSERT(floor > 0);
+    TACIT_ASSERT(!rule->is_bare);
+    double variance = variance_of(rule, 2);
+    bool const has_floor = !isinf(floor);
+    if (has_floor) {
+        uint64_t const rho_nano = tacit_rho_of_epsilon_nano(floor, rule->model.delta);
+        if (make_noise(rule, rho_nano, &rule->noise) != TACIT_OK)
+            return TACIT_INVALID;
+        variance += variance_of(rule, rule->model.client_count);
+    }
+    rule->is_bare = !has_floor;
+    set_bounds(rule, variance);
     return TACIT_OK;
 }
 
@@ -175,10 +201,15 @@ int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y)
 uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule, uint64_t horizon)
 {
     TACIT_ASSERT(horizon > 0);
-    /* Y grows with sqrt(M), n with M: M T/d >= Y. */
-    double const alone = rule->shift / sqrt((double)rule->model.client_count);
-    double const root = alone * rule->model.dimension / (double)horizon;
-    double const clients = ceil(root * root);
+    /* M T/d >= Y, where Y^2 = common + own M. */
+    double const count = rule->model.client_count;
+    double const unit = rule->sd * (double)TACIT_GLM_PRIVATE_UNIT;
+    double const part = rule->is_bare ? 0 : variance_of(rule, 1) / (unit * unit);
+    double const own = part * rule->shift * rule->shift;
+    double const common = fmax(rule->shift * rule->shift - own * count, 0);
+    double const slope = (double)horizon / rule->model.dimension;
+    double const root = sqrt(own * own + 4 * common * slope * slope);
+    double const clients = ceil((own + root) / (2 * slope * slope));
     TACIT_ASSERT(clients >= 1);
     return clients < 1e18 ? (uint64_t)clients : (uint64_t)1e18;
 }

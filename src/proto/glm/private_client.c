@@ -202,7 +202,8 @@ static enum tacit_status draw(const struct tacit_glm_private_client *client,
                               const struct tacit_entropy *entropy, int64_t *noise)
 {
     TACIT_ASSERT(client->sum_count <= TACIT_GLM_PRIVATE_SUMS_MAX);
-    for (uint32_t i = 0; i < client->sum_count; i++) {
+    memset(noise, 0, client->sum_count * sizeof *noise);
+    for (uint32_t i = 0; i < client->sum_count && !client->rule.is_bare; i++) {
         enum tacit_status const status =
             tacit_discrete_gaussian(&client->rule.noise, entropy, &noise[i]);
         if (status != TACIT_OK)
