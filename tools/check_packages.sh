@@ -1,10 +1,10 @@
 #!/bin/bash
 # What distributions, containers and a security team are promised, on the real things: packages of what is committed, a bare Debian, images, tokens.
 #
-# usage: check_packages.sh [debs|reproducible|sbom|bare|manifests|images]...     a step by itself; debs comes before reproducible, bare and images
+# usage: check_packages.sh [debs|reproducible|sbom|bare|manifests|grafana|images]...     a step by itself; debs comes before reproducible, bare and images
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- debs reproducible sbom bare manifests images
+[ $# -gt 0 ] || set -- debs reproducible sbom bare manifests grafana images
 into=$PWD/build-packages
 # The compiler's command names the folder; one place for all versions, so that a cache of compilers serves.
 export PLACE=$into/place
@@ -54,6 +54,22 @@ manifests() { # against the published schemas; and something wrong is seen
     "$into/venv/bin/kubernetes-validate" --strict packaging/kubernetes/*.yaml
     sed 's/readOnlyRootFilesystem/readonlyRootFilesystem/' packaging/kubernetes/hub.yaml >"$into/bad.yaml"
     ! "$into/venv/bin/kubernetes-validate" --strict "$into/bad.yaml" >/dev/null 2>&1 || { echo "the validator takes what is wrong"; exit 1; }
+}
+
+grafana() { # the dashboard against the types of Grafana's own schema; what its panels ask for: tests/live/prometheus.py
+    [ -d "$into/node_modules/@grafana/schema" ] || npm install --silent --no-audit --no-fund --prefix "$into" @grafana/schema@11.6.0 typescript@5.8.3
+    {
+        echo "import type { Dashboard } from '@grafana/schema';"
+        # shellcheck disable=SC2016
+        echo 'type Plain<T> = T extends string ? `${T}` : T extends object ? { [K in keyof T]: Plain<T[K]> } : T; // JSON has the words of enums'
+        echo "export const dashboard: Plain<Dashboard> ="
+        cat docs/monitoring/grafana-dashboard.json
+    } >"$into/dashboard.ts"
+    sed 's/"gridPos"/"gridpos"/' "$into/dashboard.ts" >"$into/bad.ts"
+    local tsc=("$into/node_modules/.bin/tsc" --noEmit --strict --moduleResolution bundler --module esnext --target es2022)
+    "${tsc[@]}" "$into/dashboard.ts"
+    ! "${tsc[@]}" "$into/bad.ts" >/dev/null || { echo "the compiler takes what is wrong"; exit 1; }
+    echo "docs/monitoring/grafana-dashboard.json has the types of Grafana's schema"
 }
 
 images() {

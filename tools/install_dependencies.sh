@@ -20,10 +20,11 @@ python='python3-cffi python3-numpy python3-setuptools python3-wheel python3-pip 
 # The pages of reports in a browser (make check-long only: it is heavy). npm fetches axe-core, librsvg2-bin draws the figures, poppler-utils
 # counts sheets; a nodejs that is not Debian's may bring its own npm.
 browser='chromium fonts-dejavu-core librsvg2-bin poppler-utils prometheus' # Prometheus: over a live federation, make check-long, too
-command -v npm >/dev/null 2>&1 || browser="$browser npm"
-# Packages; and, for make check-packages, their bare root, images and containers (no daemon), and what validates manifests and lists of parts.
+# Packages; and, for make check-packages, their bare root, images and containers (no daemon), and what validates manifests, lists of parts and
+# Grafana's dashboard (npm).
 package='debhelper dpkg-dev fakeroot lintian'
 containers='buildah curl debootstrap docker-compose iproute2 python3-venv python3-yaml runc'
+command -v npm >/dev/null 2>&1 || { browser="$browser npm" && containers="$containers npm"; }
 # The agent of examples/device for a Cortex-M, and a board to run it on (make check-long).
 device='gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm'
 

@@ -400,10 +400,11 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     struct agent_waiting const waiting = agent_waiting(agent);
     struct live_decisions_view const *const decisions = &waiting.decisions;
     json_t *const made =
-        json_pack("{s:s?, s:I, s:o, s:o}", "for", agent_wait_word(waiting.what), "open",
+        json_pack("{s:s?, s:I, s:o, s:o, s:I}", "for", agent_wait_word(waiting.what), "open",
                   (json_int_t)decisions->open_planned, "oldest_s",
                   decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(), "since_s",
-                  waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null());
+                  waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null(), "still_s",
+                  (json_int_t)(waiting.still_ms / 1000u));
     (void)json_object_set_new(status, "winner", winner(agent, view));
     char const *const trouble = view->trouble != NULL ? view->trouble : agent_chain_trouble(agent);
     (void)json_object_set_new(status, "trouble",

@@ -165,7 +165,7 @@ static void say_fate(struct page *page, const json_t *arm)
     else if (json_is_false(json_object_get(arm, "in")))
         say(page, "out");
     else if (json_is_integer(rank))
-        say(page, "in, the %" JSON_INTEGER_FORMAT ". best", json_integer_value(rank));
+        say(page, "in, rank %" JSON_INTEGER_FORMAT, json_integer_value(rank));
     else
         say(page, "in");
 }
@@ -246,11 +246,11 @@ static void put_site(struct page *page, const json_t *site)
 {
     json_t const *const heard = json_object_get(site, "heard_s");
     json_t const *const pulls = json_object_get(site, "pulls");
-    json_int_t const still_s = whole_of(page->board->status, "still_s");
+    json_int_t const open_s = whole_of(page->board->status, "round_s");
     char const *const also = is_set(site, "two_states") ? "; TWO STATES" : "";
     say(page, "%s", text_of(site, "name"));
     if (is_missing(site))
-        say(page, "waited for, %" JSON_INTEGER_FORMAT " s: its report is missing%s", still_s, also);
+        say(page, "waited for, %" JSON_INTEGER_FORMAT " s: its report is missing%s", open_s, also);
     else
         say(page, "%s%s",
             is_set(site, "dropped")    ? "removed"
@@ -291,7 +291,8 @@ static void put_waiting(struct page *page, const json_t *status)
     else if (json_is_number(since))
         say(page, "%s, for %.0f s", what, json_number_value(since));
     else
-        say(page, "%s", what);
+        say(page, "%s; nothing has moved for %" JSON_INTEGER_FORMAT " s", what,
+            whole_of(waits, "still_s"));
     say(page, "decisions without a reward");
     say(page, "%" JSON_INTEGER_FORMAT, whole_of(status, "open"));
     say(page, "rewards that came too late, or not");
@@ -333,7 +334,7 @@ static void put_change(struct page *page, const json_t *change)
 
 static void put_changes(struct page *page)
 {
-    static const char *const heads[] = {"#", "what", "since", "privacy; guarantee"};
+    static const char *const heads[] = {"number", "what", "since", "privacy; guarantee"};
     begin_table(page, "changes", "Changes by the operator", NULL, heads, 4);
     put_rows(page, json_object_get(page->board->status, "changes"), NULL, put_change);
 }

@@ -36,6 +36,7 @@ struct coordinator {
     struct live_timer *timer;
     struct live_timer *watch; /* of whether anything moves */
     struct live_standstill standstill;
+    struct live_standstill round; /* since when it is open */
     uint64_t started_us;
     struct live_timer *look_around; /* ends the wait for what sites hold, before anything is said */
     struct live_hub *hub;
@@ -207,6 +208,7 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .broker = bus == NULL ? (struct live_bus_trouble){.reason = ""} : live_bus_why(bus),
         .now_us = live_now_us(),
         .still_us = coordinator->standstill.since_us,
+        .round_us = coordinator->round.since_us,
         .started_us = coordinator->started_us,
         .patience_us = UINT64_C(1000000) * coordinator->config->waiting_after_s,
         .accepted_count = coordinator->accepted_count,
@@ -604,8 +606,9 @@ static void see_standstill(struct coordinator *coordinator)
 {
     struct live_hub_view view;
     coordinator->config->protocol->look(coordinator->hub, &view);
-    live_standstill_see(&coordinator->standstill, live_hub_mark(&view, &coordinator->run),
-                        live_now_us());
+    uint64_t const now_us = live_now_us();
+    live_standstill_see(&coordinator->standstill, live_hub_mark(&view, &coordinator->run), now_us);
+    live_standstill_see(&coordinator->round, view.epoch, now_us);
 }
 
 static void on_watch(void *context)

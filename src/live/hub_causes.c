@@ -80,12 +80,12 @@ static void add_still(const struct live_status *status, bool is_asked, const uin
                       struct live_causes *causes)
 {
     char what[LINE_BYTES];
-    uint64_t const still_s = (status->now_us - status->still_us) / US_PER_S;
+    uint64_t const open_s = (status->now_us - status->round_us) / US_PER_S;
     if (tacit_bits_count(sites, status->config->site_count) == 0)
         return;
     if (is_asked)
         (void)snprintf(what, sizeof what, "round %u has waited %" PRIu64 " s for",
-                       status->hub->epoch, still_s);
+                       status->hub->epoch, open_s);
     else
         (void)snprintf(what, sizeof what, "silent for %" PRIu64 " s or longer",
                        status->patience_us / US_PER_S);

@@ -14,6 +14,7 @@ struct live_status {
     struct live_bus_trouble broker;
     uint64_t now_us;
     uint64_t still_us;    /* since when nothing has moved that the sites say */
+    uint64_t round_us;    /* since when this round is open; at most since this process runs */
     uint64_t started_us;  /* this process */
     uint64_t patience_us; /* what does not move for longer is said */
     uint64_t accepted_count;

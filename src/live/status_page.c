@@ -182,6 +182,8 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
         {"reports", NULL, NULL, judged, hub->is_finished ? 0 : hub->report_count},
         {"still_s", "tacit_hub_still_seconds", "How long nothing has moved that the sites say.",
          LIVE_WHOLE, (double)((status->now_us - status->still_us) / US_PER_S)},
+        {"round_s", "tacit_hub_round_seconds", "How long this round has been open.", LIVE_WHOLE,
+         (double)((status->now_us - status->round_us) / US_PER_S)},
         {"missing", "tacit_hub_reports_missing", "Reports that this round waits for.", judged,
          hub->missing_count},
         {"covered", NULL, NULL, judged, hub->covered_count},

@@ -98,11 +98,12 @@ enum tacit_status tacit_dashboard_write(const struct tacit_dashboard *dashboard,
         html_put(out,
                  "<section id=\"privacy\" class=\"box\"><h2>Privacy</h2>\n<p>%s</p></section>\n",
                  dashboard->statement);
-    html_put(out,
-             "<footer>tacit %s</footer>\n</main><footer style=\"max-width:984px;margin:0 auto "
-             "24px\"><p id=\"fresh\" role=\"status\">This "
-             "page is of the time at which it was asked for.</p></footer></body></html>\n",
-             dashboard->version);
+    html_put(
+        out,
+        "<footer>tacit %s</footer>\n</main><footer style=\"width:min(984px,94vw);margin:0 auto "
+        "24px\"><p id=\"fresh\" role=\"status\">This "
+        "page is of the time at which it was asked for.</p></footer></body></html>\n",
+        dashboard->version);
     enum tacit_status const status = report_finish(out);
     report_locale_leave(before);
     return status;

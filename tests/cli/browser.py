@@ -148,7 +148,7 @@ def spilt_cells(browser):
     })()""")
 
 
-def check_screen(browser, axe, path, width, scheme, pictures):
+def check_layout(browser, path, width, scheme):
     browser.show(path, width, scheme)
     fits = contents_fit(browser)
     assert fits["scrolls"] <= 0 and not fits["wide"], fits
@@ -164,6 +164,10 @@ def check_screen(browser, axe, path, width, scheme, pictures):
     assert small >= 10, f"letters of {small} pixels in a figure"
     ground = browser.run("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(18, 23, 26)" if scheme == "dark" else "rgb(246, 247, 246)"), ground
+
+
+def check_screen(browser, axe, path, width, scheme, pictures):
+    check_layout(browser, path, width, scheme)
     browser.run(axe + "; 0")
     result = browser.run("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']}).then(r => ({passes: r.passes.length, "
                          "violations: r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 160)])}))")

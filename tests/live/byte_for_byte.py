@@ -211,8 +211,8 @@ def page(federation, name, path):
     finally:
         connection.close()
     # .. and when something was known, or heard last
-    times = ("tacit_api_requests_total", "tacit_clock_seconds", "tacit_disk_free_bytes", "tacit_hub_still_seconds", "tacit_agent_still_seconds", "tacit_hub_site_heard_seconds", '  "since": ', '  "hub_heard_s": ')
-    lines = [re.sub(r'"(heard|still)_s": \d+|\d+ s\b', "", line) for line in lines]
+    times = ("tacit_api_requests_total", "tacit_clock_seconds", "tacit_disk_free_bytes", "tacit_hub_still_seconds", "tacit_hub_round_seconds", "tacit_agent_still_seconds", "tacit_hub_site_heard_seconds", '  "since": ', '  "hub_heard_s": ')
+    lines = [re.sub(r'"(heard|still|round)_s": \d+|\d+ s\b', "", line) for line in lines]
     return [answer.status, *(line for line in lines if not line.startswith(times))]
 
 

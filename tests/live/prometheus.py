@@ -2,15 +2,17 @@
 """docs/monitoring: the alarms are rules (promtool), the dashboard asks for metrics that there are, and over live federations a real Prometheus
 raises each alarm (make check-long; durations cut to what a test can wait for). See support.py."""
 import json
+import math
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
 
-from situations import AFTER_S, Silent, begin, star  # first: it finds the files of tests
+from situations import AFTER_S, Silent, begin, gossip, ring, star  # first: it finds the files of tests
 import support
 from federation import free_port
 from support import IS_LONG, Skipped, main, metrics_of, require, test, text_at, wait_for
@@ -20,6 +22,8 @@ support.TESTS.clear()  # those of the other file
 MONITORING = pathlib.Path(__file__).resolve().parents[2] / "docs/monitoring"
 RULES = (MONITORING / "prometheus-rules.yaml").read_text(encoding="utf-8")
 ALARMS = re.findall(r"- alert: (\w+)", RULES)
+QUESTIONS = [target["expr"] for panel in json.loads((MONITORING / "grafana-dashboard.json").read_text(encoding="utf-8"))["panels"]
+             for target in panel["targets"]]
 SHIM = """#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>
@@ -51,9 +55,7 @@ def what_rules_and_dashboard_ask_for_is_there(federation_of):
     begin(federation, [])
     shown = {name for party, paths in (("coordinator", ["/metrics"]), ("site-0", ["/metrics", "/v1/clipped/metrics"])) for path in paths
              for name in metrics_of(text_at(path, federation.socket_of(party)))}
-    dashboard = json.loads((MONITORING / "grafana-dashboard.json").read_text(encoding="utf-8"))
-    asked = RULES + " ".join(target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
-    missing = set(re.findall(r"\btacit_[a-z_]+", asked)) - shown
+    missing = set(re.findall(r"\btacit_[a-z_]+", RULES + " ".join(QUESTIONS))) - shown
     require(missing <= {"tacit_agent_estimate", "tacit_agent_arm_lower", "tacit_agent_arm_upper", "tacit_hub_arm_lower", "tacit_hub_arm_upper"},
             f"{missing}")
 
@@ -76,12 +78,20 @@ class Prometheus:
             ["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/tsdb", f"--web.listen-address=127.0.0.1:{self.port}"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def firing(self):
+    def get(self, path, **words):
+        """What it has; nothing while it starts."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/alerts", timeout=5) as answer:
-                return {one["labels"]["alertname"] for one in json.load(answer)["data"]["alerts"] if one["state"] == "firing"}
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}?{urllib.parse.urlencode(words)}", timeout=5) as answer:
+                return json.load(answer)["data"]
         except OSError:
-            return set()
+            return {"alerts": [], "result": []}
+
+    def firing(self):
+        return {one["labels"]["alertname"] for one in self.get("alerts")["alerts"] if one["state"] == "firing"}
+
+    def answered(self):
+        """Of the dashboard's questions, those that some series answers with a number."""
+        return {one for one in QUESTIONS if any(math.isfinite(float(series["value"][1])) for series in self.get("query", query=one)["result"])}
 
 
 def watched(federation_of, **agents):
@@ -89,7 +99,9 @@ def watched(federation_of, **agents):
     federation = star(federation_of)
     ports = {name: free_port() for name in ("coordinator", *federation.sites)}
     hub = agents.pop("coordinator", {})
-    federation.write_coordinator(federation.run_section(), waiting_after_s=AFTER_S, observe={"listen": f"127.0.0.1:{ports['coordinator']}"}, **hub)
+    run = federation.run_section(bounds="exact", growth=1.5)
+    del run["rounds"], run["gap"]
+    federation.write_coordinator(run, waiting_after_s=AFTER_S, observe={"listen": f"127.0.0.1:{ports['coordinator']}"}, **hub)
     for site in federation.sites:
         federation.write_agent(site, federation.policy(), waiting_after_s=AFTER_S, observe={"listen": f"127.0.0.1:{ports[site]}"},
                                **agents.get(site.replace("-", "_"), {}))
@@ -100,9 +112,10 @@ def expect(prometheus, *alarms):
     seen = set()
     wait_for(f"{alarms} fire", lambda: set(alarms) <= (seen.update(prometheus.firing()) or seen), 60)
     FIRED.update(seen)
+    ANSWERED.update(prometheus.answered())
 
 
-FIRED = set()
+FIRED, ANSWERED = set(), set()
 
 
 def needs_prometheus():
@@ -181,9 +194,26 @@ def alarms_of_liars_fire(federation_of):
 
 
 @test
-def every_alarm_has_fired(_):
+def what_sites_of_graphs_know_is_shown(federation_of):
+    """Intervals where each judges for itself, estimates in gossip."""
+    needs_prometheus()
+    for federation in (ring(federation_of, without=("rounds", "gap"), bounds="exact", growth=1.5), gossip(federation_of)):
+        port, file = free_port(), federation.folder / "site-0.yaml"
+        file.write_text(file.read_text() + f"observe: {{listen: '127.0.0.1:{port}'}}\n")
+        begin(federation, [])
+        prometheus = Prometheus(federation, [("site-0", "/metrics", port)])
+        federation.apply(batch=20, allowance=400)
+        known = {one for one in QUESTIONS if "agent_estimate" in one or "agent_arm" in one}
+        wait_for("its means are shown", lambda prometheus=prometheus, known=known: known & prometheus.answered(), 60)
+        ANSWERED.update(prometheus.answered())
+        federation.end_applications()
+
+
+@test
+def every_alarm_has_fired_and_every_panel_was_filled(_):
     needs_prometheus()
     require(set(ALARMS) <= FIRED, f"{set(ALARMS) - FIRED} did not fire")
+    require(set(QUESTIONS) == ANSWERED, f"nothing answered {set(QUESTIONS) - ANSWERED}")
 
 
 if __name__ == "__main__":

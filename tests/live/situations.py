@@ -101,10 +101,10 @@ def star(federation_of, policies=(), means=None, **options):
     return federation
 
 
-def ring(federation_of, means=None, without=()):
+def ring(federation_of, means=None, without=(), **more):
     """Five peers, each of whom judges for itself."""
     federation = star(federation_of, means=means, sites=5)
-    run = federation.run_section()
+    run = federation.run_section(**more)
     for key in ("quorum", *without):
         del run[key]
     federation.write_coordinator(run, waiting_after_s=AFTER_S)
@@ -460,9 +460,8 @@ def the_rounds_of_a_policy_are_reached_by_an_index(federation_of):
     return federation
 
 
-@situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_0=NOTHING, site_1=NOTHING, site_2=(DOWN, {}), site_3=NOTHING)
-def a_neighbour_in_gossip_is_dead(federation_of):
-    """The others play on, and the run does not end."""
+def gossip(federation_of):
+    """Five, whose run does not end."""
     horizon = 10 ** 6
     federation = federation_of(MEANS, sites=5, horizon=horizon)
     federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": federation.epsilon, "exchange_s": 0.1},
@@ -473,6 +472,13 @@ def a_neighbour_in_gossip_is_dead(federation_of):
         policy = federation.policy(pulls_max=horizon + len(MEANS))
         del policy["rounds_max"]
         federation.write_agent(site, policy, protocol="gossip-ucb", waiting_after_s=AFTER_S)
+    return federation
+
+
+@situation(coordinator=(WAITING, {"sites": ["site-2"]}), site_0=NOTHING, site_1=NOTHING, site_2=(DOWN, {}), site_3=NOTHING)
+def a_neighbour_in_gossip_is_dead(federation_of):
+    """The others play on."""
+    federation = gossip(federation_of)
     begin(federation, [])
     federation.kill("site-2")
     for site in federation.sites:
