@@ -545,18 +545,33 @@ static json_t *traffic_json(const struct search *search)
     return object;
 }
 
+/* What a second aggregator saves; NULL: none was tried. */
+static json_t *two_json(const struct search *search)
+{
+    struct plan const *const best = search->best;
+    struct plan const *const two = &search->two;
+    if (best == NULL)
+        return NULL;
+    return json_pack("{s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:o}", "protocol",
+                     kind_json(best->protocol), "settings", "protocol", best->protocol, "network",
+                     best->network, "regret", number_json(two->regret), "regret_of_one",
+                     number_json(best->regret), "horizon_formula",
+                     number_json(two->formula * best->samples), "horizon_formula_of_one",
+                     number_json(best->formula * best->samples));
+}
+
 /* One object with a line feed at its end, to be given to free(). NULL: no memory. */
 static char *plans_json(const struct search *search, const char *sentence, const char *days)
 {
     json_t *const plans = json_array();
     for (uint32_t i = 0; i < search->plan_count; i++)
         (void)json_array_append_new(plans, plan_json(search, &search->plans[i]));
-    json_t *const root =
-        json_pack("{s:o, s:o, s:s, s:s*, s:s*, s:s*, s:o*}", "plans", plans, "horizon",
-                  json_integer((json_int_t)search->horizon), "sentence", sentence, "instance",
-                  search->apart[0] == '\0' ? NULL : search->apart, "remark",
-                  search->remark[0] == '\0' ? NULL : search->remark, "days",
-                  days[0] == '\0' ? NULL : days, "traffic", traffic_json(search));
+    json_t *const root = json_pack(
+        "{s:o, s:o, s:s, s:s*, s:s*, s:s*, s:o*, s:o*}", "plans", plans, "horizon",
+        json_integer((json_int_t)search->horizon), "sentence", sentence, "instance",
+        search->apart[0] == '\0' ? NULL : search->apart, "remark",
+        search->remark[0] == '\0' ? NULL : search->remark, "days", days[0] == '\0' ? NULL : days,
+        "traffic", traffic_json(search), "two_aggregators", two_json(search));
     char *const object = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
     char *text = NULL;
     if (object != NULL && asprintf(&text, "%s\n", object) < 0)
