@@ -112,9 +112,11 @@ static void print_views(const struct tacit_experiment *experiment)
     else
         (void)printf("infinite (no floor)\n");
     if (experiment->promise.mechanism.leaving == TACIT_LEAVING_UPDATES) {
-        (void)printf("  noise terms of a round's total: 2 of the aggregators at its epsilon; with "
-                     "one aggregator %u, each at its user's\n",
-                     experiment->server_links);
+        (void)printf("  noise terms of a round's total: 2 of the aggregators at its epsilon");
+        if (floor > 0)
+            (void)printf(", %u of the users at %.12g times it", experiment->server_links,
+                         floor / epsilon);
+        (void)printf("; with one aggregator %u, each at its user's\n", experiment->server_links);
         return;
     }
     (void)printf("  noise terms of a total: 2 of the aggregators at epsilon %.12g", epsilon);

@@ -36,7 +36,30 @@ privacy: {privacy.format(epsilon=epsilon)}
 """)
 
 
+LINEAR = {"one": "epsilon: 1", "two": "epsilon: 1", "none": "epsilon: 100000"}
+
+
+def write_linear(trust, agents):
+    """The private linear bandit; without noise, as good as: the same protocol at the largest epsilon."""
+    two = ", trust: {aggregators: 2}" if trust == "two" else ""
+    pathlib.Path(f"linear_{trust}_{agents}.yaml").write_text(f"""\
+# The private linear bandit, {agents} clients, {LINEAR[trust].replace(":", "")} per interaction: {"next to no noise" if trust == "none" else TRUSTS[trust][1].replace("site noises its own", "client noises its own")}.
+name: linear_{trust}_{agents}
+seed: 1
+runs: 20
+horizon: 500
+agents: {agents}
+environment: {{kind: contextual, contextual: {{dimension: 5, arms: 10, link: identity}}}}
+network: {{kind: star}}
+protocol: {{kind: glm-ucb, noise: 0.25}}
+privacy: {{mode: sound, {LINEAR[trust]}, delta: 1.0e-6{two}}}
+""")
+
+
 def main():
+    for trust in LINEAR:
+        for agents in (10, 20, 50, 100, 200):
+            write_linear(trust, agents)
     for trust in TRUSTS:
         for agents in SITES:
             write(trust, agents, "1", f"sites_{trust}_{agents}")

@@ -238,7 +238,9 @@ static void add_collusion(const struct tacit_promise *promise, struct tacit_text
         tacit_text_add(text, "epsilon is ");
         tacit_text_add_nano(text, promise->trust.floor_nano);
         tacit_text_add(text, promise->mechanism.delta_nano > 0 ? " at the same delta" : "");
-        tacit_text_add(text, ", by the noise of the sites themselves. ");
+        tacit_text_add(text, promise->mechanism.leaving == TACIT_LEAVING_UPDATES
+                                 ? ", by the noise of the users themselves. "
+                                 : ", by the noise of the sites themselves. ");
     } else {
         tacit_text_add(text, "nothing is protected: they have the exact ");
         tacit_text_add(text, promise->mechanism.leaving == TACIT_LEAVING_UPDATES

@@ -108,7 +108,7 @@ def check_head(path):
 def check_two(path):
     """One aggregator that is named is as none is; two are another result, the same with any number of threads, and without noise nobody's."""
     sound = ("horizon=1", "protocol.selector=all", "protocol.users_per_round=30", "protocol.quorum=2", "training.model=logistic", "training.features=4",
-             "privacy={mode: sound, epsilon: %s, budget: %s, trust: {aggregators: %d}}")
+             "privacy={mode: sound, epsilon: %s, budget: %s, trust: {aggregators: %s}}")
     def of(aggregators, epsilon="30", budget="uniform, participations: 1", threads=2):
         return run(path, *sound[:-1], sound[-1] % (epsilon, budget, aggregators), threads=threads)
 
@@ -119,6 +119,7 @@ def check_two(path):
     require(mean(two, "messages") == 62 and mean(two, "leakage_max") == 30, "a request and its answer; the budget is spent")
     require(mean(two, "bytes") > mean(one, "bytes"), "envelopes are counted")
     require(mean(of(2, "1000"), "loss") < mean(of(1, "1000"), "loss"), "less noise teaches more")
+    require(mean(of("2, floor: 60"), "loss") > mean(two, "loss") > 0 and mean(of("2, floor: 90000", "1000"), "loss") < mean(two, "loss"), "a floor is noise, too")
     statement = json.loads(two.stdout)["privacy"]["statement"]
     require(statement.startswith("There are two aggregators") and "the exact update of each user" in statement.split(". ")[0], statement)
 

@@ -22,18 +22,24 @@
 
 static uint64_t levels[ARMS] = {TACIT_STEPS / 2, TACIT_STEPS, 0}; /* of each reward */
 
-/* The masks of world 0, moved in world 1 by what the rewards differ: z is what it was. So are the
- * blinded digests and the envelopes, which show nothing of what is in them. The helper's masks
- * stay, then, and its totals are what they were if the hub's noise moves by as much: the same sums.
- * (The linker puts this in the place of tacit_helper_mask.) */
+/* In world 0 all is recorded. The hub's view: in world 1 the masks move by what the rewards differ,
+ * so that z is what it was; the blinded digests and the envelopes, which show nothing of what is in
+ * them, are, too. The helper's view: in world 2 the masks that it opens stay, z moves, and the
+ * noise that the hub draws makes up for it. (The linker puts this in the place of these functions.)
+ */
+enum { RECORDED, OF_HUB, OF_HELPER, WORLDS };
+
 static struct {
     uint64_t exact[SITES * ROUNDS * 2][ARMS];
     uint64_t masked[SITES * ROUNDS * 2][ARMS];
     struct tacit_helper_release releases[SITES * ROUNDS * 2];
+    uint64_t moved[ARMS]; /* since the last noise of the hub */
     uint32_t next;
     uint32_t differed;
-    bool is_replayed;
-    struct tacit_sha256 seen; /* all that leaves anybody */
+    int world;
+    bool is_hub;
+    struct tacit_sha256 seen;           /* all that leaves anybody */
+    struct tacit_sha256 seen_by_helper; /* all but reports */
 } tape;
 
 #define MASK_PARAMETERS                                                                            \
@@ -48,18 +54,54 @@ enum tacit_status __wrap_tacit_helper_mask(MASK_PARAMETERS)
     uint32_t const at = tape.next++;
     size_t const size = round->count * sizeof *words;
     assert_true(at < SITES * ROUNDS * 2);
-    tape.differed += tape.is_replayed && memcmp(tape.exact[at], words, size) != 0;
-    if (!tape.is_replayed)
-        memcpy(tape.exact[at], words, size);
+    uint64_t exact[ARMS];
+    memcpy(exact, words, size);
     enum tacit_status const status =
         __real_tacit_helper_mask(run, round, site, keys, entropy, words, release);
-    if (tape.is_replayed) {
-        memcpy(words, tape.masked[at], size);
-        *release = tape.releases[at];
+    if (tape.world == RECORDED) {
+        memcpy(tape.exact[at], exact, size);
+        memcpy(tape.masked[at], words, size);
+        tape.releases[at] = *release;
+        return status;
     }
-    memcpy(tape.masked[at], words, size);
-    tape.releases[at] = *release;
+    tape.differed += memcmp(tape.exact[at], exact, size) != 0;
+    *release = tape.releases[at];
+    for (uint32_t j = 0; j < round->count; j++) {
+        uint64_t const more = tape.world == OF_HELPER ? exact[j] - tape.exact[at][j] : 0;
+        words[j] = tape.masked[at][j] + more;
+        tape.moved[j] += more;
+    }
     return status;
+}
+
+#define NOISE_PARAMETERS                                                                           \
+    const struct tacit_helper_run *run, uint64_t epsilon_nano,                                     \
+        const struct tacit_entropy *entropy, uint64_t *words, uint32_t count
+enum tacit_status __real_tacit_helper_noise(NOISE_PARAMETERS);
+enum tacit_status __wrap_tacit_helper_noise(NOISE_PARAMETERS);
+
+enum tacit_status __wrap_tacit_helper_noise(NOISE_PARAMETERS)
+{
+    enum tacit_status const status =
+        __real_tacit_helper_noise(run, epsilon_nano, entropy, words, count);
+    for (uint32_t j = 0; j < count && tape.is_hub; j++) {
+        words[j] -= tape.moved[j];
+        tape.moved[j] = 0;
+    }
+    return status;
+}
+
+#define DIGEST_PARAMETERS                                                                          \
+    struct tacit_helper_release *release, const uint64_t *words, uint32_t count
+void __real_tacit_helper_blind_digest(DIGEST_PARAMETERS);
+void __wrap_tacit_helper_blind_digest(DIGEST_PARAMETERS);
+
+void __wrap_tacit_helper_blind_digest(DIGEST_PARAMETERS)
+{
+    __real_tacit_helper_blind_digest(release, words, count);
+    for (uint32_t i = 0; i < tape.next && tape.world == OF_HELPER; i++)
+        if (memcmp(release->envelope, tape.releases[i].envelope, sizeof release->envelope) == 0)
+            *release = tape.releases[i];
 }
 
 struct world {
@@ -119,7 +161,8 @@ static void set_up(struct world *world)
 {
     struct tacit_mechanism_config const bare = {TACIT_PRIVACY_SOUND, INFINITY, 0, 1};
     tape.next = 0;
-    tape.seen = tacit_sha256_init();
+    tape.differed = 0;
+    tape.seen = tape.seen_by_helper = tacit_sha256_init();
     *world =
         (struct world){.rng = tacit_rng_stream(8, 1, 1, TACIT_PURPOSE_NOISE), .missing = SITES};
     world->entropy = tacit_rng_entropy(&world->rng);
@@ -204,6 +247,8 @@ static void put(struct world *world, const struct tacit_phased_update *update)
     uint8_t *const bytes = malloc(size);
     tacit_wire_phased_encode(&update->message, bytes);
     tacit_sha256_update(&tape.seen, bytes, size);
+    if (update->message.kind != TACIT_PHASED_REPORT)
+        tacit_sha256_update(&tape.seen_by_helper, bytes, size);
     assert_true(world->queued < MESSAGES);
     assert_int_equal(tacit_wire_phased_decode(bytes, size, ARMS, SITES, update->message.to,
                                               &world->queue[world->queued], tacit_wire_heap()),
@@ -258,7 +303,9 @@ static void ask_helper(struct world *world)
     tacit_phased_plan_digest(view.judge.plan, view.judge.plan_count, round.order);
     for (uint32_t i = 0; i < view.judge.plan_count; i++)
         highs[i] = view.judge.plan[i].count * (uint64_t)TACIT_STEPS;
+    tape.is_hub = true;
     assert_int_equal(tacit_helper_hub_fix(world->kept, &round, 2, &world->entropy), TACIT_OK);
+    tape.is_hub = false;
     void *const memory = malloc(tacit_helper_hub_request_size(world->kept));
     struct tacit_helper_request const *const request =
         tacit_helper_hub_request(world->kept, memory);
@@ -276,12 +323,15 @@ static void ask_helper(struct world *world)
     for (uint32_t i = 0; i < view.judge.plan_count; i++) {
         double const exact =
             (double)agents * (double)(view.judge.plan[i].count * levels[view.judge.plan[i].arm]);
-        assert_true(tape.is_replayed || fabs((double)totals[i] - exact) <= slack);
-        assert_true(tape.is_replayed || fabs((double)totals[i] - exact) > 0);
+        assert_true(tape.world != RECORDED || fabs((double)totals[i] - exact) <= slack);
+        assert_true(tape.world != RECORDED || fabs((double)totals[i] - exact) > 0);
     }
-    tacit_sha256_update(&tape.seen, answered.answer.request, TACIT_SHA256_BYTES);
-    tacit_sha256_update(&tape.seen, answered.answer.head, TACIT_SHA256_BYTES); /* of all of it */
-    tacit_sha256_update(&tape.seen, totals, round.count * sizeof *totals);
+    struct tacit_sha256 *const views[] = {&tape.seen, &tape.seen_by_helper};
+    for (uint32_t i = 0; i < 2; i++) {
+        tacit_sha256_update(views[i], answered.answer.request, TACIT_SHA256_BYTES);
+        tacit_sha256_update(views[i], answered.answer.head, TACIT_SHA256_BYTES); /* of all of it */
+        tacit_sha256_update(views[i], totals, round.count * sizeof *totals);
+    }
     tacit_phased_hub_close(world->hub, agents, totals, world->now_us, &update);
     world->closed++;
     put(world, &update);
@@ -356,29 +406,34 @@ static void closed_rounds_hold_the_noise_of_two(void **state)
     tear_down(&world);
 }
 
-/* Other rewards, all of them, and masks and noise that make up for it: every byte of the hub's and
- * of the helper's is the same, on the way and in their states. */
+/* Other rewards, all of them, and masks or the hub's noise that make up for it: every byte of the
+ * hub's and of the helper's is the same, on the way and in their states. */
 static void views_follow_no_reward(void **state)
 {
-    uint8_t seen[2][TACIT_SHA256_BYTES];
+    uint8_t seen[WORLDS][TACIT_SHA256_BYTES];
+    uint8_t seen_by_helper[WORLDS][TACIT_SHA256_BYTES];
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (tape.world = RECORDED; tape.world < WORLDS; tape.world++) {
         struct world world;
-        tape.is_replayed = i == 1;
         for (uint32_t arm = 0; arm < ARMS; arm++)
-            levels[arm] = i == 0 ? levels[arm] : TACIT_STEPS / 4 * (arm + 1);
+            levels[arm] = tape.world == RECORDED ? levels[arm] : TACIT_STEPS / 4 * (arm + 1);
         set_up(&world);
         start(&world);
         deliver(&world);
         assert_int_equal(world.closed, ROUNDS);
+        assert_true(tape.next >= SITES * ROUNDS);
+        assert_int_equal(tape.differed, tape.world == RECORDED ? 0 : tape.next);
         tacit_sha256_update(&tape.seen, world.hub, tacit_phased_hub_size(&world.hub_config));
         tacit_sha256_update(&tape.seen, world.kept, tacit_helper_hub_size(&world.run));
         tacit_sha256_update(&tape.seen, world.helper, tacit_helper_size(&world.config));
-        tacit_sha256_final(&tape.seen, seen[i]);
+        tacit_sha256_update(&tape.seen_by_helper, world.helper, tacit_helper_size(&world.config));
+        tacit_sha256_final(&tape.seen, seen[tape.world]);
+        tacit_sha256_final(&tape.seen_by_helper, seen_by_helper[tape.world]);
         tear_down(&world);
     }
-    assert_true(tape.differed == tape.next && tape.next >= SITES * ROUNDS);
-    assert_memory_equal(seen[0], seen[1], TACIT_SHA256_BYTES);
+    assert_memory_equal(seen[OF_HUB], seen[RECORDED], TACIT_SHA256_BYTES);
+    assert_memory_equal(seen_by_helper[OF_HELPER], seen_by_helper[RECORDED], TACIT_SHA256_BYTES);
+    assert_memory_not_equal(seen[OF_HELPER], seen[RECORDED], TACIT_SHA256_BYTES); /* z moved */
 }
 
 /* Its grant goes on with the next request, and nothing of it is counted. */

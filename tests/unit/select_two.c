@@ -17,6 +17,8 @@
 #define CLIP 3.0
 #define WIDE 5e5 /* an epsilon */
 
+static double floor_times; /* of the plans below */
+
 struct bench {
     struct training_plan plan;
     struct tacit_select_config config;
@@ -61,6 +63,7 @@ static struct bench *bench_new(bool are_two, double rate, double epsilon, uint64
                                .unit = 1.0F / 255,
                                .model = {TACIT_MODEL_LOGISTIC, 1, SIDE, SIDE, 10, false, false, 0},
                                .parameter_count = NUMBERS,
+                               .floor_times = floor_times,
                                .aggregators = {.are_two = are_two, .mechanism = {.noisy = true}}};
     bench->config = (struct tacit_select_config){
         .user_count = USERS,
@@ -140,6 +143,23 @@ static void a_round_has_the_least_epsilon_of_its_users(void **state)
     expect_square(noise_of(true, 5, 10, 3), 2 * 2 * pow(2 * CLIP / epsilon, 2) / 25, 4.5);
 }
 
+/* So many terms more, at a multiple of the round's epsilon, in the first round and the fourth. */
+static void a_floor_is_each_users_own_noise(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {2, USERS};
+    floor_times = 2;
+    for (uint32_t earlier = 0; earlier <= 3; earlier += 3)
+        for (uint32_t i = 0; i < 2; i++) {
+            double const m = counts[i];
+            double const epsilon = 10 * (1 - exp(-0.5)) * exp(-0.5 * earlier);
+            double const laplace = 2 * pow(2 * CLIP / epsilon, 2);
+            expect_square(noise_of(true, counts[i], 10, earlier), (2 + m / 4) * laplace / (m * m),
+                          6);
+        }
+    floor_times = 0;
+}
+
 /* Their data sets are from 1 to 20 shares; noise is next to nothing. */
 static void updates_weigh_alike(void **state)
 {
@@ -178,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_total_has_two_noise_terms_however_many_users),
         cmocka_unit_test(a_round_has_the_least_epsilon_of_its_users),
+        cmocka_unit_test(a_floor_is_each_users_own_noise),
         cmocka_unit_test(updates_weigh_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,8 +204,6 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
         milli == TACIT_ONE_AGGREGATOR ? NULL
         : !plan->keys.training.is_on  ? "two aggregators add up the updates of a training; allowed "
                                         "with the section training"
-        : milli != TACIT_NO_FLOOR     ? "a user's own noise would add up over its rounds; allowed: "
-                                        "no floor"
         : plan->keys.quorum < 2       ? "two aggregators add up the updates of two users or more; "
                                         "allowed with protocol.quorum 2 or more"
                                       : NULL;
@@ -214,7 +212,15 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
     enum tacit_status const status = tacit_experiment_site_mechanism(experiment, &own, error);
     plan->training.aggregators = (struct tacit_sim_aggregators){
         .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
-    return status;
+    if (status != TACIT_OK || experiment->promise.trust.floor_nano == 0)
+        return status;
+    double const times = milli / 1e3 / plan->config.budget.total;
+    plan->training.floor_times = times * (1 - 1e-12); /* however it is rounded */
+    return times >= 1 ? TACIT_OK
+                      : tacit_experiment_refuse(experiment, "privacy.trust.floor",
+                                                "what a user loses to both together, in all of its "
+                                                "rounds; allowed: privacy.epsilon or more",
+                                                error);
 }
 
 enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)

@@ -290,37 +290,46 @@ static enum tacit_status release(struct training *training, const struct tacit_s
     return TACIT_OK;
 }
 
-static void add_steps(struct training *training)
+/* Joins what lies in steps to the total, with noise of so many billionths; 0: without. */
+static enum tacit_status add_steps(struct training *training, uint64_t epsilon_nano,
+                                   struct tacit_rng *noise)
 {
-    for (uint64_t k = 0; k < training->plan->parameter_count; k++)
+    uint32_t const dimension = (uint32_t)training->plan->parameter_count;
+    struct tacit_entropy const entropy = tacit_rng_entropy(noise);
+    enum tacit_status status = TACIT_OK;
+    if (epsilon_nano > 0)
+        status = tacit_vector_noise(training->steps, dimension, epsilon_nano, &entropy);
+    for (uint32_t k = 0; k < dimension; k++)
         training->totals[k] += training->steps[k];
+    return status;
 }
 
 /* HELPER 4, model updates: each aggregator noises the sum as if it were one update. The epsilon of
- * the round is in its order: nobody who is chosen has less. */
+ * the round is in its order: nobody who is chosen has less. A floor is of all rounds together, as
+ * epsilon is: each has the part of it that it has of epsilon. */
 static enum tacit_status add_two(struct training *training, const struct tacit_select *select)
 {
     uint32_t const dimension = (uint32_t)training->plan->parameter_count;
     uint32_t const count = training->chosen_count;
     double const clip = training->plan->keys.clip;
     double epsilon = INFINITY;
+    enum tacit_status status = TACIT_OK;
     memset(training->totals, 0, dimension * sizeof *training->totals);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         epsilon = fmin(epsilon, tacit_select_next_budget(select, training->chosen[i]));
+    TACIT_ASSERT(count > 0 && epsilon > 0);
+    uint64_t const floor_nano = (uint64_t)(epsilon * training->plan->floor_times * TACIT_NANO);
+    for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
         tacit_vector_quantise(training->updates + (size_t)i * dimension, dimension, clip,
                               training->steps);
-        add_steps(training);
+        status = add_steps(training, floor_nano, &training->noises[training->chosen[i]]);
     }
-    TACIT_ASSERT(count > 0 && epsilon > 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        struct tacit_entropy const entropy = tacit_rng_entropy(&training->aggregators.streams[i]);
+    for (uint32_t i = 0; i < 2 && status == TACIT_OK; i++) {
         memset(training->steps, 0, dimension * sizeof *training->steps);
-        enum tacit_status const status =
-            tacit_vector_noise(training->steps, dimension, nano_of(epsilon), &entropy);
-        if (status != TACIT_OK)
-            return status;
-        add_steps(training);
+        status = add_steps(training, nano_of(epsilon), &training->aggregators.streams[i]);
     }
+    if (status != TACIT_OK)
+        return status;
     double const unit = clip / (double)TACIT_VECTOR_STEPS / count;
     for (uint32_t k = 0; k < dimension; k++)
         training->model[k] =

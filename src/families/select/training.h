@@ -60,6 +60,7 @@ struct training_plan {
     uint64_t parameter_count;
     uint32_t shelf;                           /* > 0: its pictures are shared, of this number */
     struct tacit_sim_aggregators aggregators; /* mode sound, where there are two */
+    double floor_times; /* a user's own epsilon in a round, in those of the round; 0: no noise */
 };
 
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
@@ -79,10 +80,10 @@ void training_free(struct training *training);
 void training_begin(struct training *training, uint64_t seed, uint32_t run, uint64_t *sizes);
 
 /* The chosen users train, and their updates join the model, weighed by their data sets; with two
- * aggregators all alike, with the noise of both in place of each user's, at the least budget of the
- * chosen ones. Their budgets are those of the selection before it observes the round. With two
- * threads or more, two users at a time; what comes of it is the same. Errors: TACIT_MEMORY,
- * TACIT_BUDGET. */
+ * aggregators all alike, with the noise of both in place of each user's but for a floor, at the
+ * least budget of the chosen ones. Their budgets are those of the selection before it observes the
+ * round. With two threads or more, two users at a time; what comes of it is the same. Errors:
+ * TACIT_MEMORY, TACIT_BUDGET. */
 enum tacit_status training_round(struct training *training, const struct tacit_select *select,
                                  const uint32_t *users, uint32_t count, uint32_t thread_count);
 
