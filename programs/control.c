@@ -61,7 +61,7 @@ static json_t *body_of(const struct command *command, const struct words *words)
         return NULL;
     if (strcmp(first, "quorum") == 0 || strcmp(first, "deadline") == 0)
         return patience(command, words);
-    if (strcmp(first, "end") == 0 && count == 1)
+    if ((strcmp(first, "end") == 0 || strcmp(first, "repeat") == 0) && count == 1)
         return json_pack("{s:s}", "command", first);
     if (strcmp(first, "join") == 0 && count == 2)
         return json_pack("{s:s, s:I}", "command", first, "run",

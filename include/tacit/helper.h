@@ -343,8 +343,17 @@ enum tacit_status tacit_helper_hub_close(struct tacit_helper_hub *hub,
                                          enum tacit_helper_outcome *outcome, uint32_t *agents,
                                          int64_t *totals);
 
-/* The round ends without totals: what is here is spent unused. */
+/* The round ends without totals: what is here is spent unused. An answer to a request that stood is
+ * not taken any more. */
 void tacit_helper_hub_void(struct tacit_helper_hub *hub);
+
+/* What a hub that is built again knows of the newest answer. Requires: a new state, number > 0. */
+void tacit_helper_hub_recall(struct tacit_helper_hub *hub, uint64_t number,
+                             const uint8_t head[TACIT_SHA256_BYTES],
+                             const uint8_t signature[TACIT_HELPER_SIGNATURE_BYTES]);
+
+/* The operator has decided: void rounds are counted from here on. */
+void tacit_helper_hub_go_on(struct tacit_helper_hub *hub);
 
 struct tacit_helper_hub_view {
     bool is_fixed;                     /* a request stands */

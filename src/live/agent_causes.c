@@ -1,4 +1,5 @@
 #include "agent_causes.h"
+#include "daemon/names.h"
 #include "show.h"
 #include "agent_chain.h"
 #include "agent_decisions.h"
@@ -59,13 +60,30 @@ static void add_trouble(const struct agent *agent, const struct live_site_view *
 /* As the coordinator says, who says so again and again. */
 static void add_helper(const struct agent *agent, struct live_causes *causes)
 {
+    static const struct {
+        enum live_cause cause;
+        const char *who;
+        const char *what;
+    } known[LIVE_NOTICES] = {
+        [LIVE_NOTICE_WAITS] = {LIVE_CAUSE_HELPER, LIVE_HELPER, "the run waits for the helper"},
+        [LIVE_NOTICE_REFUSES] = {LIVE_CAUSE_HELPER, LIVE_HELPER,
+                                 "the helper refuses to answer, or answers what is not in order"},
+        [LIVE_NOTICE_VOID] = {LIVE_CAUSE_VOID_ELSEWHERE, TACIT_WIRE_COORDINATOR,
+                              "rounds are void, and wait for the coordinator's operator"},
+        [LIVE_NOTICE_LEFT_OUT] = {LIVE_CAUSE_LEFT_OUT, NULL,
+                                  "the helper left this site's report out of the last sum: its "
+                                  "grants, its release or its envelope are not in order"}};
     uint64_t const age_s = (live_now_us() - agent->helper_noticed_us) / US_PER_S;
     char what[LINE_BYTES];
+    char const *const who = known[agent->notice].who;
     if (agent->helper_noticed_us == 0 || age_s > HELPER_FORGET_S)
         return;
-    (void)snprintf(what, sizeof what, "the run waits for the helper (%" PRIu64 " s)",
-                   agent->helper_waited_s + age_s);
-    live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"), what);
+    (void)snprintf(what, sizeof what, "%s", known[agent->notice].what);
+    if (known[agent->notice].cause == LIVE_CAUSE_HELPER)
+        (void)snprintf(what, sizeof what, "%s (%" PRIu64 " s)", known[agent->notice].what,
+                       agent->helper_waited_s + age_s);
+    live_causes_add(causes, known[agent->notice].cause, who == NULL ? NULL : json_pack("[s]", who),
+                    what);
 }
 
 static void add_chain(const struct agent *agent, struct live_causes *causes)

@@ -348,8 +348,12 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
         objection = agent_objection_to_entry(agent, opened.envelope.entry);
     if (!open_word(agent, &from, objection, &opened))
         return;
-    agent->helper_noticed_us = 0;
+    if (agent->notice != LIVE_NOTICE_LEFT_OUT)
+        agent->helper_noticed_us = 0;
     if (from.agent == TACIT_HUB && opened.envelope.kind == LIVE_KIND_NOTICE) {
+        if (opened.envelope.body_size != 1 || opened.envelope.body[0] >= LIVE_NOTICES)
+            return; /* of a later version */
+        agent->notice = (enum live_notice)opened.envelope.body[0];
         agent->helper_noticed_us = live_now_us();
         agent->helper_waited_s = opened.envelope.epoch;
         return;

@@ -82,8 +82,8 @@ struct agent {
     bool has_announced;
     uint32_t hub_epoch;             /* that the coordinator spoke of last */
     uint64_t hub_heard_us;          /* when; 0: not since the start */
-    uint64_t helper_noticed_us;     /* the coordinator says that the run waits for the helper; 0: no
-                                       more */
+    enum live_notice notice;        /* what the coordinator said of the helper, .. */
+    uint64_t helper_noticed_us;     /* .. when; 0: it is over */
     uint32_t helper_waited_s;       /* .. so long by then */
     struct live_sender hub_sender;  /* the coordinator */
     struct live_sender *neighbours; /* by their order; NULL: none yet */

@@ -214,9 +214,21 @@ static const struct {
                                    "of each is put back, then tacit coordinator --new-term",
                                    ""},
     [LIVE_CAUSE_VOID] = {"void", LIVE_STATE_ATTENTION,
-                         "look at who is named, and end the run or leave that site out of the next "
-                         "one",
-                         ""},
+                         "it is repeated by itself, once; look at who is named", ""},
+    [LIVE_CAUSE_VOID_WAITS] = {"void", LIVE_STATE_ATTENTION,
+                               "say what is done: tacit control STATE drop SITE leaves a site out "
+                               "from now on, repeat plays the round once more, end ends the run; "
+                               "one aggregator is another run",
+                               "tacit control %S repeat"},
+    [LIVE_CAUSE_VOID_ELSEWHERE] = {"void", LIVE_STATE_WAITING,
+                                   "the coordinator's operator drops a site, repeats the round or "
+                                   "ends the run",
+                                   ""},
+    [LIVE_CAUSE_LEFT_OUT] = {"left-out", LIVE_STATE_ATTENTION,
+                             "look at that site: does its state come from a backup or a copy, do "
+                             "its program and its file fit the run? It is counted again once its "
+                             "reports are in order",
+                             ""},
     [LIVE_CAUSE_AGREE] =
         {"agree", LIVE_STATE_ATTENTION,
          "look at it, ask the sites whether their keys are shown, and say the word",

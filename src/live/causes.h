@@ -52,6 +52,9 @@ enum live_cause {
     LIVE_CAUSE_HELPER,         /* is waited for */
     LIVE_CAUSE_HELPER_REFUSES, /* and goes on only in a new term, or with another file */
     LIVE_CAUSE_VOID,           /* rounds without totals: a site does not say what is true */
+    LIVE_CAUSE_VOID_WAITS,     /* .. and the operator is to say what is done */
+    LIVE_CAUSE_VOID_ELSEWHERE, /* .. the coordinator's */
+    LIVE_CAUSE_LEFT_OUT,       /* a site, of the last sum, by the helper */
     LIVE_CAUSE_AGREE,          /* at a helper: an offer waits for its operator's word */
     LIVE_CAUSE_COUNT
 };

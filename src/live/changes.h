@@ -9,10 +9,11 @@ enum live_change {
     LIVE_CHANGE_SET_PATIENCE,
     LIVE_CHANGE_END_RUN,
     LIVE_CHANGE_EXTEND_HORIZON,
-    LIVE_CHANGE_RETIRE_ARM
+    LIVE_CHANGE_RETIRE_ARM,
+    LIVE_CHANGE_REPEAT /* a void round, with two aggregators */
 };
 
-#define LIVE_CHANGES (LIVE_CHANGE_RETIRE_ARM + 1)
+#define LIVE_CHANGES (LIVE_CHANGE_REPEAT + 1)
 
 /* What a change does, each one sentence or some. */
 struct live_change_words {

@@ -53,6 +53,9 @@ void live_control_say(const struct live_control_entry *entry,
         live_buffer_add(out, "retire ");
         live_buffer_add(out, names->arms[entry->arm]);
         return;
+    case LIVE_CHANGE_REPEAT:
+        live_buffer_add(out, "repeat");
+        return;
     }
 }
 
@@ -73,6 +76,9 @@ const char *live_control_privacy(enum live_change change)
         return "the loss per reward stays; rewards of the arm that were not released yet never "
                "leave; this rests on released values or on what is known from outside, as the "
                "coordinator has no others";
+    case LIVE_CHANGE_REPEAT:
+        return "no reward is released twice: those of the void round are spent, and new ones are "
+               "played for it";
     }
     return "";
 }
@@ -95,6 +101,8 @@ const char *live_control_guarantee(enum live_change change)
     case LIVE_CHANGE_RETIRE_ARM:
         return "the best arm is the best of those that stay, with the same confidence; nothing is "
                "said of the retired one any more";
+    case LIVE_CHANGE_REPEAT:
+        return "nothing changes: a void round was never counted";
     }
     return "";
 }
@@ -184,8 +192,8 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
     char const *const command = json_string_value(json_object_get(body, "command"));
     wanted->made_unix_s = (uint64_t)time(NULL);
     if (command == NULL)
-        return refuse(error,
-                      "which command? allowed: drop, quorum, deadline, end, horizon, retire");
+        return refuse(
+            error, "which command? allowed: drop, quorum, deadline, end, horizon, retire, repeat");
     if (strcmp(command, "drop") == 0) {
         wanted->change = LIVE_CHANGE_DROP_SITE;
         return find_name(json_object_get(body, "site"), names->sites, names->site_count,
@@ -196,6 +204,10 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
         return read_patience(body, names, wanted, error);
     if (strcmp(command, "end") == 0) {
         wanted->change = LIVE_CHANGE_END_RUN;
+        return true;
+    }
+    if (strcmp(command, "repeat") == 0) {
+        wanted->change = LIVE_CHANGE_REPEAT;
         return true;
     }
     if (strcmp(command, "horizon") == 0) {
@@ -215,7 +227,7 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
     return refuse(error, strcmp(command, "refuse") == 0
                              ? "refuse is a command of a site: send it to its agent"
                              : "no such command; allowed: drop, quorum, deadline, end, horizon, "
-                               "retire");
+                               "retire, repeat");
 }
 
 /* ---- The line -------------------------------------------------------------------------------- */

@@ -76,18 +76,44 @@ static void say_end(struct live_helper_desk *desk)
     desk->is_over = live_bus_is_connected(desk->member->daemon->bus); /* the broker keeps it */
 }
 
-/* Sites hear for whom the run waits, as long as it does. */
-static void notice(struct live_helper_desk *desk, uint64_t now_us)
+/* site: NULL: all. */
+static void notice(struct live_helper_desk *desk, enum live_notice what, const char *site,
+                   uint64_t now_us)
 {
-    TACIT_ASSERT(desk->since_us != 0 && now_us >= desk->since_us);
-    struct live_topic const topic = live_topic_down(desk->run->federation, desk->ops->word);
+    char const *const federation = desk->run->federation;
+    uint8_t const body = (uint8_t)what;
+    uint64_t const since_us = desk->since_us == 0 ? now_us : desk->since_us;
+    struct live_topic const topic = site == NULL ? live_topic_down(federation, desk->ops->word)
+                                                 : live_topic_to(federation, site, desk->ops->word);
+    TACIT_ASSERT(now_us >= since_us && what < LIVE_NOTICES);
     struct live_letter const letter = {.topic = topic.text,
+                                       .to = site,
                                        .kind = LIVE_KIND_NOTICE,
-                                       .epoch = (uint32_t)((now_us - desk->since_us) / US_PER_S),
-                                       .body = (const uint8_t *)"",
-                                       .size = 0};
+                                       .epoch = (uint32_t)((now_us - since_us) / US_PER_S),
+                                       .body = &body,
+                                       .size = sizeof body};
     live_member_post(desk->member, &letter, false);
+}
+
+/* Sites hear for whom the run waits, as long as it does; and who was left out, of the last sum. */
+static void notice_all(struct live_helper_desk *desk, const struct live_helper_view *helper,
+                       uint64_t now_us)
+{
+    bool const is_refused = helper->is_wrong || helper->verdict > TACIT_HELPER_TOO_FEW;
+    TACIT_ASSERT(helper->left_out != NULL);
+    bool const waits =
+        desk->since_us != 0 && now_us - desk->since_us >= LIVE_HELPER_NOTICE_S * US_PER_S;
+    if (now_us - desk->noticed_us < LIVE_HELPER_NOTICE_S * US_PER_S ||
+        (!waits && !helper->awaits_word &&
+         tacit_bits_count(helper->left_out, desk->run->site_count) == 0))
+        return;
     desk->noticed_us = now_us;
+    if (helper->awaits_word)
+        notice(desk, LIVE_NOTICE_VOID, NULL, now_us);
+    else if (waits)
+        notice(desk, is_refused ? LIVE_NOTICE_REFUSES : LIVE_NOTICE_WAITS, NULL, now_us);
+    TACIT_BITS_EACH (site, helper->left_out, desk->run->site_count)
+        notice(desk, LIVE_NOTICE_LEFT_OUT, desk->run->sites[site], now_us);
 }
 
 bool live_helper_desk_waits(const struct live_hub_view *view)
@@ -107,9 +133,8 @@ void live_helper_desk_tick(struct live_helper_desk *desk, const struct live_hub 
         desk->since_us = 0;
     else if (desk->since_us == 0)
         desk->since_us = now_us;
-    if (waits && helper->has_agreed && now_us - desk->since_us >= LIVE_HELPER_NOTICE_S * US_PER_S &&
-        now_us - desk->noticed_us >= LIVE_HELPER_NOTICE_S * US_PER_S)
-        notice(desk, now_us);
+    if (helper->has_agreed && !view->is_finished)
+        notice_all(desk, helper, now_us);
     bool const is_over = view->is_finished && helper->has_agreed;
     if ((!waits && !is_over) || (desk->said_us != 0 && now_us - desk->said_us < SAY_AGAIN_US))
         return;

@@ -87,10 +87,24 @@ static struct live_causes causes_of(const struct helper *helper)
     if (helper->awaits_word)
         live_causes_add(&causes, LIVE_CAUSE_AGREE, NULL,
                         "a run is offered, and waits for its operator's word");
+    if (helper->kept == NULL && helper->is_asked_in_vain)
+        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, NULL,
+                        "there is no run that was agreed to, and the coordinator asks in one: this "
+                        "state is new, or was lost, and with it the run's key");
     if (view.is_old)
         live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, NULL,
                         "this helper's state is an old one: the coordinator shows an answer that "
                         "it never gave");
+    else if (helper->verdict > TACIT_HELPER_TOO_FEW)
+        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "coordinator"),
+                        helper_words_of(helper->verdict));
+    if (helper->kept != NULL &&
+        tacit_bits_count(helper->faulty, helper->core_config.run.site_count) > 0)
+        live_causes_add(&causes, LIVE_CAUSE_LEFT_OUT,
+                        live_show_names(helper->offer.names, helper->core_config.run.site_count,
+                                        helper->faulty),
+                        "their reports were left out of the last sum: grants, release or envelope "
+                        "are not in order");
     return causes;
 }
 

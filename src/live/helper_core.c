@@ -408,7 +408,7 @@ static void name_faulty(const struct helper *helper, const uint64_t *faulty)
     memcpy(helper->faulty, faulty, TACIT_BITS_WORDS(count) * sizeof *faulty);
 }
 
-static const char *words_of(enum tacit_helper_verdict verdict)
+const char *helper_words_of(enum tacit_helper_verdict verdict)
 {
     static const char *const words[] = {
         [TACIT_HELPER_ANSWERED] = "answered",
@@ -430,8 +430,9 @@ static void note_answer(struct helper *helper, const struct tacit_helper_request
     (void)snprintf(helper->said, sizeof helper->said,
                    "round %" PRIu32 " of term %" PRIu64 ", %" PRIu32 " sites, epsilon %.6g: %s",
                    request->round.round, request->round.term + 1, sites,
-                   EPSILON_SHOWN(request->round.epsilon_nano), words_of(answer->verdict));
-    if (update->persist)
+                   EPSILON_SHOWN(request->round.epsilon_nano), helper_words_of(answer->verdict));
+    helper->verdict = answer->verdict;
+    if (update->persist || answer->verdict == TACIT_HELPER_TOO_FEW)
         name_faulty(helper, update->faulty);
     if (update->persist || !is_answer)
         live_log(is_answer ? LIVE_LOG_INFO : LIVE_LOG_WARNING, "answer", "%s", helper->said);
@@ -451,6 +452,7 @@ static enum tacit_status hear_request(struct helper *helper, const uint8_t *byte
     uint64_t const now_us = live_now_us();
     if (helper->kept == NULL || helper->kept->is_over != 0) {
         (void)snprintf(helper->said, sizeof helper->said, "there is no run that was agreed to");
+        helper->is_asked_in_vain = helper->kept == NULL;
         return TACIT_REFUSED;
     }
     enum tacit_status status = tacit_wire_helper_request_decode(

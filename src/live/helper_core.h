@@ -24,8 +24,10 @@ struct helper {
     struct helper_kept *kept; /* the block; NULL: nothing was agreed to */
     size_t size;
     struct tacit_helper *core;
-    uint64_t *faulty; /* W(A): left out of the newest answer */
-    bool awaits_word; /* an offer lies in the state directory */
+    uint64_t *faulty;                  /* W(A): left out of the newest answer */
+    enum tacit_helper_verdict verdict; /* of the last request */
+    bool is_asked_in_vain; /* there is no run that was agreed to: the state is new, or lost */
+    bool awaits_word;      /* an offer lies in the state directory */
     uint64_t refused_count;
     uint64_t heard_us; /* the hub's last message that was in order; 0: none yet */
     char said[512];    /* of the last thing that was heard: what came of it, for people */
@@ -45,6 +47,9 @@ enum tacit_status helper_say_sealing(struct helper *helper, uint8_t **reply, siz
  * NULL: nothing. Errors: it was not taken; helper->said says why. */
 enum tacit_status helper_hear(struct helper *helper, const uint8_t *bytes, size_t size,
                               uint8_t **reply, size_t *reply_size);
+
+/* What came of a request, in words. */
+const char *helper_words_of(enum tacit_helper_verdict verdict);
 
 /* The identity of the state: what may not change. agreed is to be given to free(). */
 enum tacit_status helper_identify(const struct live_helper_config *config,

@@ -81,11 +81,16 @@ struct live_hub_intervals {
 
 /* Of the second aggregator. */
 struct live_helper_view {
-    bool is_there;       /* else there is one aggregator, and nothing else here says anything */
-    bool has_agreed;     /* to the run: it is announced */
-    bool is_asked;       /* the round waits for its answer */
-    bool is_forked;      /* it answered twice: nothing goes on */
-    uint32_t void_count; /* rounds in a row without totals */
+    bool is_there;           /* else there is one aggregator, and nothing else here says anything */
+    bool has_agreed;         /* to the run: it is announced */
+    bool is_asked;           /* the round waits for its answer */
+    bool is_forked;          /* it answered twice: nothing goes on */
+    bool is_wrong;           /* what it said last is not in order */
+    bool awaits_word;        /* void rounds: the operator says what is done */
+    const uint64_t *dropped; /* A: by the operator's word */
+    const uint64_t *left_out; /* A: of the last U, by the helper */
+    uint32_t counted_number;  /* |U'| of its newest answer */
+    uint32_t void_count;      /* rounds in a row without totals */
     uint64_t answer_count;
     const uint8_t *head;     /* of its newest answer */
     const uint64_t *counted; /* A: U' of the last round that was closed */

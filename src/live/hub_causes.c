@@ -1,4 +1,5 @@
 #include "hub_causes.h"
+#include "show.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +132,11 @@ static void add_helper(const struct live_status *status, struct live_causes *cau
         status->helper_since_us == 0 || status->now_us < status->helper_since_us
             ? 0
             : (status->now_us - status->helper_since_us) / US_PER_S;
-    if (helper->is_asked && helper->verdict > TACIT_HELPER_TOO_FEW) {
+    if (helper->is_wrong) {
+        live_causes_add(causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "helper"),
+                        "the helper answers what is not in order: not signed with the pinned key, "
+                        "or not for what it was asked");
+    } else if (helper->is_asked && helper->verdict > TACIT_HELPER_TOO_FEW) {
         (void)snprintf(what, sizeof what, "the helper refuses to answer: %s",
                        refusals[helper->verdict]);
         live_causes_add(causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "helper"), what);
@@ -140,13 +145,20 @@ static void add_helper(const struct live_status *status, struct live_causes *cau
                        waited_s, helper->has_agreed ? "" : ", which has not agreed to it yet");
         live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"), what);
     }
+    if (tacit_bits_count(helper->left_out, status->config->site_count) > 0)
+        live_causes_add(
+            causes, LIVE_CAUSE_LEFT_OUT,
+            live_show_names(status->config->sites, status->config->site_count, helper->left_out),
+            "the helper left reports out of the last sum: grants, release or envelope "
+            "are not in order");
     if (helper->void_count == 0)
         return;
     (void)snprintf(what, sizeof what,
                    "%" PRIu32 " rounds in a row are void: sites reported what cannot be, or what "
                    "the helper could not count; their rewards are spent",
                    helper->void_count);
-    live_causes_add(causes, LIVE_CAUSE_VOID, NULL, what);
+    live_causes_add(causes, helper->awaits_word ? LIVE_CAUSE_VOID_WAITS : LIVE_CAUSE_VOID, NULL,
+                    what);
 }
 
 /* Does it refuse all arms that are in, and stay? */

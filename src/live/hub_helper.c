@@ -3,9 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VOID_ROUNDS_MAX 2u /* in a row; then the operator decides */
+
 struct live_helper_kept {
     uint64_t has_sealing;
-    uint64_t term; /* from 0 */
+    uint64_t term;           /* from 0 */
+    uint64_t awaits_word;    /* the round is void, and is repeated by the operator's word alone */
+    uint64_t counted_number; /* |U'| of the newest answer, .. */
+    uint8_t counted[TACIT_SHA256_BYTES]; /* .. and SHA-256 of U' */
     struct tacit_wire_sealing sealing;
 };
 
@@ -19,7 +24,12 @@ struct live_proof {
 _Static_assert(sizeof(struct live_helper_kept) % 8 == 0 && sizeof(struct live_proof) % 8 == 0,
                "blocks are words");
 
-/* ---- The block: kept | proofs | core ---- */
+/* ---- The block: kept | dropped | left out | proofs | core ---- */
+
+static size_t set_words(const struct live_hub_helper *helper)
+{
+    return TACIT_BITS_WORDS(helper->run.site_count);
+}
 
 static size_t proofs_size(const struct live_hub_helper *helper)
 {
@@ -27,23 +37,31 @@ static size_t proofs_size(const struct live_hub_helper *helper)
     return (size_t)helper->run.site_count * TACIT_HELPER_LINKS_MAX * sizeof(struct live_proof);
 }
 
+static size_t head_size(const struct live_hub_helper *helper)
+{
+    return sizeof *helper->kept + 2 * set_words(helper) * sizeof(uint64_t) + proofs_size(helper);
+}
+
 size_t live_hub_helper_size(const struct live_hub_helper *helper)
 {
     size_t const core = tacit_helper_hub_size(&helper->run);
-    return core == 0 ? 0 : sizeof(struct live_helper_kept) + proofs_size(helper) + core;
+    return core == 0 ? 0 : head_size(helper) + core;
 }
 
 enum tacit_status live_hub_helper_open(struct live_hub_helper *helper, void *block, size_t size,
                                        bool is_new)
 {
     TACIT_ASSERT(size == live_hub_helper_size(helper));
+    size_t const head = head_size(helper);
     helper->kept = block;
-    helper->proofs = (struct live_proof *)(helper->kept + 1);
-    size_t const head = sizeof *helper->kept + proofs_size(helper);
+    helper->dropped = (uint64_t *)(helper->kept + 1);
+    helper->left_out = helper->dropped + set_words(helper);
+    helper->proofs = (struct live_proof *)(helper->left_out + set_words(helper));
     helper->core = (struct tacit_helper_hub *)((unsigned char *)block + head);
     if (is_new)
         return tacit_helper_hub_init(helper->core, &helper->run);
-    return helper->kept->has_sealing <= 1
+    return helper->kept->has_sealing <= 1 && helper->kept->awaits_word <= 1 &&
+                   helper->kept->counted_number <= helper->run.site_count
                ? tacit_helper_hub_check(helper->core, size - head, &helper->run)
                : TACIT_MALFORMED;
 }
@@ -60,6 +78,7 @@ bool live_hub_helper_begin_term(struct live_hub *hub, uint64_t term)
     if (term <= helper->kept->term + 1)
         return false;
     helper->kept->term = term - 1;
+    helper->kept->awaits_word = 0; /* the round is asked anew */
     tacit_helper_hub_begin_term(helper->core, term - 1);
     memset(helper->proofs, 0, proofs_size(helper));
     return true;
@@ -94,6 +113,8 @@ void live_hub_took(struct live_hub *hub, uint32_t site, const struct tacit_commi
                    const struct tacit_helper_release *masked, const int64_t *words, uint32_t count)
 {
     TACIT_ASSERT(hub->helper != NULL && commit != NULL && count > 0);
+    if (tacit_bits_has(hub->helper->dropped, site))
+        return;
     struct tacit_helper_release release = *masked;
     tacit_helper_blind_digest(&release, (const uint64_t *)words, count);
     tacit_helper_hub_take(hub->helper->core, site, commit->salt, &release, (const uint64_t *)words,
@@ -109,13 +130,32 @@ static struct tacit_helper_hub_view view_of(const struct live_hub *hub)
     return view;
 }
 
-/* The same plan is played with new rewards. */
-static void end_void(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
+/* The same plan is played with new rewards; after two such rounds the operator decides. */
+static void end_void(struct live_hub *hub, const char *why, uint64_t now_us,
+                     struct live_hub_update *update)
 {
+    struct live_helper_kept *const kept = hub->helper->kept;
     TACIT_ASSERT(hub->ops->close != NULL && !view_of(hub).is_fixed);
+    kept->awaits_word = view_of(hub).void_count >= VOID_ROUNDS_MAX ? 1 : 0;
+    if (kept->awaits_word == 0)
+        hub->ops->close(hub, 0, NULL, now_us, update);
+    live_hub_note(hub, update, "the round is void: %s%s", why,
+                  kept->awaits_word == 0 ? "" : "; the operator decides (tacit control)");
+}
+
+static void end_uncounted(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
+{
     tacit_helper_hub_void(hub->helper->core);
-    hub->ops->close(hub, 0, NULL, now_us, update);
-    live_hub_note(hub, update, "the round is void: too few of its reports are in order");
+    end_void(hub, "too few of its reports are in order", now_us, update);
+}
+
+/* Of those that are left; two at least. */
+static uint32_t quorum_of(const struct live_hub *hub)
+{
+    uint32_t const sites = hub->helper->run.site_count;
+    uint32_t const left = sites - tacit_bits_count(hub->helper->dropped, sites);
+    uint32_t const wanted = hub->config->quorum < left ? hub->config->quorum : left;
+    return wanted < TACIT_HELPER_SITES_MIN ? TACIT_HELPER_SITES_MIN : wanted;
 }
 
 void live_hub_wants_totals(struct live_hub *hub, uint64_t now_us,
@@ -123,12 +163,12 @@ void live_hub_wants_totals(struct live_hub *hub, uint64_t now_us,
 {
     struct tacit_helper_round round;
     struct tacit_helper_hub_view const view = view_of(hub);
-    uint32_t const quorum = hub->config->quorum < 2 ? 2 : hub->config->quorum;
-    if (view.is_fixed)
+    uint32_t const quorum = quorum_of(hub);
+    if (view.is_fixed || hub->helper->kept->awaits_word != 0)
         return;
     update->persist = true;
     if (view.here_count < quorum) {
-        end_void(hub, now_us, update);
+        end_uncounted(hub, now_us, update);
         return;
     }
     hub->ops->round(hub, &round, NULL);
@@ -215,6 +255,19 @@ static bool is_signed(const struct live_hub *hub, const struct tacit_helper_answ
                                                   sizeof answer->head, answer->head_signature));
 }
 
+/* Whom of U the answer does not name, and what entries say of it. */
+static void keep_counted(struct live_hub_helper *helper, const uint64_t *asked,
+                         const struct tacit_helper_answer *answer)
+{
+    size_t const words = set_words(helper);
+    for (size_t i = 0; i < words; i++)
+        helper->left_out[i] = asked[i] & ~answer->sites[i];
+    if (answer->verdict != TACIT_HELPER_ANSWERED)
+        return;
+    helper->kept->counted_number = tacit_bits_count(answer->sites, helper->run.site_count);
+    tacit_helper_words_digest(answer->sites, (uint32_t)words, helper->kept->counted);
+}
+
 static enum tacit_status close_round(struct live_hub *hub, const struct live_hub_event *event,
                                      const struct tacit_helper_answer *answer,
                                      struct live_hub_update *update)
@@ -227,35 +280,36 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
     enum tacit_helper_outcome outcome;
     struct tacit_helper_round round;
     uint32_t agents = 0;
-    if (highs == NULL || totals == NULL)
+    size_t const words = set_words(hub->helper);
+    uint64_t *const asked = live_room_take(&hub->out.room, words, sizeof *asked);
+    if (highs == NULL || totals == NULL || asked == NULL)
         return TACIT_MEMORY;
+    memcpy(asked, view_of(hub).here, words * sizeof *asked);
     hub->ops->round(hub, &round, highs);
     enum tacit_status const status =
         tacit_helper_hub_close(hub->helper->core, answer, &range, &outcome, &agents, totals);
     update->persist = status != TACIT_MALFORMED;
     if (status != TACIT_OK)
         return status;
+    keep_counted(hub->helper, asked, answer);
     if (outcome == TACIT_HELPER_FREED)
-        end_void(hub, event->now_us, update);
+        end_uncounted(hub, event->now_us, update);
+    else if (outcome == TACIT_HELPER_VOID)
+        end_void(hub, "a total cannot be, so a site did not say what is true", event->now_us,
+                 update);
     else
-        hub->ops->close(hub, outcome == TACIT_HELPER_VOID ? 0 : agents, totals, event->now_us,
-                        update);
-    if (outcome == TACIT_HELPER_VOID)
-        live_hub_note(hub, update,
-                      "the round is void: a total cannot be, so a site did not say what is true");
+        hub->ops->close(hub, agents, totals, event->now_us, update);
     memset(totals, 0, count_max * sizeof *totals);
     return TACIT_OK;
 }
 
-enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_hub_event *event,
-                                       const struct tacit_entropy *entropy,
-                                       struct live_hub_update *update)
+static enum tacit_status hear_helper(struct live_hub *hub, const struct live_hub_event *event,
+                                     const struct tacit_entropy *entropy,
+                                     struct live_hub_update *update)
 {
     struct live_hub_helper *const helper = hub->helper;
     struct tacit_wire_allocator const allocator = live_room_allocator(&hub->out.room);
     struct tacit_helper_answer *answer;
-    if (helper == NULL)
-        return TACIT_UNEXPECTED;
     if (event->size == 0) {
         if (helper->owes)
             live_hub_wants_totals(hub, event->now_us, entropy, update);
@@ -272,6 +326,133 @@ enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_h
     return is_signed(hub, answer) ? close_round(hub, event, answer, update) : TACIT_STRANGER;
 }
 
+enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_hub_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct live_hub_update *update)
+{
+    if (hub->helper == NULL)
+        return TACIT_UNEXPECTED;
+    enum tacit_status const status = hear_helper(hub, event, entropy, update);
+    if (event->size > 0 && status != TACIT_UNEXPECTED)
+        hub->helper->is_wrong = status == TACIT_MALFORMED || status == TACIT_STRANGER;
+    return status;
+}
+
+/* ---- The operator's word ---- */
+
+void live_hub_helper_overtaken(struct live_hub *hub)
+{
+    struct live_hub_helper *const helper = hub->helper;
+    TACIT_ASSERT(helper != NULL);
+    tacit_helper_hub_void(helper->core); /* what is here is of that round */
+    helper->kept->awaits_word = 0;
+    tacit_helper_hub_go_on(helper->core);
+    TACIT_ASSERT(!view_of(hub).is_fixed);
+}
+
+static void go_on(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
+{
+    TACIT_ASSERT(hub->helper->kept->awaits_word != 0);
+    live_hub_helper_overtaken(hub);
+    hub->ops->close(hub, 0, NULL, now_us, update);
+}
+
+static enum tacit_status drop(struct live_hub *hub, uint32_t site, struct live_hub_update *update,
+                              const char **objection)
+{
+    uint64_t *const dropped = hub->helper->dropped;
+    uint32_t const sites = hub->helper->run.site_count;
+    TACIT_ASSERT(site < sites);
+    if (tacit_bits_has(dropped, site))
+        return TACIT_OK;
+    if (tacit_bits_count(dropped, sites) + TACIT_HELPER_SITES_MIN >= sites) {
+        *objection = "two aggregators add up what two sites or more report, and no more would be "
+                     "left: end the run";
+        return TACIT_REFUSED;
+    }
+    tacit_bits_add(dropped, site);
+    update->persist = true;
+    return TACIT_OK;
+}
+
+enum tacit_status live_hub_helper_change(struct live_hub *hub,
+                                         const struct live_control_entry *wanted, uint64_t now_us,
+                                         const struct tacit_entropy *entropy,
+                                         struct live_hub_update *update, uint32_t *number,
+                                         const char **objection)
+{
+    bool const waits = hub->helper->kept->awaits_word != 0;
+    enum tacit_status status = TACIT_OK;
+    *number = 0;
+    if (wanted->change == LIVE_CHANGE_DROP_SITE) {
+        status = drop(hub, wanted->site, update, objection);
+    } else if (wanted->change == LIVE_CHANGE_REPEAT && !waits) {
+        *objection = "no round waits for that: one that is void is repeated by itself, and two in "
+                     "a row wait for a word";
+        status = TACIT_REFUSED;
+    } else if (wanted->change != LIVE_CHANGE_REPEAT) {
+        TACIT_ASSERT(hub->ops->change != NULL);
+        status = hub->ops->change(hub, wanted, now_us, entropy, update, number, objection);
+        if (status == TACIT_OK && wanted->change == LIVE_CHANGE_END_RUN)
+            live_hub_helper_overtaken(hub);
+        return status;
+    }
+    if (waits && status == TACIT_OK && (update->persist || wanted->change == LIVE_CHANGE_REPEAT))
+        go_on(hub, now_us, update);
+    return status;
+}
+
+/* ---- Entries of the log ---- */
+
+static void put(uint8_t *at, uint64_t number)
+{
+    for (unsigned i = 0; i < sizeof number; i++)
+        at[i] = (uint8_t)(number >> 8 * i);
+}
+
+static uint64_t get(const uint8_t *at)
+{
+    uint64_t number = 0;
+    for (unsigned i = sizeof number; i > 0; i--)
+        number = number << 8 | at[i - 1];
+    return number;
+}
+
+/* number | |U'| | digest of U' | head | signature | dropped */
+#define ENTRY_BYTES (16u + 2 * TACIT_SHA256_BYTES + TACIT_HELPER_SIGNATURE_BYTES)
+
+size_t live_hub_helper_entry_bytes(const struct live_hub_helper *helper)
+{
+    return helper == NULL ? 0 : ENTRY_BYTES + set_words(helper) * sizeof(uint64_t);
+}
+
+void live_hub_helper_write_entry(const struct live_hub_helper *helper, uint8_t *bytes)
+{
+    struct tacit_helper_hub_view view;
+    TACIT_ASSERT(bytes != NULL);
+    tacit_helper_hub_look(helper->core, &view);
+    put(bytes, view.number);
+    put(bytes + 8, helper->kept->counted_number);
+    memcpy(bytes + 16, helper->kept->counted, TACIT_SHA256_BYTES);
+    memcpy(bytes + 16 + TACIT_SHA256_BYTES, view.head, TACIT_SHA256_BYTES);
+    memcpy(bytes + 16 + 2 * TACIT_SHA256_BYTES, view.signature, TACIT_HELPER_SIGNATURE_BYTES);
+    for (size_t i = 0; i < set_words(helper); i++)
+        put(bytes + ENTRY_BYTES + 8 * i, helper->dropped[i]);
+}
+
+void live_hub_helper_recall(struct live_hub_helper *helper, const uint8_t *bytes)
+{
+    uint64_t const number = get(bytes);
+    TACIT_ASSERT(helper->kept->term == 0);
+    helper->kept->counted_number = get(bytes + 8);
+    memcpy(helper->kept->counted, bytes + 16, TACIT_SHA256_BYTES);
+    if (number > 0)
+        tacit_helper_hub_recall(helper->core, number, bytes + 16 + TACIT_SHA256_BYTES,
+                                bytes + 16 + 2 * TACIT_SHA256_BYTES);
+    for (size_t i = 0; i < set_words(helper); i++)
+        helper->dropped[i] = get(bytes + ENTRY_BYTES + 8 * i);
+}
+
 struct live_helper_view live_hub_look_helper(const struct live_hub *hub)
 {
     if (hub->helper == NULL)
@@ -281,6 +462,11 @@ struct live_helper_view live_hub_look_helper(const struct live_hub *hub)
                                      .has_agreed = hub->helper->kept->has_sealing == 1,
                                      .is_asked = view.is_fixed,
                                      .is_forked = view.is_forked,
+                                     .is_wrong = hub->helper->is_wrong,
+                                     .awaits_word = hub->helper->kept->awaits_word != 0,
+                                     .dropped = hub->helper->dropped,
+                                     .left_out = hub->helper->left_out,
+                                     .counted_number = (uint32_t)hub->helper->kept->counted_number,
                                      .void_count = view.void_count,
                                      .answer_count = view.number,
                                      .head = view.head,

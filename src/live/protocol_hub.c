@@ -189,6 +189,18 @@ static enum tacit_status open_state(struct live_hub *hub, const void *bytes, siz
     return status;
 }
 
+/* The family's part, and what is known of the helper. */
+static enum tacit_status recall(struct live_hub *hub, const uint8_t *snapshot, size_t size)
+{
+    size_t const of_helper = live_hub_helper_entry_bytes(hub->helper);
+    if (size < of_helper)
+        return TACIT_MALFORMED;
+    enum tacit_status const status = hub->ops->restore(hub, snapshot, size - of_helper);
+    if (status == TACIT_OK && hub->helper != NULL)
+        live_hub_helper_recall(hub->helper, snapshot + size - of_helper);
+    return status;
+}
+
 /* snapshot: over a state that is new; NULL: there is none. */
 static enum tacit_status make(const struct live_hub_ops *ops, struct live_hub **hub,
                               const struct live_hub_config *config, const void *bytes, size_t size,
@@ -204,7 +216,7 @@ static enum tacit_status make(const struct live_hub_ops *ops, struct live_hub **
         status = open_state(made, bytes, size);
     if (status == TACIT_OK && snapshot != NULL)
         status = made->keeps_nothing ? (snapshot_size == 0 ? TACIT_OK : TACIT_MALFORMED)
-                                     : ops->restore(made, snapshot, snapshot_size);
+                                     : recall(made, snapshot, snapshot_size);
     if (status != TACIT_OK) {
         live_hub_free(made);
         return status;
@@ -240,7 +252,13 @@ const void *live_hub_bytes(const struct live_hub *hub, size_t *size)
 size_t live_hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
 {
     TACIT_ASSERT(hub->ops->is_rebuilt);
-    return hub->keeps_nothing ? 0 : hub->ops->snapshot(hub, bytes, room);
+    if (hub->keeps_nothing)
+        return 0;
+    size_t const of_helper = live_hub_helper_entry_bytes(hub->helper);
+    size_t const size = hub->ops->snapshot(hub, bytes, room);
+    if (hub->helper != NULL && size + of_helper <= room)
+        live_hub_helper_write_entry(hub->helper, bytes + size);
+    return size + of_helper;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -332,10 +350,16 @@ enum tacit_status live_hub_change(struct live_hub *hub, const struct live_contro
                                   struct live_hub_update *update, uint32_t *number,
                                   const char **objection)
 {
-    TACIT_ASSERT(hub->ops->change != NULL);
     begin_step(hub, update);
+    if (hub->helper == NULL && wanted->change == LIVE_CHANGE_REPEAT) {
+        *objection = "rounds are void, and repeated, with two aggregators alone";
+        return TACIT_REFUSED;
+    }
+    TACIT_ASSERT(hub->ops->change != NULL);
     enum tacit_status const status =
-        hub->ops->change(hub, wanted, now_us, entropy, update, number, objection);
+        hub->helper != NULL
+            ? live_hub_helper_change(hub, wanted, now_us, entropy, update, number, objection)
+            : hub->ops->change(hub, wanted, now_us, entropy, update, number, objection);
     end_step(hub, update);
     return status;
 }

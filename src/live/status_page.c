@@ -206,6 +206,8 @@ static size_t numbers_of(const struct live_status *status, struct live_number nu
              : (double)((status->now_us - status->helper_since_us) / US_PER_S)},
         {"void_rounds", "tacit_hub_void_rounds", "Rounds in a row that came to nothing.",
          hub->helper.is_there ? LIVE_WHOLE : LIVE_ABSENT, hub->helper.void_count},
+        {"helper_counted", "tacit_hub_helper_sites", "Sites in the helper's newest answer.",
+         hub->helper.is_there ? LIVE_WHOLE : LIVE_ABSENT, hub->helper.counted_number},
         {"message_version", "tacit_hub_message_version", "Version of the messages of this run.",
          LIVE_WHOLE, status->version},
         {"accepted", "tacit_hub_messages_accepted_total", "Messages that were accepted.",

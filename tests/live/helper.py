@@ -190,18 +190,195 @@ def one_site_away_and_the_quorum_goes_on(federation_of):
     check_end(federation, 120)
 
 
+def control(federation, *words):
+    return subprocess.run([TACIT, "control", federation.folder / "coordinator.yaml", *words], capture_output=True, text=True, check=False)
+
+
+def named(what, condition):
+    """Seconds until it is said: a minute at most."""
+    started = time.monotonic()
+    wait_for(what, condition, 20)
+    print(f"           {what}: {time.monotonic() - started:.1f} s", flush=True)
+
+
 @test
-def too_few_for_the_helper_is_a_void_round_with_new_rewards(federation_of):
+def too_few_for_the_helper_is_a_void_round_and_after_two_the_operator_decides(federation_of):
     federation = made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2, sites_min=3)
     federation.begin()
     wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    early = control(federation, "repeat")
+    require(early.returncode == 1 and "no round waits for that" in early.stderr, f"{early}")
     federation.kill("site-2")
-    wait_for("it is said", lambda: "in a row are void" in causes_of(federation.status()), 60)
-    rounds, answers = (federation.status()[key] for key in ("rounds", "helper_answers"))
-    time.sleep(3)
-    require((rounds, answers) == tuple(federation.status()[key] for key in ("rounds", "helper_answers")), "a sum of two was answered")
+    named("two void rounds", lambda: "2 rounds in a row are void" in causes_of(federation.status()))
+    rounds, answers, epoch = (federation.status()[key] for key in ("rounds", "helper_answers", "epoch"))
+    named("a site names it", lambda: "wait for the coordinator's operator" in causes_of(federation.site_status("site-0")))
+    federation.stop("coordinator")
+    federation.start("coordinator")
+    time.sleep(5)
+    now = wait_for("it is back", federation.status)
+    require((rounds, answers, epoch) == (now["rounds"], now["helper_answers"], now["epoch"]), "it went on by itself")
     federation.start("site-2")
+    done = control(federation, "repeat")
+    require(done.returncode == 0 and "done: repeat" in done.stdout and "new ones are played" in done.stdout, f"{done}")
     check_end(federation, 120)
+
+
+@test
+def hooked_liar_voids_rounds_and_is_dropped_by_the_operator(federation_of):
+    """A total that cannot be says that a site lied, not which: the operator knows, and drops it; its reports are in no sum
+    any more, also after the coordinator's state was built again from the sites."""
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation.start_all(["coordinator", "site-0", "site-1"])
+    federation.start("site-2", TACIT_TEST_MASK="lie")
+    federation.start("helper")
+    federation.agree()
+    federation.apply()
+    named("two void rounds", lambda: "2 rounds in a row are void" in causes_of(federation.status()))
+    require(federation.status()["rounds"] == 0 and federation.status()["helper_answers"] == 2, f"{federation.status()}")
+    for words, code, said in ((("drop", "site-9"), 2, "no such site"), (("retire", "arm 1"), 1, "sites are dropped"),
+                              (("end",), 1, "no round is closed yet"), (("drop", "site-2"), 0, "done: drop site-2"),
+                              (("drop", "site-1"), 1, "no more would be left")):
+        done = control(federation, *words)
+        require(done.returncode == code and said in done.stdout + done.stderr, f"{words}: {done}")
+    wait_for("rounds go on", lambda: federation.status()["rounds"] >= 2, 60)
+    require(federation.status()["helper_counted"] == 2, f"{federation.status()}")
+    federation.stop("coordinator")
+    shutil.rmtree(federation.folder / "state-coordinator")
+    federation.start("coordinator", [TACIT, "coordinator", "--config", str(federation.folder / "coordinator.yaml"), "--recover"])
+    status = check_end(federation, 120)
+    require(status["helper_counted"] == 2 and status["void_rounds"] == 0, f"{status}")
+    require([one["asked"] for one in status["sites"]][2] is False, f"{status['sites']}")
+
+
+@test
+def the_operator_ends_a_run_that_waits(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation.begin(allowance=3000)
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.stop("helper")
+    federation.allow(math.inf)
+    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    done = control(federation, "end")
+    require(done.returncode == 0 and "the leader is played" in done.stdout, f"{done}")
+    require(federation.is_finished() and federation.status()["winner"] == "arm 0", f"{federation.status()}")
+    again = control(federation, "end")
+    require(again.returncode == 0 and "so it was already" in again.stdout, f"{again}")
+    federation.start("helper")  # what it answers comes too late, and its key goes
+    wait_for("the helper's key is gone", lambda: (federation.helper() or {}).get("phase") == "over", 20)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"), 40)
+    require(federation.status()["winner"] == "arm 0", "another end")
+    federation.end_applications()
+
+
+@test
+def an_arm_that_is_retired_while_the_helper_is_asked_begins_another_round(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation.begin(allowance=3000)
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.stop("helper")
+    federation.allow(math.inf)
+    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    federation.stop("coordinator")
+    federation.write_coordinator(federation.run_section(retired=["arm 1"]))
+    federation.start("coordinator")
+    federation.start("helper")
+    status = wait_for("the run ends", federation.is_finished, 120) and federation.status()
+    require(status["winner"] == "arm 0" and not status["arms"][1]["present"], f"{status}")
+    federation.end_applications()
+
+
+# ---- What is not in order ----
+
+@test
+def hooked_rotten_envelope_is_left_out_and_named_by_everybody(federation_of):
+    for fault in ("envelope", "scope"):
+        federation = made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2)
+        federation.start_all(["coordinator", "site-0", "site-1"])
+        federation.start("site-2", TACIT_TEST_MASK=fault)
+        federation.start("helper")
+        federation.agree()
+        federation.apply(allowance=100)
+        for who, look in (("helper", federation.helper), ("coordinator", federation.status)):
+            named(f"{fault}: the {who} names it", lambda look=look: any(
+                cause["cause"] == "left-out" and cause["who"] == ["site-2"] for cause in (look() or {}).get("causes", [])))
+        named(f"{fault}: the site names it", lambda: "left this site's report out" in causes_of(federation.site_status("site-2")))
+        require("left this site" not in causes_of(federation.site_status("site-0")), "another site is blamed")
+        require(federation.helper()["left_out"] == ["site-2"], f"{federation.helper()}")
+        federation.allow(math.inf)
+        status = check_end(federation, 120)
+        require(status["helper_counted"] == 2, f"{status}")
+        for name in ("helper", "coordinator", *federation.sites):
+            federation.stop(name)
+
+
+def last_said(federation, rest):
+    return [payload for topic, payload in federation.tap.letters if topic == federation.topic(rest)][-1]
+
+
+@test
+def answers_that_are_wrong_or_of_another_round_close_nothing(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.begin(allowance=2000)
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.stop("helper")
+    old = last_said(federation, "up/helper/helper")
+    federation.allow(math.inf)
+    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    rounds = federation.status()["rounds"]
+    client = federation.client("helper")
+    client.publish(federation.topic("up/helper/helper"), old)
+    client.publish(federation.topic("up/helper/helper"), old[:-70] + bytes([old[-70] ^ 1]) + old[-69:])
+    named("a wrong answer is named", lambda: "answers what is not in order" in causes_of(federation.status()))
+    named("a site names it", lambda: "answers what is not in order" in causes_of(federation.site_status("site-0")))
+    require(federation.status()["rounds"] == rounds, "a round was closed by what is no answer")
+    federation.start("helper")
+    wait_for("it goes on", lambda: federation.status()["rounds"] > rounds, 40)
+    require("not in order" not in causes_of(federation.status()), "it is named still")
+    check_end(federation)
+
+
+@test
+def two_helpers_of_one_state_are_proved_and_stop_the_run(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.begin(allowance=2000)
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.stop("helper")
+    federation.allow(math.inf)
+    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    hub, state, file = federation.folder / "state-coordinator", federation.folder / "state-helper", federation.folder / "helper.yaml"
+    copy = federation.folder / "copy"
+    shutil.copytree(state, copy)
+    first = federation.offline("answer", file, hub / "helper.request")
+    shutil.rmtree(state)
+    copy.rename(state)
+    second = federation.offline("answer", file, hub / "helper.request")
+    require(first.returncode == second.returncode == 0 and first.stdout != second.stdout, "two states drew the same noise")
+    answers = federation.status()["helper_answers"]
+    for one in (first, second):
+        (hub / "helper.answer.new").write_bytes(one.stdout)
+        (hub / "helper.answer.new").rename(hub / "helper.answer")
+        if one is first:
+            wait_for("it is taken", lambda: federation.status()["helper_answers"] > answers, 20)
+    code = federation.processes["coordinator"].wait(60)
+    require(code == 3 and "it has two states" in federation.log("coordinator"), f"{code}: {federation.log('coordinator')[-500:]}")
+
+
+@test
+def a_helper_that_has_lost_its_state_answers_nothing_and_is_named(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation.begin(allowance=2000)
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.stop("helper")
+    shutil.rmtree(federation.folder / "state-helper")
+    federation.start("helper")
+    federation.allow(math.inf)
+    named("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(federation.status()))
+    named("a site names it", lambda: "the run waits for the helper (" in causes_of(federation.site_status("site-0")))
+    named("the helper names it", lambda: "no run that was agreed to" in causes_of(federation.helper()))
+    rounds = federation.status()["rounds"]
+    time.sleep(3)
+    require(federation.status()["rounds"] == rounds, "a round was closed without the helper")
 
 
 @test
@@ -212,8 +389,8 @@ def a_helper_that_is_away_is_named_and_nothing_goes_on_without_it(federation_of)
     federation.stop("helper")
     federation.allow(math.inf)
     away = time.monotonic()
-    wait_for("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(federation.status()), 20)
-    wait_for("a site names it", lambda: "the run waits for the helper (" in causes_of(federation.site_status("site-0")), 20)
+    named("the coordinator names it", lambda: "the run waits for the helper (" in causes_of(federation.status()))
+    named("a site names it", lambda: "the run waits for the helper (" in causes_of(federation.site_status("site-0")))
     code = subprocess.run([TACIT, "status", "--config", federation.folder / "coordinator.yaml"], capture_output=True, text=True, check=False)
     require(code.returncode == 1 and "waits for the helper" in code.stdout, f"{code.returncode}: {code.stdout}")
     rounds = federation.status()["rounds"]
@@ -288,7 +465,11 @@ def hooked_aggregators_come_to_the_simulator_s_totals_and_orders(federation_of):
         for one in patients:
             wait_for(f"{one.site} joins", lambda one=one: federation.has_joined(one.site), 40)
         play_in_turn(federation, patients)
-        orders = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/phased-index"))
+        def seen():
+            return distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/phased-index"))
+
+        wait_for("the tap has heard the last order", lambda: len(seen()) >= len(messages[wire.HUB]), 5)
+        orders = seen()
         require(orders == messages[wire.HUB], f"{len(orders)} orders, not {len(messages[wire.HUB])}, or other ones")
         require(len(totals) >= 3 and all(counted[0] == len(federation.sites) for counted in totals.values()), f"{totals}")
         entry = [payload for topic, payload in federation.tap.seen if topic == federation.topic("down/chain")][-1]
@@ -342,9 +523,10 @@ def an_old_state_of_the_helper_stops_until_a_later_term(federation_of):
     shutil.copytree(old, federation.folder / "state-helper")
     federation.start("helper")
     federation.allow(math.inf)
-    wait_for("it says so", lambda: "this helper's state is an old one" in causes_of(federation.helper()), 40)
-    wait_for("the coordinator, too", lambda: "the helper refuses to answer: its own state is an old one" in
-             causes_of(federation.status()), 40)
+    named("it says so", lambda: "this helper's state is an old one" in causes_of(federation.helper()))
+    named("the coordinator, too", lambda: "the helper refuses to answer: its own state is an old one" in
+          causes_of(federation.status()))
+    named("a site, too", lambda: "the helper refuses to answer" in causes_of(federation.site_status("site-0")))
     answers = federation.status()["helper_answers"]
     federation.stop("coordinator")
     federation.run_tacit("coordinator", "--config", federation.folder / "coordinator.yaml", "--new-term")

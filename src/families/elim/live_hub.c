@@ -407,6 +407,8 @@ static const char *objection_to(const struct live_hub *hub, enum live_change cha
         return "a horizon can only become longer, up to 2^40";
     case LIVE_CHANGE_RETIRE_ARM:
         return "this is the last arm that is in: stop the applications that play it";
+    case LIVE_CHANGE_REPEAT:
+        break; /* of runs with two aggregators */
     }
     return tacit_status_text(status);
 }

@@ -544,8 +544,44 @@ static void change_arms(struct live_hub *hub, uint64_t now_us, struct live_hub_u
         note_intervals(hub);
         if (made.send)
             (void)live_hub_send(hub, &made.message);
+        if (made.send && hub->helper != NULL)
+            live_hub_helper_overtaken(hub);
     }
 }
+
+/* Of the operator's words one: all arms but the leader are retired. */
+static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
+                                    uint64_t now_us, const struct tacit_entropy *entropy,
+                                    struct live_hub_update *update, uint32_t *number,
+                                    const char **objection)
+{
+    struct tacit_phased_judge_view const judge = core_view(hub).judge;
+    struct tacit_phased_update made = {.deadline_us = update->deadline_us};
+    struct tacit_phased_update next;
+    uint32_t const stays = judge.leader;
+    (void)entropy; /* it draws nothing */
+    *number = 0;
+    *objection = wanted->change != LIVE_CHANGE_END_RUN
+                     ? "a run of the phased index is ended (end), and with two aggregators sites "
+                       "are dropped (drop) and void rounds repeated (repeat); arms come and go by "
+                       "the coordinator's file (run.added, run.retired); else begin a new run"
+                     : "no round is closed yet, so that no arm leads: stop the coordinator, and "
+                       "begin a new run";
+    if (wanted->change != LIVE_CHANGE_END_RUN || stays == TACIT_NO_ARM)
+        return TACIT_REFUSED;
+    for (uint32_t arm = 0; arm < hub->config->arm_count && !judge.finished; arm++)
+        if (arm != stays && core_view(hub).judge.standings[arm] == TACIT_PHASED_PRESENT &&
+            tacit_phased_hub_retire(hub->state, arm, now_us, &next) == TACIT_OK)
+            made = next; /* the last one has the last order */
+    note_intervals(hub);
+    carry_out(hub, &made, update);
+    return TACIT_OK;
+}
+
+static const struct live_change_words end_words = {
+    .privacy = "nothing more is released in this run; rewards of the open round never leave",
+    .guarantee = "the leader is played to the end, and all other arms are retired; what was known "
+                 "of it and of them stays in the report, and nothing more was promised"};
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
                                   void *message, const struct tacit_entropy *entropy,
@@ -578,6 +614,10 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct phased_hub const *const own = hub->own;
     struct tacit_phased_hub_view const core = core_view(hub);
+    struct live_helper_view const helper = live_hub_look_helper(hub);
+    for (uint32_t site = 0; helper.is_there && site < hub->config->site_count; site++)
+        if (tacit_bits_has(helper.dropped, site))
+            tacit_bits_remove(own->everybody, site);
     *view = (struct live_hub_view){
         .judges = true,
         .is_finished = core.judge.finished,
@@ -598,7 +638,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .absent = own->absent,
         .flagged = core.flagged,
         .ahead = core.ahead,
-        .helper = live_hub_look_helper(hub)};
+        .helper = helper};
 }
 
 const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
@@ -622,4 +662,6 @@ const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                             .look = hub_look,
                                             .round = hub_round,
                                             .close = hub_close,
-                                            .commit = hub_commit};
+                                            .commit = hub_commit,
+                                            .end_words = &end_words,
+                                            .change = hub_change};

@@ -39,6 +39,14 @@ enum tacit_status live_letters_begin(struct live_letters *letters,
 
 /* Of the coordinator, to all: for so many seconds, its epoch, the run has waited for the helper. */
 #define LIVE_KIND_NOTICE (UINT32_MAX - 1u)
+enum live_notice {                       /* its body, one byte; its epoch: seconds */
+                   LIVE_NOTICE_WAITS,    /* the run waits for the helper */
+                   LIVE_NOTICE_REFUSES,  /* the helper refuses to answer, or what it says is not in
+                                            order */
+                   LIVE_NOTICE_VOID,     /* void rounds wait for the operator's word */
+                   LIVE_NOTICE_LEFT_OUT, /* to one site: the helper did not count its report */
+                   LIVE_NOTICES
+};
 
 /* The value under which a store keeps the term. */
 #define LIVE_LETTERS_TERM "term"

@@ -323,11 +323,28 @@ static void end_round(struct tacit_helper_hub *hub, const uint64_t *counted)
 
 void tacit_helper_hub_void(struct tacit_helper_hub *hub)
 {
-    TACIT_ASSERT(hub->is_fixed == 0);
     memset(counted_of(hub), 0, TACIT_BITS_WORDS(hub->run.site_count) * sizeof(uint64_t));
     hub->is_void = 1;
     hub->void_count++;
     end_round(hub, counted_of(hub));
+    TACIT_ASSERT(hub->is_fixed == 0 && here_count(hub) == 0);
+}
+
+void tacit_helper_hub_recall(struct tacit_helper_hub *hub, uint64_t number,
+                             const uint8_t head[TACIT_SHA256_BYTES],
+                             const uint8_t signature[TACIT_HELPER_SIGNATURE_BYTES])
+{
+    TACIT_ASSERT(hub->number == 0 && hub->is_fixed == 0);
+    TACIT_ASSERT(number > 0);
+    hub->number = number;
+    memcpy(hub->head, head, sizeof hub->head);
+    memcpy(hub->signature, signature, sizeof hub->signature);
+}
+
+void tacit_helper_hub_go_on(struct tacit_helper_hub *hub)
+{
+    TACIT_ASSERT(hub->is_fixed == 0);
+    hub->void_count = 0;
 }
 
 /* Those that were in order are kept; another U may be asked. */

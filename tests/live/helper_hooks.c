@@ -4,6 +4,7 @@
 #include "tacit/helper.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NOISE_ARGUMENTS                                                                            \
     const struct tacit_helper_run *run, uint64_t epsilon_nano,                                     \
@@ -27,4 +28,29 @@ enum tacit_status __wrap_tacit_helper_noise(NOISE_ARGUMENTS)
         words[j] += noise;
     }
     return TACIT_OK;
+}
+
+/* TACIT_TEST_MASK: this site's envelopes do not open ("envelope"), are of another round ("scope"),
+ * or its sums are more than there can be ("lie"). */
+#define MASK_ARGUMENTS                                                                             \
+    const struct tacit_helper_run *run, const struct tacit_helper_round *round, uint32_t site,     \
+        const struct tacit_helper_keys *keys, const struct tacit_entropy *entropy,                 \
+        uint64_t *words, struct tacit_helper_release *release
+
+enum tacit_status __real_tacit_helper_mask(MASK_ARGUMENTS);
+enum tacit_status __wrap_tacit_helper_mask(MASK_ARGUMENTS);
+
+enum tacit_status __wrap_tacit_helper_mask(MASK_ARGUMENTS)
+{
+    char const *const fault = getenv("TACIT_TEST_MASK");
+    struct tacit_helper_round meant = *round;
+    if (fault != NULL && strcmp(fault, "lie") == 0)
+        words[0] += UINT64_C(1) << 50;
+    if (fault != NULL && strcmp(fault, "scope") == 0)
+        meant.round++;
+    enum tacit_status const status =
+        __real_tacit_helper_mask(run, &meant, site, keys, entropy, words, release);
+    if (fault != NULL && strcmp(fault, "envelope") == 0)
+        release->envelope[TACIT_HELPER_ENVELOPE_BYTES / 2] ^= 1;
+    return status;
 }
