@@ -2,12 +2,14 @@
 """How long a round of many sites takes on one coordinator: brokers, coordinator and mutual TLS as in a real federation,
 every site with its own certificate, signing key and connection; a program plays 2,000 sites.
 BROKERS: one, or so many of which the first is the coordinator's, and the others are bridged to it and share the sites; then the last
-of them is killed in the third round and started again.
+of them is killed before the last round and started again.
 
-usage: coordinator.py TACIT COORDINATOR_LOAD [SITES [ARMS [BROKERS [ROUNDS]]]]      TACIT_BENCH_PKI: a folder of certificates that stays
+usage: coordinator.py TACIT COORDINATOR_LOAD [SITES [ARMS [BROKERS [ROUNDS]]]]      TACIT_BENCH_PKI: a folder of certificates that stays;
+TACIT_BENCH_GATE: a file that the rounds wait for
 """
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -71,35 +73,49 @@ class Crowd(Federation):
             if process.poll() is not None:
                 continue
             fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-            peak = next(line for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
-            found[name] = (int(fields[11]) + int(fields[12])) / TICKS_PER_S, int(peak.split()[1]) / 1024
+            peak = re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())
+            if peak:  # else it ends
+                found[name] = (int(fields[11]) + int(fields[12])) / TICKS_PER_S, int(peak[1]) / 1024
         return found
 
 
-def play(federation, load, site_count, arm_count):
-    """A program has SITES_EACH sites, with eight descriptors each. What the first says is shown, and what all took."""
-    players = -(-site_count // SITES_EACH)
+def lines_of(federation, player):
+    return [line for line in (federation.folder / f"{player}.log").read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+
+def play(federation, load, site_count, arm_count, rounds):
+    """A program has SITES_EACH sites, with eight descriptors each; the rounds begin when all sites have the first order, and TACIT_BENCH_GATE,
+    if it names a file, is there. What the first program says is shown, and of each round the slowest program's time."""
+    count = -(-site_count // SITES_EACH)
+    players = [f"sites-{i}" for i in range(count)]
     ports = ",".join(map(str, federation.leaves.values() or [federation.port]))
-    shares = [(site_count * i // players, site_count * (i + 1) // players) for i in range(players)]
-    for i, (first, end) in enumerate(shares):
-        federation.start(f"sites-{i}", [load, str(federation.pki), ports, "crowd", str(site_count), str(arm_count), str(first), str(end - first)])
+    gate, held = federation.folder / "gate", os.environ.get("TACIT_BENCH_GATE")
+    for i, player in enumerate(players):
+        first, end = site_count * i // count, site_count * (i + 1) // count
+        federation.start(player, [load, str(federation.pki), ports, "crowd", str(site_count), str(arm_count), str(first), str(end - first), str(gate)])
     last, said = list(federation.leaves)[-1:], 0
-    while federation.processes["sites-0"].poll() is None:
+    while federation.processes[players[0]].poll() is None:
         time.sleep(0.1)
-        lines = (federation.folder / "sites-0.log").read_text().splitlines(keepends=True)
-        for line in [one for one in lines if one.endswith("\n")][said:]:
+        lines = lines_of(federation, players[0])
+        for line in lines[said:]:
             said += 1
             print(f"{line}  so far: " + "; ".join(f"{name} {seconds:.1f} s of CPU, {peak:.0f} MB" for name, (seconds, peak) in federation.used().items()),
                   flush=True)
-            if last and line.startswith("epoch 2"):
+            if last and line.startswith(f"epoch {rounds - 1}:"):
                 federation.processes[last[0]].kill()
                 federation.processes[last[0]].wait()
                 federation.start(last[0])
                 print(f"  {last[0]} was killed and started again", flush=True)
-    for i in range(players):
-        if federation.processes[f"sites-{i}"].wait(600) != 0:
-            sys.exit("coordinator_load failed: " + (federation.folder / f"sites-{i}.log").read_text()[-500:])
-        print(f"sites-{i}: " + (federation.folder / f"sites-{i}.log").read_text().splitlines()[-1])
+        if not gate.exists() and all(lines_of(federation, player) for player in players) and (held is None or os.path.exists(held)):
+            gate.touch()
+    for player in players:
+        if federation.processes[player].wait(600) != 0:
+            sys.exit("coordinator_load failed: " + (federation.folder / f"{player}.log").read_text()[-500:])
+        print(f"{player}: {lines_of(federation, player)[-1]}", end="")
+    for number in range(1, rounds + 1):
+        took = [int(found[1]) for player in players for line in lines_of(federation, player) if (found := re.match(rf"epoch {number}:.*whole round (\d+) ms", line))]
+        if took:
+            print(f"round {number}: {max(took) / 1000:.2f} s from order to order")
 
 
 def main():
@@ -122,7 +138,7 @@ def main():
         for name in leaves:
             federation.start(name)
         federation.start("coordinator")
-        play(federation, load, site_count, arm_count)
+        play(federation, load, site_count, arm_count, rounds)
     finally:
         federation.stop_all()
     shutil.rmtree(folder)

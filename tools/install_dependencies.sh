@@ -4,7 +4,7 @@
 # usage: install_dependencies.sh build|live|test|check|python|package|containers|browser|device...
 set -eu
 
-build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
+build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev libsodium-dev
 librandom123-dev libsqlite3-dev libmosquitto-dev mosquitto-dev
 libjansson-dev liblapacke-dev libdnnl-dev'
 live=mosquitto
@@ -50,7 +50,7 @@ missing_without_dpkg() {
         command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
     done
     command -v pkg-config >/dev/null 2>&1 || return 0
-    for library in yaml-0.1 liblzma zlib libcrypto libssl sqlite3 libmosquitto jansson lapacke; do
+    for library in yaml-0.1 liblzma zlib libcrypto libssl libsodium sqlite3 libmosquitto jansson lapacke; do
         pkg-config --exists "$library" 2>/dev/null || printf ' %s' "$library"
     done
 }

@@ -45,6 +45,14 @@ void live_messages_clear(struct live_messages *list)
     *list = (struct live_messages){0};
 }
 
+/* ---- Resending ------------------------------------------------------------------------------- */
+
+uint64_t live_site_resend_us(uint64_t least_us, uint32_t agent_count)
+{
+    uint64_t const round_us = agent_count * UINT64_C(1000);
+    return round_us > least_us ? round_us : least_us;
+}
+
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
 void live_site_free(struct live_site *site)
@@ -117,6 +125,8 @@ static enum tacit_status describe(struct live_site *site, const uint8_t *bytes, 
     if (status != TACIT_OK)
         return status;
     tacit_commit_domain(site->config.federation, digest, site->domain);
+    site->config.resend_after_us =
+        live_site_resend_us(site->config.resend_after_us, agreement->agent_count);
     site->own = live_room_take(&site->room, 1, site->ops->own_size);
     site->plan = live_room_take(&site->room, agreement->arm_count, sizeof *site->plan);
     if (site->own == NULL || site->plan == NULL)

@@ -346,6 +346,11 @@ struct live_site_ops {
 
 /* ---- A site, whatever its family ------------------------------------------------------------- */
 
+/* After how long a site of so many says again what was not answered, the first time; then pauses
+ * double (round_pause_us). At least least_us; a millisecond for each site, which is what a
+ * coordinator takes for it: else all would say everything again before it can have answered. */
+uint64_t live_site_resend_us(uint64_t least_us, uint32_t agent_count);
+
 /* Takes part in the run that these bytes announce. What all protocols agree on is checked already:
  * arms, range, and that number of sites and horizon are within the policy. Errors: TACIT_MALFORMED
  * (they announce none), TACIT_REFUSED (*objection says what is not allowed here; static),

@@ -373,7 +373,7 @@ static void site_cannot_speak_for_another_and_is_told_so(void **state)
     send_text(south, UP "south/made-up", "kept where nobody reads", true);
     send_text(south, KEY "south/deeper", "kept where nobody reads", true);
     send_text(coordinator, DOWN "epoch/deeper", "kept where nobody reads", true);
-    send_text(coordinator, TO "stranger/order", "kept where nobody reads", true);
+    send_text(coordinator, TO "north/order/deeper", "kept where nobody reads", true);
     send_text(south, UP "south/report", "honest", false);
     wait_for(&coordinator->received, 1);
     pass_ms(100);

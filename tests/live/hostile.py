@@ -205,6 +205,26 @@ def what_a_site_can_leave_at_the_broker_is_bounded(federation_of):
     require(kept < (live + 1) * 65536, f"the broker keeps {kept} bytes of one site")
 
 
+@test
+def what_the_coordinator_can_leave_at_the_broker_has_one_level_of_its_own_choice(federation_of):
+    """Under any site's name 64 KiB on each of its three topics; no other branch, no deeper, no larger (decision 77)."""
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start("broker")
+    client = federation.client("coordinator")
+    for rest in ("to/anybody/announce", "to/anybody/elimination", "down/anybody/elimination"):
+        require(client.publish(federation.topic(rest), b"x" * 65000, retain=True) < 0x80, f"{rest} is refused")
+    others = ("to/anybody", "to/anybody/other", "to/a/b/elimination", "to/anybody/elimination/1", "down/anybody", "down/a/b/elimination", "down/other",
+              "up/site-1/elimination", "up/site-1/chain", "key/site-1", "key/anybody", "key/coordinator/1", "peer/site-1/site-2/elimination")
+    for rest in others:
+        require(client.publish(federation.topic(rest), b"x", retain=True) == REFUSED_BY_ACL, f"the broker keeps {rest}")
+    for size in (65537, 70000):
+        try:
+            require(client.publish(federation.topic("to/anybody/elimination"), b"x" * size, retain=True) >= 0x80, f"{size} bytes are kept")
+        except OSError:  # it is thrown out
+            client = federation.client("coordinator")
+    client.close()
+
+
 SUBSCRIPTIONS_MAX = 32
 
 

@@ -11,6 +11,7 @@
 #include "bus.h"
 #include "../daemon/log.h"
 #include "../daemon/names.h"
+#include "../daemon/private.h"
 #include "../pki/pki.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,9 @@
 #define WAITING_MAX 1024u /* publications without an acknowledgement: bounds the memory */
 #define US_PER_S UINT64_C(1000000)
 #define TICK_US US_PER_S /* keep-alive, and data that waits inside the TLS layer */
+#define TICKS_A_KEEPALIVE 12u
 #define HANDSHAKE_US_MAX (10 * US_PER_S)
+#define HANDSHAKE_DOUBLINGS_MAX 3u
 #define UNANSWERED_KEEPALIVES_MAX 2u
 #define GOODBYE_MS_MAX 200
 #define READS_AFTER_END_MAX 8u
@@ -52,6 +55,7 @@ enum { CA, CERTIFICATE, KEY, COPIES };
 struct copies {
     int files[COPIES]; /* -1: none */
     char paths[COPIES][32];
+    struct stat read[COPIES]; /* the files that were read */
 };
 
 struct live_bus {
@@ -472,12 +476,15 @@ static void on_ready(void *context, uint32_t events)
         work(bus, events);
 }
 
-/* Brokers have been seen that answer pings and acknowledge nothing any more. */
+/* Brokers have been seen that answer pings and acknowledge nothing any more. A handshake that waits
+ * behind those of thousands gets more time with each that failed. */
 static bool is_stuck(struct live_bus *bus)
 {
     uint64_t const now_us = live_now_us();
+    unsigned const doublings =
+        bus->failures < HANDSHAKE_DOUBLINGS_MAX ? bus->failures : HANDSHAKE_DOUBLINGS_MAX;
     uint64_t const patience_us = UNANSWERED_KEEPALIVES_MAX * bus->config.keepalive_s * US_PER_S;
-    if (!bus->is_connected && now_us - bus->since_us > HANDSHAKE_US_MAX)
+    if (!bus->is_connected && now_us - bus->since_us > HANDSHAKE_US_MAX << doublings)
         note(bus, "the broker does not answer", "");
     else if (bus->waiting > 0 && now_us - bus->progress_us > patience_us)
         note(bus, "the broker has stopped acknowledging what we publish", "");
@@ -486,7 +493,9 @@ static bool is_stuck(struct live_bus *bus)
 
 static void tick(struct live_bus *bus)
 {
-    live_timer_set(bus->timer, live_now_us() + TICK_US);
+    uint64_t const calm_us = bus->config.keepalive_s * US_PER_S / TICKS_A_KEEPALIVE;
+    live_timer_set(bus->timer,
+                   live_now_us() + (bus->is_connected && calm_us > TICK_US ? calm_us : TICK_US));
     if (!bus->has_ended && is_stuck(bus)) {
         lose(bus);
         return;
@@ -531,12 +540,12 @@ static void drop_copies(struct copies *copies)
     *copies = (struct copies){.files = {-1, -1, -1}};
 }
 
-static bool copy_file(const char *path, int into)
+static bool copy_file(const char *path, int into, struct stat *read_now)
 {
     char part[4096];
     ssize_t got = 0;
     int const from = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_good = from >= 0;
+    bool is_good = from >= 0 && fstat(from, read_now) == 0;
     while (is_good && (got = read(from, part, sizeof part)) > 0)
         is_good = write(into, part, (size_t)got) == got;
     if (from >= 0)
@@ -544,29 +553,50 @@ static bool copy_file(const char *path, int into)
     return is_good && got == 0;
 }
 
-/* Reads all three, and checks what was read. Errors: with error->text. */
+static bool copy_all(const char *const paths[COPIES], struct copies *copies)
+{
+    *copies = (struct copies){.files = {-1, -1, -1}};
+    for (unsigned i = 0; i < COPIES; i++) {
+        copies->files[i] = memfd_create("tacit", MFD_CLOEXEC);
+        if (copies->files[i] < 0 || fchmod(copies->files[i], 0600) != 0 ||
+            !copy_file(paths[i], copies->files[i], &copies->read[i]))
+            return false;
+        (void)snprintf(copies->paths[i], sizeof copies->paths[i], "/proc/self/fd/%d",
+                       copies->files[i]);
+    }
+    return true;
+}
+
+/* Reads all three, and checks what was read. Errors: with error->text, which names the files. */
 static bool make_copies(const struct live_bus_config *config, struct copies *copies,
                         struct tacit_error *error)
 {
     const char *const paths[COPIES] = {config->ca_file, config->certificate_file, config->key_file};
-    *copies = (struct copies){.files = {-1, -1, -1}};
-    if (live_pki_check(config->ca_file, config->certificate_file, config->key_file,
-                       config->client_id, error) != TACIT_OK)
-        return false;
+    if (copy_all(paths, copies) && live_private_is_closed(&copies->read[KEY]) &&
+        live_pki_check(copies->paths[CA], copies->paths[CERTIFICATE], copies->paths[KEY],
+                       config->client_id, error) == TACIT_OK)
+        return true;
+    if (live_pki_check(paths[CA], paths[CERTIFICATE], paths[KEY], config->client_id, error) ==
+        TACIT_OK)
+        (void)snprintf(error->text, sizeof error->text, "%.200s, or what belongs to it, changes",
+                       paths[CERTIFICATE]);
+    return false;
+}
+
+/* Are they the files that were read? A key takes a millisecond to read. */
+static bool is_unchanged(const struct live_bus_config *config, const struct copies *copies)
+{
+    const char *const paths[COPIES] = {config->ca_file, config->certificate_file, config->key_file};
     for (unsigned i = 0; i < COPIES; i++) {
-        copies->files[i] = memfd_create("tacit", MFD_CLOEXEC);
-        bool const is_there = copies->files[i] >= 0 && fchmod(copies->files[i], 0600) == 0 &&
-                              copy_file(paths[i], copies->files[i]);
-        if (!is_there) {
-            (void)snprintf(error->text, sizeof error->text, "cannot read %.200s: %s", paths[i],
-                           strerror(errno));
+        struct stat now;
+        struct stat const *const then = &copies->read[i];
+        if (stat(paths[i], &now) != 0 || now.st_dev != then->st_dev || now.st_ino != then->st_ino ||
+            now.st_size != then->st_size || now.st_mode != then->st_mode ||
+            memcmp(&now.st_mtim, &then->st_mtim, sizeof now.st_mtim) != 0 ||
+            memcmp(&now.st_ctim, &then->st_ctim, sizeof now.st_ctim) != 0)
             return false;
-        }
-        (void)snprintf(copies->paths[i], sizeof copies->paths[i], "/proc/self/fd/%d",
-                       copies->files[i]);
     }
-    return live_pki_check(copies->paths[CA], copies->paths[CERTIFICATE], copies->paths[KEY],
-                          config->client_id, error) == TACIT_OK;
+    return true;
 }
 
 /* Said once, not with every attempt. */
@@ -586,6 +616,10 @@ bool live_bus_renew(struct live_bus *bus)
     struct copies fresh;
     if (bus->config.ca_file == NULL)
         return true;
+    if (is_unchanged(&bus->config, &bus->copies)) {
+        say_doubt(bus, "");
+        return true;
+    }
     bool const is_good = make_copies(&bus->config, &fresh, &error);
     say_doubt(bus, is_good ? "" : error.text);
     drop_copies(is_good ? &bus->copies : &fresh);
@@ -721,8 +755,7 @@ static enum tacit_status check(const struct live_bus_config *config, struct taci
         return TACIT_OK;
     if (config->certificate_file == NULL || config->key_file == NULL)
         return refuse(error, "a connection needs a CA, a certificate and its key");
-    return live_pki_check(config->ca_file, config->certificate_file, config->key_file,
-                          config->client_id, error);
+    return TACIT_OK;
 }
 
 /* OpenSSL writes to sockets in a way that raises the signal when the other end is gone. Whoever has
@@ -794,7 +827,12 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     made->config = *config;
     made->descriptor = -1;
     made->copies = (struct copies){.files = {-1, -1, -1}};
-    if (own_texts(&made->config))
+    bool const is_owner = own_texts(&made->config);
+    if (is_owner && config->ca_file != NULL && !make_copies(config, &made->copies, error)) {
+        deinit(made);
+        return TACIT_INVALID;
+    }
+    if (is_owner)
         made->timer = live_timer_new(loop, on_due, made);
     if (made->timer == NULL) {
         deinit(made);

@@ -6,10 +6,6 @@
 
 /* An Ed25519 key, with the extended key usage codeSigning: such a certificate opens no broker. */
 bool signing_is_for_words(X509 *certificate);
-/* What is signed, to be given to free(). NULL: out of memory. */
-uint8_t *signing_text(const char *topic, const uint8_t *bytes, size_t size, size_t *text_size);
-bool signing_check(EVP_PKEY *key, const char *topic, const uint8_t *bytes, size_t size,
-                   const uint8_t *signature);
 /* 32 bytes of an Ed25519 key. */
 bool signing_public(const EVP_PKEY *key, uint8_t bytes[32]);
 #endif

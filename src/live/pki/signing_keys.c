@@ -17,7 +17,7 @@
 struct known {
     char *name;
     X509 *certificate;
-    EVP_PKEY *key; /* of the certificate */
+    uint8_t key[32]; /* of the certificate */
 };
 
 struct live_keys {
@@ -102,7 +102,6 @@ static void forget(struct known *known)
 {
     free(known->name);
     X509_free(known->certificate);
-    EVP_PKEY_free(known->key);
     *known = (struct known){0};
 }
 
@@ -223,18 +222,17 @@ static struct known *insert(struct live_keys *keys, const char *name)
 static const char *keep(struct live_keys *keys, const char *name, X509 *certificate)
 {
     struct known *known = find(keys, name);
-    EVP_PKEY *const key = X509_get_pubkey(certificate);
-    if (known == NULL && key != NULL)
+    uint8_t key[32];
+    bool const is_key = signing_public(X509_get0_pubkey(certificate), key);
+    if (known == NULL && is_key)
         known = insert(keys, name);
-    if (known == NULL || key == NULL) {
-        EVP_PKEY_free(key);
+    if (known == NULL || !is_key) {
         X509_free(certificate);
         return "there is no room for its key";
     }
     X509_free(known->certificate);
-    EVP_PKEY_free(known->key);
     known->certificate = certificate;
-    known->key = key;
+    memcpy(known->key, key, sizeof key);
     return NULL;
 }
 
@@ -272,7 +270,9 @@ bool live_keys_know(const struct live_keys *keys, const char *name)
 bool live_keys_public(const struct live_keys *keys, const char *name, uint8_t key[32])
 {
     struct known const *const known = find(keys, name);
-    return known != NULL && signing_public(known->key, key);
+    if (known != NULL)
+        memcpy(key, known->key, sizeof known->key);
+    return known != NULL;
 }
 
 bool live_keys_check(const struct live_keys *keys, const char *name, const char *topic,
@@ -280,5 +280,5 @@ bool live_keys_check(const struct live_keys *keys, const char *name, const char 
                      const uint8_t signature[LIVE_SIGNATURE_BYTES])
 {
     struct known const *const known = find(keys, name);
-    return known != NULL && signing_check(known->key, topic, bytes, size, signature);
+    return known != NULL && live_key_check(known->key, topic, bytes, size, signature);
 }
