@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "tacit/base.h"
 
 enum {
     EXIT_DONE = 0,
@@ -71,6 +72,14 @@ extern const struct command_elsewhere commands_elsewhere[];
 
 /* Does it print for people? What daemons and tools print is for machines, too. */
 bool command_is_for_people(const struct command *command);
+
+/* The files whose keys `tacit help keys` lists under this word; a NULL title: the other executable
+ * does. Result: the protocol, or NULL: all. */
+struct keys_file;
+const char *help_file(const char *word, struct keys_file *file);
+/* Prints what runs of each protocol, or of one, measure. Errors: TACIT_INVALID (it is none). */
+enum tacit_status help_metrics(const char *protocol);
+extern const char *const help_words; /* those that are no protocol, with commas between them */
 
 /* Becomes the other executable. Result: the exit code, if that cannot be. */
 int command_call_elsewhere(char **arguments);

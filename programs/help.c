@@ -1,12 +1,11 @@
 /* tacit help: what a file may hold and what a run measures, from the tables that are used. */
 #include <stdio.h>
 #include <string.h>
-#include "../src/study/keys.h"
+#include "../src/config/keys.h"
 #include "commands.h"
-#include "tacit/family.h"
 
 struct request {
-    const char *words[2]; /* "keys" or "metrics", a protocol */
+    char *words[2]; /* "keys", a sort of files or a protocol */
     int count;
     enum keys_form form;
 };
@@ -19,7 +18,7 @@ static void take(const struct command *command, void *into, int key, char *value
     else if (key == 's')
         request->form = KEYS_SCHEMA;
     else if (key == COMMAND_WORD && request->count == 2)
-        command_refuse_usage(command, "one protocol at a time");
+        command_refuse_usage(command, "one file or protocol at a time");
     else if (key == COMMAND_WORD)
         request->words[request->count++] = value;
 }
@@ -32,6 +31,7 @@ static const struct argp_option options[] = {
 static int help_command(const struct command *command, int word_count, char **words)
 {
     struct request request = {.form = KEYS_TEXT};
+    struct keys_file file = {.title = NULL};
     command_parse(command, &request, word_count, words);
     char const *const about = request.count == 0 ? "" : request.words[0];
     bool const is_keys = strcmp(about, "keys") == 0;
@@ -39,26 +39,33 @@ static int help_command(const struct command *command, int word_count, char **wo
         command_refuse_usage(command, "what about? allowed: keys, metrics");
     if (!is_keys && request.form != KEYS_TEXT)
         command_refuse_usage(command, "metrics are printed in words only");
-    char const *const protocol = request.words[1];
+    char const *const word = request.words[1];
+    char const *const protocol = help_file(word, &file);
+    if (file.title == NULL) {
+        static char form_words[][12] = {"", "--markdown", "--schema"};
+        char *const form = request.form == KEYS_TEXT ? NULL : form_words[request.form];
+        return command_call_elsewhere(
+            (char *[]){"tacit", "help", request.words[0], request.words[1], form, NULL});
+    }
     enum tacit_status const status =
-        is_keys ? keys_write(protocol, request.form, stdout) : keys_write_metrics(protocol, stdout);
+        is_keys ? keys_write(&file, protocol, request.form, stdout) : help_metrics(protocol);
     if (status != TACIT_INVALID)
         return status == TACIT_OK ? EXIT_DONE : EXIT_FAILED;
-    (void)fprintf(stderr, "tacit help %s: '%s' is no protocol; allowed:", about, protocol);
-    for (const struct tacit_config_family *const *family = tacit_family_files(); *family != NULL;
-         family++)
-        (void)fprintf(stderr, " %s", (*family)->word);
+    (void)fprintf(stderr, "%s help %s: '%s' is no file or protocol; allowed: %s", program_name,
+                  about, protocol, help_words);
+    for (const struct keys_kind *kind = file.kinds; kind->word != NULL; kind++)
+        (void)fprintf(stderr, ", %s", kind->word);
     (void)fprintf(stderr, "\n");
     return EXIT_WRONG_INPUT;
 }
 
 const struct command command_help = {
     .name = "help",
-    .summary = "explain the keys of an experiment file, or the metrics of its runs",
+    .summary = "explain the keys of a file, or the metrics of a run",
     .options = options,
-    .words = "keys|metrics [PROTOCOL]",
-    .help = "keys: every key of an experiment file, those of all experiments and those of each "
-            "protocol or of one: what may stand there, what holds where it is left out, and what "
+    .words = "keys|metrics [PROTOCOL]\nkeys agent|coordinator|helper|claims",
+    .help = "keys: every key of a file (an experiment's, all of them or those of one protocol; a "
+            "daemon's; of claims): what may stand there, what holds where it is left out, and what "
             "it means. metrics: what a run of each protocol, or of one, measures.",
     .take = take,
     .run = help_command};

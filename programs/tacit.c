@@ -1,6 +1,8 @@
 /* tacit: the simulator, and what is made of its results. What daemons and their operators need is
  * tacitd, which this program calls for them. */
+#include "../src/config/keys.h"
 #include "commands.h"
+#include "tacit/family.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -28,6 +30,53 @@ const struct command_elsewhere commands_elsewhere[] = {
     {"audit", "write a site's ledger for an auditor, or check one"},
     {"forget", "erase the state of a site at the end"},
     {NULL, NULL}};
+
+const char *const help_words = "agent, coordinator, helper, claims";
+
+const char *help_file(const char *word, struct keys_file *file)
+{
+    static const char *const daemons[] = {"agent", "coordinator", "helper"};
+    for (size_t i = 0; word != NULL && i < sizeof daemons / sizeof daemons[0]; i++)
+        if (strcmp(word, daemons[i]) == 0)
+            return NULL;
+    bool const is_claims = word != NULL && strcmp(word, "claims") == 0;
+    *file =
+        (struct keys_file){.title = is_claims ? "a claims file" : "all experiments",
+                           .sections = is_claims ? tacit_claims_sections : tacit_config_sections};
+    if (is_claims)
+        return NULL;
+    struct keys_kind *kind = file->kinds;
+    for (const struct tacit_config_family *const *family = tacit_family_files(); *family != NULL;
+         family++)
+        *kind++ = (struct keys_kind){(*family)->word, (*family)->keys,
+                                     (*family)->own_environments != NULL};
+    return word;
+}
+
+static void print_metric(const char *name, const char *unit, const char *label, const char *note)
+{
+    (void)printf("  %-24s %s%s%s%s%s\n", name, label, note == NULL ? "" : ": ",
+                 note == NULL ? "" : note, *unit == '\0' ? "" : "; in ", unit);
+}
+
+enum tacit_status help_metrics(const char *protocol)
+{
+    char const *separator = "";
+    if (protocol != NULL && tacit_family_find(protocol) == NULL)
+        return TACIT_INVALID;
+    for (const struct tacit_family *const *one = tacit_families(); *one != NULL; one++) {
+        if (protocol != NULL && strcmp(protocol, (*one)->file.word) != 0)
+            continue;
+        (void)printf("%s==== %s\n", separator, (*one)->file.word);
+        separator = "\n";
+        for (const struct tacit_metric *metric = (*one)->metrics; metric->name != NULL; metric++)
+            print_metric(metric->name, metric->unit, metric->label, metric->note);
+        struct tacit_profile const *profile = (*one)->profiles;
+        for (; profile != NULL && profile->name != NULL; profile++)
+            print_metric(profile->name, profile->unit, profile->label, profile->note);
+    }
+    return TACIT_OK;
+}
 
 bool command_is_for_people(const struct command *command)
 {

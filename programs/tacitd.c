@@ -1,15 +1,58 @@
 /* tacitd: the daemons of a live federation, and what their operators need. */
+#include "../src/config/keys.h"
+#include "../src/families/live_family.h"
 #include "commands.h"
-#include <stddef.h>
+#include <string.h>
 
 const char *const program_name = "tacitd";
 
-const struct command *const commands_all[] = {
-    &command_agent,   &command_coordinator, &command_helper,        &command_status,
-    &command_control, &command_pki,         &command_broker_config, &command_trial,
-    &command_audit,   &command_forget,      &command_manual,        NULL};
+const struct command *const commands_all[] = {&command_agent,
+                                              &command_coordinator,
+                                              &command_helper,
+                                              &command_status,
+                                              &command_control,
+                                              &command_pki,
+                                              &command_broker_config,
+                                              &command_trial,
+                                              &command_audit,
+                                              &command_forget,
+                                              &command_manual,
+                                              &command_help,
+                                              NULL};
 
 const struct command_elsewhere commands_elsewhere[] = {{NULL, NULL}};
+
+const char *const help_words = "agent, coordinator, helper";
+
+const char *help_file(const char *word, struct keys_file *file)
+{
+    static const struct {
+        const char *word;
+        const struct config_section *sections;
+    } files[] = {{"agent", tacit_config_agent_sections},
+                 {"coordinator", tacit_config_coordinator_sections},
+                 {"helper", tacit_config_helper_sections}};
+    file->title = word = word == NULL ? "" : word;
+    size_t place = 0;
+    while (place < 3 && strcmp(word, files[place].word) != 0)
+        place++;
+    if (place == 3)
+        return word;
+    file->sections = files[place].sections;
+    file->kind_is_word = true;
+    struct keys_kind *kind = file->kinds;
+    for (const struct tacit_config_live *const *family = live_family_files();
+         place < 2 && *family != NULL; family++)
+        *kind++ = (struct keys_kind){
+            (*family)->word, place == 0 ? (*family)->site_keys : (*family)->run_keys, false};
+    return NULL;
+}
+
+enum tacit_status help_metrics(const char *protocol)
+{
+    (void)protocol; /* tacit has them */
+    return TACIT_INVALID;
+}
 
 bool command_is_for_people(const struct command *command)
 {

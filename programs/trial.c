@@ -30,7 +30,7 @@ static const char *own_program(void)
 static void write_coordinator(FILE *out, const struct words *words)
 {
     (void)fprintf(out,
-                  "# The hub of a trial (docs/federation-files.md has all keys).\n"
+                  "# The hub of a trial (all keys: tacit help keys coordinator).\n"
                   "federation: trial\n"
                   "state: state-coordinator\n"
                   "broker: {host: 127.0.0.1, port: %u, ca: pki/ca.crt, certificate: "
@@ -46,7 +46,7 @@ static void write_coordinator(FILE *out, const struct words *words)
 static void write_site(FILE *out, const struct words *words, const char *site)
 {
     (void)fprintf(out,
-                  "# A site of a trial (docs/federation-files.md has all keys).\n"
+                  "# A site of a trial (all keys: tacit help keys agent).\n"
                   "federation: trial\n"
                   "site: %s\n"
                   "state: state-%s\n"

@@ -119,8 +119,12 @@ struct config_section {
     const struct config_key *keys;
 };
 
-/* What all experiments have. */
+/* What all experiments have, and all files of the daemons, helper and claims. */
 extern const struct config_section tacit_config_sections[];
+extern const struct config_section tacit_config_agent_sections[];
+extern const struct config_section tacit_config_coordinator_sections[];
+extern const struct config_section tacit_config_helper_sections[];
+extern const struct config_section tacit_claims_sections[];
 
 /* What the files of a family holds beside what all have. Lists end with NULL; a NULL list
  * has nothing. */
@@ -154,18 +158,19 @@ struct tacit_config_live {
     bool lacks_rounds; /* else a site's file says how many it answers at most: policy.rounds_max */
     bool is_open;      /* it protects nothing: its files have no epsilon and no budget */
     bool takes_trust;  /* its hub only adds up: two aggregators may share that */
-    /* Further keys in `run` of the coordinator's file and in `policy` of a site's, read after
-     * everything else into ->keys, as tacit_config_family.read does. A site's need not have any. */
-    const char *const *run_keys;
-    void (*read_run)(struct config_reader *reader, const struct config_node *root,
+    /* Further keys in "run" of the coordinator's file, in "policy" and at the top of a site's, read
+     * after everything else into ->keys, as tacit_config_family.read does. A site's need not have
+     * any. */
+    const struct config_section *run_keys;
+    void (*read_run)(struct config_reader *reader, const struct config_node *run,
                      struct tacit_config_coordinator *coordinator);
-    const char *const *policy_keys;
-    const char *const *site_sections; /* further keys at the top of a site's file */
-    void (*read_policy)(struct config_reader *reader, const struct config_node *root,
+    const struct config_section *site_keys;
+    void (*read_policy)(struct config_reader *reader, const struct config_node *policy,
                         struct tacit_config_agent *agent);
 };
 
 struct tacit_config {
+    struct config_document *document; /* first: owns the strings, knows the lines */
     const char *name;
     uint64_t seed;
     uint32_t run_count;
@@ -202,7 +207,6 @@ struct tacit_config {
     uint32_t floor_milli;    /* privacy.trust: TACIT_ONE_AGGREGATOR, .. (tacit/bounds.h) */
     double server_link_cost;
     double peer_link_cost;
-    struct config_document *document; /* owns the strings; knows the lines */
 };
 
 /* Reads and checks the file after applying `set_count` settings "dotted.key=value" over it.
@@ -280,6 +284,7 @@ struct tacit_config_observe {
 
 /* What a site runs and allows. Paths are relative to the file. */
 struct tacit_config_agent {
+    struct config_document *document; /* first: owns the strings, knows the lines */
     const char *federation;
     const char *site;
     const char *state_directory;
@@ -314,7 +319,6 @@ struct tacit_config_agent {
     const char *log_file;                   /* NULL: stderr */
     const struct tacit_config_live *family; /* `protocol`; by default the first of the list */
     void *keys;                             /* what the family read; NULL: nothing */
-    struct config_document *document;       /* owns the strings */
 };
 
 /* `families`: those that are live, a list that ends with NULL. Errors: as tacit_config_load. There
@@ -327,6 +331,7 @@ void tacit_config_agent_free(struct tacit_config_agent *agent);
 
 /* What a coordinator runs. */
 struct tacit_config_coordinator {
+    struct config_document *document; /* first: owns the strings, knows the lines */
     const char *federation;
     const char *state_directory;
     struct tacit_config_broker broker;
@@ -352,7 +357,6 @@ struct tacit_config_coordinator {
     const char *log_file;                   /* NULL: stderr */
     const struct tacit_config_live *family; /* as of an agent */
     void *keys;
-    struct config_document *document;
 };
 
 /* Errors: as tacit_config_load. */
@@ -364,6 +368,7 @@ void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
 
 /* What a helper runs. */
 struct tacit_config_helper {
+    struct config_document *document; /* first: owns the strings, knows the lines */
     const char *federation;
     const char *state_directory;
     struct tacit_config_broker broker; /* host NULL: by file only; its pair for signing is there */
@@ -374,7 +379,6 @@ struct tacit_config_helper {
     uint32_t waiting_after_s;
     bool log_is_json;
     const char *log_file; /* NULL: stderr */
-    struct config_document *document;
 };
 
 /* Errors: as tacit_config_load. */
@@ -492,6 +496,7 @@ struct tacit_claims_figure {
 
 /* The claims file of a paper. An experiment is named by its file without ".yaml". */
 struct tacit_claims {
+    struct config_document *document; /* first: owns the strings, knows the lines */
     const char *paper;
     const char *title;
     const char *cite; /* a BibTeX entry; NULL: nobody else's paper */
@@ -504,7 +509,6 @@ struct tacit_claims {
     uint32_t experiment_count;
     struct tacit_claims_figure *figures;
     uint32_t figure_count;
-    struct config_document *document;
 };
 
 /* Errors: as tacit_config_load. Whether a metric exists is for the caller, who knows the

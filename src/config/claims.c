@@ -11,6 +11,99 @@
 #define RUNS_MAX 1000000u
 #define NAME_BYTES_MAX 60u
 #define HOURS_MAX 10000u
+#define ID_TEXT "up to 60 small letters, digits and dashes"
+
+/* ---- Keys ---- */
+
+static const struct config_choice verdicts[] = {{"holds", TACIT_VERDICT_HOLDS},
+                                                {"does not hold", TACIT_VERDICT_FAILS},
+                                                {"not reached", TACIT_VERDICT_NOT_REACHED},
+                                                {"not run", TACIT_VERDICT_NOT_RUN},
+                                                {NULL, 0}};
+static const struct config_choice bands[] = {{"interval", 0}, {"range", 1}, {NULL, 0}};
+static const struct config_choice scales[] = {{"linear", 0}, {"log", 1}, {NULL, 0}};
+#define BAND_TEXT "the claim holds from the first to the second, like [1, inf]"
+
+static const struct config_key fast_keys[] = {
+    {"says", NULL, "what is claimed then", CONFIG_TO_TEXT(tacit_claim, says)},
+    {"measure", "(the claim's)", "", .form = "a formula"},
+    {"band", "(the claim's)", "", .form = "two numbers"},
+    {"verdict", "(the claim's)", "", CONFIG_TO_WORD(tacit_claim, record, verdicts)},
+    {"why", "(the claim's)", "", CONFIG_TO_TEXT(tacit_claim, why)},
+    {.name = NULL}};
+
+static const struct config_key claim_keys[] = {
+    {"id", NULL, "given once", .form = ID_TEXT},
+    {"where", NULL, "in the paper", CONFIG_TO_TEXT(tacit_claim, where)},
+    {"says", NULL, "in our words", CONFIG_TO_TEXT(tacit_claim, says)},
+    {"measure", NULL, "of EXPERIMENT.METRIC and EXPERIMENT.METRIC@SLOT", .form = "a formula"},
+    {"band", NULL, BAND_TEXT, .form = "two numbers"},
+    {"limit", "no", "a limit or bound, which finite runs cannot refute",
+     CONFIG_TO_FLAG(tacit_claim, is_limit, config_no_yes)},
+    {"each_run", "no", "the measure is of each run, then averaged",
+     CONFIG_TO_FLAG(tacit_claim, is_each_run, config_no_yes)},
+    {"verdict", NULL, "on record", CONFIG_TO_WORD(tacit_claim, record, verdicts)},
+    {"why", "(must be given unless it holds)", "", CONFIG_TO_TEXT(tacit_claim, why)},
+    {"reading", "", "of the paper, that it rests on, and what another gives",
+     CONFIG_TO_TEXT(tacit_claim, reading)},
+    {"checked", "", "how else it was found, independently", CONFIG_TO_TEXT(tacit_claim, checked)},
+    {"fast", "(the same)", "what it is with --fast", .inner = fast_keys},
+    {.name = NULL}};
+
+static const struct config_key curve_keys[] = {
+    {"experiment", NULL, "beside this file", .form = "a file without .yaml"},
+    {"label", NULL, "", CONFIG_TO_TEXT(tacit_claims_curve, label)},
+    {"series", "", "of points: those of one are joined",
+     CONFIG_TO_TEXT(tacit_claims_curve, series)},
+    {"y", "(the plot's)", "of a point", CONFIG_TO_TEXT(tacit_claims_curve, y)},
+    {.name = NULL}};
+
+static const struct config_key plot_keys[] = {
+    {"x", NULL, "", CONFIG_TO_TEXT(tacit_claims_figure, x),
+     .form = "t, a metric (one point a curve) or a series"},
+    {"y", NULL, "", CONFIG_TO_TEXT(tacit_claims_figure, y), .form = "a metric or a series"},
+    {"minus", "", "x: t; whose regret is taken off", .form = "an experiment"},
+    {"y_label", "(y)", "", CONFIG_TO_TEXT(tacit_claims_figure, y_label)},
+    {"x_scale", "(log for t, else linear)", "",
+     CONFIG_TO_FLAG(tacit_claims_figure, x_is_log, scales)},
+    {"y_scale", "linear", "", CONFIG_TO_FLAG(tacit_claims_figure, y_is_log, scales)},
+    {"band", "interval", "of 95 %, or from the least to the greatest run",
+     CONFIG_TO_FLAG(tacit_claims_figure, band_is_range, bands)},
+    {.name = NULL}};
+
+static const struct config_key figure_keys[] = {
+    {"id", NULL, "given once", .form = ID_TEXT},
+    {"title", NULL, "", CONFIG_TO_TEXT(tacit_claims_figure, title)},
+    {"paper_shows", NULL, "", CONFIG_TO_TEXT(tacit_claims_figure, paper_shows)},
+    {"we_show", "", "", CONFIG_TO_TEXT(tacit_claims_figure, we_show)},
+    {"hours", "(less)",
+     "of processor time: run when asked for by its ID, or by --fast with fast_settings",
+     CONFIG_TO_U32(tacit_claims_figure, hours, 1, HOURS_MAX)},
+    {"plot", NULL, "", CONFIG_TO_SAME(plot_keys)},
+    {"curves", NULL, "", .form = "a list of maps"},
+    {"claims", NULL, "", .form = "a list of maps"},
+    {.name = NULL}};
+
+static const struct config_key paper_keys[] = {
+    {"paper", NULL, "its name for tacit reproduce", .form = ID_TEXT},
+    {"title", NULL, "for people", CONFIG_TO_TEXT(tacit_claims, title)},
+    {"cite", "", "printed by --cite", CONFIG_TO_TEXT(tacit_claims, cite), .form = "BibTeX"},
+    {"fast_runs", NULL, "of each experiment with --fast",
+     CONFIG_TO_U32(tacit_claims, fast_runs, 2, RUNS_MAX)},
+    {"fast_settings", "", "what else --fast changes",
+     .form = "a list of settings, or a map of such by what names begin with"},
+    {"fast_note", "(must be given with fast_settings)", "them, in words",
+     CONFIG_TO_TEXT(tacit_claims, fast_note)},
+    {"long", "no", "hours: only when asked for by name",
+     CONFIG_TO_FLAG(tacit_claims, is_long, config_no_yes)},
+    {"figures", NULL, "", .form = "a list of maps"},
+    {.name = NULL}};
+
+const struct config_section tacit_claims_sections[] = {{"", paper_keys},
+                                                       {"figures.N", figure_keys},
+                                                       {"figures.N.curves.N", curve_keys},
+                                                       {"figures.N.claims.N", claim_keys},
+                                                       {NULL, NULL}};
 
 /* A claims file while it is read. */
 struct claims_reader {
@@ -19,14 +112,6 @@ struct claims_reader {
     const char *seen[EXPERIMENTS_MAX]; /* ids of figures and claims so far */
     uint32_t seen_count;
 };
-
-static void *allocate(struct claims_reader *reader, size_t size)
-{
-    void *const memory = config_document_allocate(reader->base.document, size);
-    if (memory == NULL)
-        reader->base.status = TACIT_MEMORY;
-    return memory;
-}
 
 /* ---- Names ---- */
 
@@ -48,10 +133,8 @@ static void read_id(struct claims_reader *reader, const struct config_node *map,
     if (**id == '\0' || **id == '-' ||
         (*id)[strspn(*id, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0' ||
         strlen(*id) > NAME_BYTES_MAX)
-        config_reader_fail(&reader->base, node, key,
-                           "'%.60s' is not allowed; allowed: up to %u small letters, digits and "
-                           "dashes",
-                           *id, NAME_BYTES_MAX);
+        config_reader_fail(&reader->base, node, key, "'%.60s' is not allowed; allowed: " ID_TEXT,
+                           *id);
     for (uint32_t i = 0; i < reader->seen_count; i++)
         if (strcmp(reader->seen[i], *id) == 0)
             config_reader_fail(&reader->base, node, key, "'%.60s' stands here twice; allowed: once",
@@ -100,54 +183,13 @@ static bool find_experiment(void *context, const char *name, uint32_t *index)
     return true;
 }
 
-/* ---- Lists of maps ---- */
-
-/* The list under a key, and the number of its items, which are maps; NULL after an error. */
-static const struct config_node *read_list(struct claims_reader *reader,
-                                           const struct config_node *map, const char *key,
-                                           const char *example, uint32_t *count)
+static const struct config_node *first_item(const struct config_node *map, const char *key)
 {
-    struct config_node const *const list = config_node_member(map, leaf(key));
-    if (reader->base.status != TACIT_OK)
-        return NULL;
-    if (list == NULL || list->kind != CONFIG_LIST || list->first == NULL) {
-        config_reader_fail(&reader->base, list == NULL ? map : list, key,
-                           "%sa list is expected, like [%s]", list == NULL ? "missing; " : "",
-                           example);
-        return NULL;
-    }
-    *count = 0;
-    for (const struct config_node *item = list->first; item != NULL; item = item->next, ++*count)
-        if (item->kind != CONFIG_MAP) {
-            config_reader_fail(&reader->base, item, key, "a map is expected, like %s", example);
-            return NULL;
-        }
-    return list;
+    struct config_node const *const list = config_node_member(map, key);
+    return list == NULL ? NULL : list->first;
 }
 
 /* ---- Claims ---- */
-
-static void read_band(struct claims_reader *reader, const struct config_node *map, const char *key,
-                      struct tacit_claim *claim)
-{
-    struct config_range const low = {-1e15, 1e15, false, false, false};
-    struct config_range const high = {-1e15, 1e15, false, true, false};
-    struct config_node const *const band = config_node_member(map, "band");
-    if (band == NULL || band->kind != CONFIG_LIST || band->first == NULL ||
-        band->first->next == NULL || band->first->next->next != NULL) {
-        config_reader_fail(&reader->base, band == NULL ? map : band, key,
-                           "%stwo numbers are expected: the claim holds from the first to the "
-                           "second, like [1, inf]",
-                           band == NULL ? "missing; " : "");
-        return;
-    }
-    (void)config_reader_real(&reader->base, band->first, key, low, &claim->lo);
-    (void)config_reader_real(&reader->base, band->first->next, key, high, &claim->hi);
-    if (reader->base.status == TACIT_OK && !(claim->lo <= claim->hi))
-        config_reader_fail(&reader->base, band, key,
-                           "%.12g is above %.12g; allowed: the smaller number first", claim->lo,
-                           claim->hi);
-}
 
 static void read_measure(struct claims_reader *reader, const struct config_node *map,
                          const char *key, struct tacit_claim *claim)
@@ -161,22 +203,13 @@ static void read_measure(struct claims_reader *reader, const struct config_node 
     claim->line = node->line;
 }
 
-static const struct config_choice verdicts[] = {{"holds", TACIT_VERDICT_HOLDS},
-                                                {"does not hold", TACIT_VERDICT_FAILS},
-                                                {"not reached", TACIT_VERDICT_NOT_REACHED},
-                                                {"not run", TACIT_VERDICT_NOT_RUN},
-                                                {NULL, 0}};
-
-/* The verdict on record, which must be one that such a claim can have. */
-static void read_verdict(struct claims_reader *reader, const struct config_node *map,
-                         const char *key, bool must_be_given, struct tacit_claim *claim)
+/* The verdict on record is one that such a claim can have, and says why where it does not hold. */
+static void check_verdict(struct claims_reader *reader, const struct config_node *map,
+                          const char *section, const struct tacit_claim *claim)
 {
-    int verdict = (int)claim->record;
+    char key[40];
     struct config_node const *const node = config_node_member(map, "verdict");
-    config_reader_choice(&reader->base, map, key, must_be_given, verdicts, &verdict);
-    claim->record = (enum tacit_verdict)verdict;
-    if (reader->base.status != TACIT_OK)
-        return;
+    (void)snprintf(key, sizeof key, "%s.verdict", section);
     if (claim->is_limit && claim->record == TACIT_VERDICT_FAILS)
         config_reader_fail(&reader->base, node, key,
                            "finite runs refute no limit; allowed: holds, not reached");
@@ -184,6 +217,9 @@ static void read_verdict(struct claims_reader *reader, const struct config_node 
         config_reader_fail(&reader->base, node, key,
                            "only a limit is not reached; allowed: holds, does not hold, or the "
                            "claim's key limit: yes");
+    (void)snprintf(key, sizeof key, "%s.why", section);
+    if (claim->record != TACIT_VERDICT_HOLDS && claim->why == NULL)
+        config_reader_fail(&reader->base, map, key, "missing; it must be given");
 }
 
 /* In the fast version a claim may speak of something else: of fewer rounds, of a smaller model.
@@ -191,50 +227,33 @@ static void read_verdict(struct claims_reader *reader, const struct config_node 
 static void read_fast_claim(struct claims_reader *reader, const struct config_node *map,
                             struct tacit_claim *claim)
 {
-    static const char *const keys[] = {"says", "measure", "band", "verdict", "why", NULL};
     struct config_node const *const own =
         config_reader_map(&reader->base, map, "claims.fast", false);
-    struct tacit_claim *const fast = own == NULL ? NULL : allocate(reader, sizeof *fast);
+    struct tacit_claim *const fast =
+        own == NULL ? NULL : config_reader_memory(&reader->base, sizeof *fast);
     if (fast == NULL)
         return;
     *fast = *claim;
-    config_reader_keys(&reader->base, own, "claims.fast", keys);
-    config_reader_text(&reader->base, own, "claims.fast.says", true, &fast->says);
+    config_reader_table(&reader->base, own, "claims.fast", fast_keys, fast);
     if (config_node_member(own, "measure") != NULL)
         read_measure(reader, own, "claims.fast.measure", fast);
     if (config_node_member(own, "band") != NULL && reader->base.status == TACIT_OK)
-        read_band(reader, own, "claims.fast.band", fast);
-    read_verdict(reader, own, "claims.fast.verdict", false, fast);
-    config_reader_text(&reader->base, own, "claims.fast.why",
-                       fast->record != TACIT_VERDICT_HOLDS && fast->why == NULL, &fast->why);
+        config_reader_pair(&reader->base, own, "claims.fast.band", true, BAND_TEXT, &fast->lo,
+                           &fast->hi);
+    check_verdict(reader, own, "claims.fast", fast);
     claim->fast = fast;
 }
 
 static void read_claim(struct claims_reader *reader, const struct config_node *map,
                        struct tacit_claim *claim)
 {
-    static const char *const keys[] = {"id",      "where",    "says",    "measure", "band",
-                                       "limit",   "each_run", "verdict", "why",     "reading",
-                                       "checked", "fast",     NULL};
-    static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
-    int is_limit = 0;
-    int is_each_run = 0;
-    config_reader_keys(&reader->base, map, "claims", keys);
+    config_reader_table(&reader->base, map, "claims", claim_keys, claim);
     read_id(reader, map, "claims.id", &claim->id);
-    config_reader_text(&reader->base, map, "claims.where", true, &claim->where);
-    config_reader_text(&reader->base, map, "claims.says", true, &claim->says);
     read_measure(reader, map, "claims.measure", claim);
     if (reader->base.status == TACIT_OK)
-        read_band(reader, map, "claims.band", claim);
-    config_reader_choice(&reader->base, map, "claims.limit", false, words, &is_limit);
-    claim->is_limit = is_limit == 1;
-    config_reader_choice(&reader->base, map, "claims.each_run", false, words, &is_each_run);
-    claim->is_each_run = is_each_run == 1;
-    read_verdict(reader, map, "claims.verdict", true, claim);
-    config_reader_text(&reader->base, map, "claims.why", claim->record != TACIT_VERDICT_HOLDS,
-                       &claim->why);
-    config_reader_text(&reader->base, map, "claims.reading", false, &claim->reading);
-    config_reader_text(&reader->base, map, "claims.checked", false, &claim->checked);
+        config_reader_pair(&reader->base, map, "claims.band", true, BAND_TEXT, &claim->lo,
+                           &claim->hi);
+    check_verdict(reader, map, "claims", claim);
     if (reader->base.status == TACIT_OK)
         read_fast_claim(reader, map, claim);
 }
@@ -265,77 +284,17 @@ static void read_minus(struct claims_reader *reader, const struct config_node *p
                            "belongs to figures whose x is t");
 }
 
-static void read_plot(struct claims_reader *reader, const struct config_node *map,
-                      struct tacit_claims_figure *figure)
-{
-    static const char *const keys[] = {"x",       "y",       "minus", "y_label",
-                                       "x_scale", "y_scale", "band",  NULL};
-    static const struct config_choice bands[] = {{"interval", 0}, {"range", 1}, {NULL, 0}};
-    static const struct config_choice scales[] = {{"linear", 0}, {"log", 1}, {NULL, 0}};
-    struct config_node const *const plot =
-        config_reader_map(&reader->base, map, "figures.plot", true);
-    if (plot == NULL)
-        return;
-    config_reader_keys(&reader->base, plot, "figures.plot", keys);
-    config_reader_text(&reader->base, plot, "figures.plot.x", true, &figure->x);
-    config_reader_text(&reader->base, plot, "figures.plot.y", true, &figure->y);
-    int x_scale = figure->x != NULL && strcmp(figure->x, "t") == 0;
-    int y_scale = 0;
-    int band = 0;
-    config_reader_choice(&reader->base, plot, "figures.plot.x_scale", false, scales, &x_scale);
-    config_reader_choice(&reader->base, plot, "figures.plot.y_scale", false, scales, &y_scale);
-    config_reader_choice(&reader->base, plot, "figures.plot.band", false, bands, &band);
-    read_minus(reader, plot, figure);
-    config_reader_text(&reader->base, plot, "figures.plot.y_label", false, &figure->y_label);
-    figure->x_is_log = x_scale == 1;
-    figure->y_is_log = y_scale == 1;
-    figure->band_is_range = band == 1;
-    figure->plot_line = plot->line;
-}
-
 static void read_curve(struct claims_reader *reader, const struct config_node *map,
                        const struct tacit_claims_figure *figure, struct tacit_claims_curve *curve)
 {
-    static const char *const keys[] = {"experiment", "label", "series", "y", NULL};
-    config_reader_keys(&reader->base, map, "curves", keys);
+    config_reader_table(&reader->base, map, "curves", curve_keys, curve);
     read_name(reader, map, "curves.experiment", &curve->experiment);
-    config_reader_text(&reader->base, map, "curves.label", true, &curve->label);
-    config_reader_text(&reader->base, map, "curves.series", false, &curve->series);
-    config_reader_text(&reader->base, map, "curves.y", false, &curve->y);
     if (curve->y != NULL && strcmp(figure->x, "t") == 0)
         config_reader_fail(&reader->base, config_node_member(map, "y"), "curves.y",
                            "belongs to figures of points; here x is t");
     if (curve->series != NULL && strcmp(figure->x, "t") == 0)
         config_reader_fail(&reader->base, config_node_member(map, "series"), "curves.series",
                            "belongs to figures of points; here x is t");
-}
-
-static void read_curves(struct claims_reader *reader, const struct config_node *map,
-                        struct tacit_claims_figure *figure)
-{
-    struct config_node const *const list = read_list(
-        reader, map, "curves", "{experiment: fig4_eps1, label: epsilon 1}", &figure->curve_count);
-    if (list == NULL)
-        return;
-    figure->curves = allocate(reader, figure->curve_count * sizeof *figure->curves);
-    struct tacit_claims_curve *curve = figure->curves;
-    for (const struct config_node *item = list->first; item != NULL && curve != NULL;
-         item = item->next)
-        read_curve(reader, item, figure, curve++);
-}
-
-static void read_claims(struct claims_reader *reader, const struct config_node *map,
-                        struct tacit_claims_figure *figure)
-{
-    struct config_node const *const list = read_list(
-        reader, map, "claims", "{id: order, says: ..., measure: ...}", &figure->claim_count);
-    if (list == NULL)
-        return;
-    figure->claims = allocate(reader, figure->claim_count * sizeof *figure->claims);
-    struct tacit_claim *claim = figure->claims;
-    for (const struct config_node *item = list->first; item != NULL && claim != NULL;
-         item = item->next)
-        read_claim(reader, item, claim++);
 }
 
 /* What takes no hours has been run. */
@@ -351,17 +310,29 @@ static void check_run(struct claims_reader *reader, const struct config_node *ma
 static void read_figure(struct claims_reader *reader, const struct config_node *map,
                         struct tacit_claims_figure *figure)
 {
-    static const char *const keys[] = {"id",   "title",  "paper_shows", "we_show", "hours",
-                                       "plot", "curves", "claims",      NULL};
-    config_reader_keys(&reader->base, map, "figures", keys);
+    config_reader_table(&reader->base, map, "figures", figure_keys, figure);
     read_id(reader, map, "figures.id", &figure->id);
-    config_reader_text(&reader->base, map, "figures.title", true, &figure->title);
-    config_reader_text(&reader->base, map, "figures.paper_shows", true, &figure->paper_shows);
-    config_reader_text(&reader->base, map, "figures.we_show", false, &figure->we_show);
-    config_reader_u32(&reader->base, map, "figures.hours", false, 1, HOURS_MAX, &figure->hours);
-    read_plot(reader, map, figure);
-    read_curves(reader, map, figure);
-    read_claims(reader, map, figure);
+    struct config_node const *const plot = config_node_member(map, "plot");
+    if (reader->base.status == TACIT_OK) {
+        figure->plot_line = plot->line;
+        if (config_node_member(plot, "x_scale") == NULL)
+            figure->x_is_log = strcmp(figure->x, "t") == 0;
+        read_minus(reader, plot, figure);
+    }
+    figure->curves = config_reader_list(
+        &reader->base, map, "curves", "{experiment: fig4_eps1, label: epsilon 1}", EXPERIMENTS_MAX,
+        sizeof *figure->curves, &figure->curve_count);
+    struct tacit_claims_curve *curve = figure->curves;
+    for (const struct config_node *item = first_item(map, "curves"); curve != NULL && item != NULL;
+         item = item->next)
+        read_curve(reader, item, figure, curve++);
+    figure->claims =
+        config_reader_list(&reader->base, map, "claims", "{id: order, says: ..., measure: ...}",
+                           EXPERIMENTS_MAX, sizeof *figure->claims, &figure->claim_count);
+    struct tacit_claim *claim = figure->claims;
+    for (const struct config_node *item = first_item(map, "claims"); claim != NULL && item != NULL;
+         item = item->next)
+        read_claim(reader, item, claim++);
     check_run(reader, map, figure);
 }
 
@@ -379,7 +350,8 @@ static void read_settings_of(struct claims_reader *reader, const struct config_n
                              struct tacit_claims_settings *settings)
 {
     *settings = (struct tacit_claims_settings){.prefix = prefix, .line = list->line};
-    settings->items = allocate(reader, (count_items(list) + 1) * sizeof *settings->items);
+    settings->items =
+        config_reader_memory(&reader->base, (count_items(list) + 1) * sizeof *settings->items);
     if (settings->items == NULL)
         return;
     for (const struct config_node *item = list->first; item != NULL; item = item->next) {
@@ -399,7 +371,8 @@ static void read_settings(struct claims_reader *reader, const struct config_node
 {
     struct tacit_claims *const claims = reader->claims;
     struct config_node const *const node = config_node_member(root, "fast_settings");
-    config_reader_text(&reader->base, root, "fast_note", node != NULL, &claims->fast_note);
+    if (node != NULL)
+        config_reader_need(&reader->base, "fast_note");
     if (reader->base.status != TACIT_OK)
         return;
     if (node == NULL && claims->fast_note != NULL) {
@@ -411,7 +384,8 @@ static void read_settings(struct claims_reader *reader, const struct config_node
         return;
     bool const is_map = node->kind == CONFIG_MAP;
     claims->fast_count = is_map ? count_items(node) : 1;
-    claims->fast = allocate(reader, (claims->fast_count + (size_t)1) * sizeof *claims->fast);
+    claims->fast = config_reader_memory(&reader->base,
+                                        (claims->fast_count + (size_t)1) * sizeof *claims->fast);
     if (claims->fast == NULL)
         return;
     if (!is_map) {
@@ -446,34 +420,28 @@ static void check_prefixes(struct claims_reader *reader)
     }
 }
 
-static void read_paper(struct claims_reader *reader)
+static void read_paper(struct config_reader *base, const void *families, void *file)
 {
-    static const char *const keys[] = {"paper",     "title",         "cite",
-                                       "fast_runs", "fast_settings", "fast_note",
-                                       "long",      "figures",       NULL};
-    static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
-    int is_long = 0;
-    struct tacit_claims *const claims = reader->claims;
-    struct config_node const *const root = config_document_root(reader->base.document);
-    config_reader_keys(&reader->base, root, "", keys);
+    struct tacit_claims *const claims = file;
+    struct claims_reader whole = {.base = *base, .claims = claims};
+    struct claims_reader *const reader = &whole;
+    struct config_node const *const root = config_document_root(base->document);
+    TACIT_ASSERT(families == NULL);
+    config_reader_table(&reader->base, root, "", paper_keys, claims);
     read_id(reader, root, "paper", &claims->paper);
-    config_reader_text(&reader->base, root, "title", true, &claims->title);
-    config_reader_text(&reader->base, root, "cite", false, &claims->cite);
-    config_reader_u32(&reader->base, root, "fast_runs", true, 2, RUNS_MAX, &claims->fast_runs);
-    config_reader_choice(&reader->base, root, "long", false, words, &is_long);
-    claims->is_long = is_long == 1;
     read_settings(reader, root);
-    struct config_node const *const list = read_list(
-        reader, root, "figures", "{id: fig4, title: ..., curves: ...}", &claims->figure_count);
-    claims->experiments = allocate(reader, EXPERIMENTS_MAX * sizeof *claims->experiments);
-    if (list == NULL || claims->experiments == NULL)
-        return;
-    claims->figures = allocate(reader, claims->figure_count * sizeof *claims->figures);
+    claims->experiments =
+        config_reader_memory(&reader->base, EXPERIMENTS_MAX * sizeof *claims->experiments);
+    if (claims->experiments != NULL)
+        claims->figures = config_reader_list(&reader->base, root, "figures",
+                                             "{id: fig4, title: ..., curves: ...}", EXPERIMENTS_MAX,
+                                             sizeof *claims->figures, &claims->figure_count);
     struct tacit_claims_figure *figure = claims->figures;
-    for (const struct config_node *item = list->first; item != NULL && figure != NULL;
-         item = item->next)
+    for (const struct config_node *item = first_item(root, "figures");
+         figure != NULL && item != NULL; item = item->next)
         read_figure(reader, item, figure++);
     check_prefixes(reader);
+    base->status = reader->base.status;
 }
 
 /* ---- Public ---- */
@@ -481,30 +449,17 @@ static void read_paper(struct claims_reader *reader)
 enum tacit_status tacit_claims_load(struct tacit_claims **claims, const char *path,
                                     struct tacit_error *error)
 {
-    struct tacit_claims *const made = calloc(1, sizeof *made);
-    error->text[0] = '\0';
-    if (made == NULL)
-        return TACIT_MEMORY;
-    enum tacit_status status = config_document_read(&made->document, path, error);
-    if (status == TACIT_OK) {
-        struct claims_reader reader = {.base = {made->document, error, TACIT_OK}, .claims = made};
-        read_paper(&reader);
-        status = reader.base.status;
-    }
-    if (status != TACIT_OK) {
-        tacit_claims_free(made);
-        return status;
-    }
-    *claims = made;
-    return TACIT_OK;
+    void *made = NULL;
+    enum tacit_status const status =
+        config_file_load(&made, sizeof **claims, path, NULL, 0, read_paper, NULL, error);
+    if (status == TACIT_OK)
+        *claims = made;
+    return status;
 }
 
 void tacit_claims_free(struct tacit_claims *claims)
 {
-    if (claims == NULL)
-        return;
-    config_document_free(claims->document);
-    free(claims);
+    config_file_free(claims);
 }
 
 uint32_t tacit_claims_fast_settings(const struct tacit_claims *claims, uint32_t experiment,

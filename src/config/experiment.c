@@ -47,6 +47,15 @@ static const struct config_choice modes[] = {{"paper", TACIT_PRIVACY_PAPER},
         0, 1, true, false, false                                                                   \
     }
 
+#define COST                                                                                       \
+    {                                                                                              \
+        0, VALUE_MAX, false, false, false                                                          \
+    }
+static const struct config_key cost_keys[] = {
+    {"server_link", "1", "c1 of the paper", CONFIG_TO_REAL(tacit_config, server_link_cost, COST)},
+    {"peer_link", "1", "c2", CONFIG_TO_REAL(tacit_config, peer_link_cost, COST)},
+    {.name = NULL}};
+
 static const struct config_key root_keys[] = {
     {"name", NULL, "of the experiment", CONFIG_TO_TEXT(tacit_config, name)},
     {"seed", "1", "of all that is drawn", CONFIG_TO_U64(tacit_config, seed, 0, UINT64_MAX)},
@@ -63,7 +72,7 @@ static const struct config_key root_keys[] = {
      .form = "a map"},
     {"baselines", "", "other ways of playing beside this one, on the same instances",
      .form = "a list, like [pooled-kl-ucb, alone-ucb1]"},
-    {"cost", "", "what a link costs", .form = "a map"},
+    {"cost", "", "what a link costs", CONFIG_TO_SAME(cost_keys)},
     {.name = NULL}};
 
 static const struct config_key environment_keys[] = {
@@ -187,15 +196,6 @@ static const struct config_key trust_keys[] = {
      CONFIG_TO_REAL(trust, floor, {1e-3, EPSILON_MAX, false, false, false})},
     {.name = NULL}};
 
-#define COST                                                                                       \
-    {                                                                                              \
-        0, VALUE_MAX, false, false, false                                                          \
-    }
-static const struct config_key cost_keys[] = {
-    {"server_link", "1", "c1 of the paper", CONFIG_TO_REAL(tacit_config, server_link_cost, COST)},
-    {"peer_link", "1", "c2", CONFIG_TO_REAL(tacit_config, peer_link_cost, COST)},
-    {.name = NULL}};
-
 const struct config_section tacit_config_sections[] = {
     {"", root_keys},
     {"environment", environment_keys},
@@ -212,17 +212,7 @@ const struct config_section tacit_config_sections[] = {
     {"privacy", privacy_keys},
     {"privacy.unit", unit_keys},
     {"privacy.trust", trust_keys},
-    {"cost", cost_keys},
     {NULL, NULL}};
-
-/* Refuses keys of a section that neither all experiments nor those of the family have. */
-static void check_keys(struct config_reader *reader, const struct config_node *map,
-                       const char *path, const struct config_key *keys,
-                       const struct tacit_config_family *family)
-{
-    config_reader_known(reader, map, path, keys,
-                        family == NULL ? NULL : config_section_at(family->keys, path));
-}
 
 /* ---- Environment ---- */
 
@@ -235,11 +225,9 @@ static const char **take_texts(struct config_reader *reader, const struct config
     }
     for (const struct config_node *node = list->first; node != NULL; node = node->next)
         ++*count;
-    const char **const texts = config_document_allocate(reader->document, *count * sizeof *texts);
-    if (texts == NULL) {
-        reader->status = TACIT_MEMORY;
+    const char **const texts = config_reader_memory(reader, *count * sizeof *texts);
+    if (texts == NULL)
         return NULL;
-    }
     uint32_t i = 0;
     for (const struct config_node *node = list->first; node != NULL; node = node->next) {
         if (node->kind != CONFIG_SCALAR) {
@@ -255,11 +243,6 @@ static void read_log_arm(struct config_reader *reader, const struct config_node 
                          struct tacit_config_log_arm *arm)
 {
     char const *const key = "environment.logged.arm";
-    if (node->kind != CONFIG_MAP) {
-        config_reader_fail(reader, node, key,
-                           "an arm is a map, like {name: insulin, any: [insulin], equals: Steady}");
-        return;
-    }
     config_reader_table(reader, node, key, log_arm_keys, arm);
     struct config_node const *const any = config_node_member(node, "any");
     struct config_node const *const all = config_node_member(node, "all");
@@ -276,21 +259,18 @@ static void read_log_arm(struct config_reader *reader, const struct config_node 
                    &arm->column_count);
 }
 
-static void read_log_arms(struct config_reader *reader, const struct config_node *list,
+static void read_log_arms(struct config_reader *reader, const struct config_node *logged,
                           struct tacit_config_log *log)
 {
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        log->arm_count++;
-    if (log->arm_count < 2 || log->arm_count > TACIT_ARMS_MAX) {
-        config_reader_fail(reader, list, "environment.logged.arm", "%u arms; at least 2 are needed",
-                           log->arm_count);
+    log->arms = config_reader_list(reader, logged, "environment.logged.arm",
+                                   "{name: insulin, any: [insulin], equals: Steady}",
+                                   TACIT_ARMS_MAX, sizeof *log->arms, &log->arm_count);
+    if (log->arm_count < 2)
+        config_reader_refuse(reader, "environment.logged.arm", "%u arms; at least 2 are needed",
+                             log->arm_count);
+    if (reader->status != TACIT_OK)
         return;
-    }
-    log->arms = config_document_allocate(reader->document, log->arm_count * sizeof *log->arms);
-    if (log->arms == NULL) {
-        reader->status = TACIT_MEMORY;
-        return;
-    }
+    struct config_node const *const list = config_node_member(logged, "arm");
     struct tacit_config_log_arm *arm = log->arms;
     for (const struct config_node *node = list->first; node != NULL; node = node->next, arm++) {
         read_log_arm(reader, node, arm);
@@ -389,11 +369,6 @@ static void read_policy(struct config_reader *reader, const struct config_node *
                         const struct tacit_config_log *log, struct tacit_config_policy *policy)
 {
     char const *const key = "environment.logged.policies";
-    if (node->kind != CONFIG_MAP) {
-        config_reader_fail(reader, node, key,
-                           "a policy is a map, like {name: by rule, chosen: COLUMN}");
-        return;
-    }
     config_reader_table(reader, node, key, policy_keys, policy);
     struct config_node const *const columns = config_node_member(node, "probabilities");
     if (columns != NULL && reader->status == TACIT_OK)
@@ -449,16 +424,12 @@ static void read_policies(struct config_reader *reader, const struct config_node
             take_texts(reader, contexts, "environment.logged.contexts", &log->context_count);
     if (list == NULL || reader->status != TACIT_OK)
         return;
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        log->policy_count++;
-    if (list->kind != CONFIG_LIST || log->policy_count == 0 || log->policy_count > POLICIES_MAX)
-        config_reader_fail(reader, list, "environment.logged.policies",
-                           "a list of 1 to %u policies is expected", POLICIES_MAX);
-    else if (log->propensity_column == NULL && !log->is_uniform)
+    log->policies = config_reader_list(reader, logged, "environment.logged.policies",
+                                       "{name: by rule, chosen: COLUMN}", POLICIES_MAX,
+                                       sizeof *log->policies, &log->policy_count);
+    if (log->propensity_column == NULL && !log->is_uniform)
         config_reader_fail(reader, list, "environment.logged.policies",
                            "policies are valued by propensities, and 'propensity' is missing");
-    else
-        log->policies = config_reader_memory(reader, log->policy_count * sizeof *log->policies);
     struct tacit_config_policy *policy = log->policies;
     for (const struct config_node *node = list->first; policy != NULL && node != NULL;
          node = node->next)
@@ -485,7 +456,7 @@ static void read_log(struct config_reader *reader, const struct config_node *env
                            "(sequential or random: equal parts)");
     struct config_node const *const arm = config_node_member(logged, "arm");
     if (arm != NULL && arm->kind == CONFIG_LIST)
-        read_log_arms(reader, arm, log);
+        read_log_arms(reader, logged, log);
     else
         config_reader_text(reader, logged, "environment.logged.arm", true, &log->arm_column);
     read_log_reward(reader, logged, log);
@@ -515,9 +486,8 @@ static void read_apart(struct config_reader *reader, const struct config_node *g
     config_reader_number(reader, generated, "environment.generated.gap", true, range,
                          &config->generated_gap);
     if (reader->status == TACIT_OK && config->generated_gap > config->generated_best)
-        config_reader_fail(reader, config_node_member(generated, "gap"),
-                           "environment.generated.gap",
-                           "the means would be below 0; allowed: up to 'best'");
+        config_reader_refuse(reader, "environment.generated.gap",
+                             "the means would be below 0; allowed: up to 'best'");
 }
 
 static void read_generated(struct config_reader *reader, const struct config_node *environment,
@@ -594,7 +564,7 @@ static void read_environment(struct config_reader *reader, const struct config_n
     enum tacit_env_kind const kind = config->environment;
     if (!is_ours)
         return;
-    check_keys(reader, environment, "environment", environment_keys, config->family);
+    config_reader_known(reader, environment, "environment", environment_keys);
     if (kind == TACIT_ENV_LOGGED) {
         config_reader_idle(reader, environment, "environment.means", true,
                            "belongs to kind: bernoulli, constant or gaussian");
@@ -658,22 +628,12 @@ static void read_reward_range(struct config_reader *reader, const struct config_
                               struct tacit_config *config)
 {
     struct config_node const *const range = config_node_member(privacy, "range");
-    struct config_range const any = {-VALUE_MAX, VALUE_MAX, false, false, false};
     if (range == NULL)
         return;
     if (config->privacy != TACIT_PRIVACY_SOUND)
         config_reader_fail(reader, range, "privacy.range", "belongs to mode: sound");
-    if (range->kind != CONFIG_LIST || range->first == NULL || range->first->next == NULL ||
-        range->first->next->next != NULL) {
-        config_reader_fail(reader, range, "privacy.range",
-                           "two numbers are expected: the public bounds of a reward, like [0, 1]");
-        return;
-    }
-    (void)config_reader_real(reader, range->first, "privacy.range", any, &config->lo);
-    (void)config_reader_real(reader, range->first->next, "privacy.range", any, &config->hi);
-    if (reader->status == TACIT_OK && !(config->lo < config->hi))
-        config_reader_fail(reader, range, "privacy.range",
-                           "the first bound must be the smaller one");
+    config_reader_pair(reader, privacy, "privacy.range", false, CONFIG_REWARD_BOUNDS, &config->lo,
+                       &config->hi);
     config->has_range = true;
 }
 
@@ -749,7 +709,7 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
     config->epsilon = INFINITY;
     if (privacy == NULL)
         return;
-    check_keys(reader, privacy, "privacy", privacy_keys, config->family);
+    config_reader_known(reader, privacy, "privacy", privacy_keys);
     read_mode(reader, privacy, config);
     int const mode = (int)config->privacy;
     if (!config->family->reads_epsilon)
@@ -770,13 +730,6 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
                            "bounds to clip them to, like [-2, 3]");
 }
 
-static void read_cost(struct config_reader *reader, const struct config_node *root,
-                      struct tacit_config *config)
-{
-    config_reader_table(reader, config_reader_map(reader, root, "cost", false), "cost", cost_keys,
-                        config);
-}
-
 static void read_checkpoint_list(struct config_reader *reader, const struct config_node *list,
                                  struct tacit_config *config)
 {
@@ -788,11 +741,9 @@ static void read_checkpoint_list(struct config_reader *reader, const struct conf
                            count, CHECKPOINTS_MAX);
         return;
     }
-    config->checkpoints = config_document_allocate(reader->document, count * sizeof(uint64_t));
-    if (config->checkpoints == NULL) {
-        reader->status = TACIT_MEMORY;
+    config->checkpoints = config_reader_memory(reader, count * sizeof(uint64_t));
+    if (config->checkpoints == NULL)
         return;
-    }
     config->checkpoint_count = count;
     uint64_t before = 0;
     uint64_t *slot = config->checkpoints;
@@ -828,10 +779,7 @@ static void read_baselines(struct config_reader *reader, const struct config_nod
                            "a list of names is expected, like [pooled-kl-ucb]");
         return;
     }
-    config->baselines =
-        config_document_allocate(reader->document, BASELINES_MAX * sizeof *config->baselines);
-    if (config->baselines == NULL)
-        reader->status = TACIT_MEMORY;
+    config->baselines = config_reader_memory(reader, BASELINES_MAX * sizeof *config->baselines);
     for (const struct config_node *node = list->first; node != NULL && reader->status == TACIT_OK;
          node = node->next)
         if (node->kind != CONFIG_SCALAR)
@@ -888,13 +836,15 @@ static void refuse_protocol(struct config_reader *reader, const struct config_no
     TACIT_ASSERT(reader->status != TACIT_OK);
 }
 
-static void read_experiment(struct config_reader *reader,
-                            const struct tacit_config_family *const *families,
-                            struct tacit_config *config)
+static void read_experiment(struct config_reader *reader, const void *all, void *file)
 {
+    const struct tacit_config_family *const *const families = all;
+    struct tacit_config *const config = file;
     struct config_node const *const root = config_document_root(reader->document);
+    *config = (struct tacit_config){.document = reader->document, .checkpoint_count = 50, .hi = 1};
     config->family = find_family(root, families);
-    check_keys(reader, root, "", root_keys, config->family);
+    reader->more = config->family == NULL ? NULL : config->family->keys;
+    config_reader_known(reader, root, "", root_keys);
     config_reader_values(reader, root, "", root_keys, config);
     read_checkpoints(reader, root, config);
     read_topology(reader, root, config);
@@ -905,7 +855,6 @@ static void read_experiment(struct config_reader *reader,
     read_environment(reader, root, config);
     read_privacy(reader, root, config);
     read_baselines(reader, root, config);
-    read_cost(reader, root, config);
     if (reader->status == TACIT_OK && config->family->read != NULL)
         config->family->read(reader, root, config);
 }
@@ -917,66 +866,17 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
                                     const struct tacit_config_family *const *families,
                                     struct tacit_error *error)
 {
-    struct tacit_config *const made = calloc(1, sizeof *made);
-    error->text[0] = '\0';
-    if (made == NULL)
-        return TACIT_MEMORY;
-    *made = (struct tacit_config){.checkpoint_count = 50, .hi = 1};
-    enum tacit_status status = config_document_read(&made->document, path, error);
-    for (uint32_t i = 0; i < set_count && status == TACIT_OK; i++)
-        status = config_document_set(made->document, settings[i], error);
-    if (status == TACIT_OK) {
-        struct config_reader reader = {made->document, error, TACIT_OK};
-        read_experiment(&reader, families, made);
-        status = reader.status;
-    }
-    if (status != TACIT_OK) {
-        tacit_config_free(made);
-        return status;
-    }
-    *config = made;
-    return TACIT_OK;
+    void *made = NULL;
+    enum tacit_status const status = config_file_load(&made, sizeof **config, path, settings,
+                                                      set_count, read_experiment, families, error);
+    if (status == TACIT_OK)
+        *config = made;
+    return status;
 }
 
 void tacit_config_free(struct tacit_config *config)
 {
-    if (config == NULL)
-        return;
-    config_document_free(config->document);
-    free(config);
-}
-
-/* The node that a part of a dotted key names: a member of a map, or an item of a list. */
-static const struct config_node *inner_node(const struct config_node *node, const char *part)
-{
-    if (node->kind == CONFIG_MAP)
-        return config_node_member(node, part);
-    char *end;
-    unsigned long place = strtoul(part, &end, 10);
-    if (node->kind != CONFIG_LIST || end == part || *end != '\0')
-        return NULL;
-    struct config_node const *item = node->first;
-    while (item != NULL && place-- > 0)
-        item = item->next;
-    return item;
-}
-
-void tacit_config_error(const struct config_document *document, const char *key, const char *text,
-                        struct tacit_error *error)
-{
-    struct config_node const *node = config_document_root(document);
-    for (const char *part = key; *part != '\0';) {
-        char name[64];
-        size_t const length = strcspn(part, ".");
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, part);
-        struct config_node const *const inner = inner_node(node, name);
-        if (inner == NULL)
-            break;
-        node = inner;
-        part += length + (part[length] == '.' ? 1 : 0);
-    }
-    struct config_place const place = config_document_place(document, node);
-    config_say(error, "%s: %s: %.500s", place.text, key, text);
+    config_file_free(config);
 }
 
 char *tacit_config_path(const struct config_document *document, const char *name)

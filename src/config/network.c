@@ -172,31 +172,12 @@ static void read_graph(struct config_reader *reader, const struct config_node *m
     check_graph(reader, map, section, spec);
 }
 
-static struct tacit_config_graph *allocate_graphs(struct config_reader *reader, uint32_t count,
-                                                  struct tacit_config_topology *config)
-{
-    config->graphs = config_document_allocate(reader->document, count * sizeof *config->graphs);
-    if (config->graphs == NULL) {
-        reader->status = TACIT_MEMORY;
-        return NULL;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        config->graphs[i] = (struct tacit_config_graph){.count = 1};
-    config->graph_count = count;
-    return config->graphs;
-}
-
 /* ---- Hybrids ---- */
 
 static void read_component(struct config_reader *reader, const struct config_node *map,
                            const char *section, struct tacit_config_graph *graph)
 {
     int kind = TACIT_GRAPH_COMPLETE; /* of one agent */
-    if (map->kind != CONFIG_MAP) {
-        config_reader_fail(reader, map, section,
-                           "a component is a map, like {agents: 20, kind: ring}");
-        return;
-    }
     config_reader_table(reader, map, section, config_component_keys, graph);
     config_reader_choice(reader, map, key_in(section, "kind").text, graph->spec.agent_count > 1,
                          component_kinds, &kind);
@@ -235,19 +216,13 @@ static void check_components(struct config_reader *reader, const struct config_n
 static void read_components(struct config_reader *reader, const struct config_node *network,
                             struct tacit_config_topology *config)
 {
+    struct tacit_config_graph *graph =
+        config_reader_list(reader, network, "network.components", "{agents: 20, kind: ring}",
+                           TACIT_AGENTS_MAX, sizeof *graph, &config->graph_count);
+    config->graphs = graph;
+    if (graph == NULL)
+        return;
     struct config_node const *const list = config_node_member(network, "components");
-    uint32_t count = 0;
-    if (reader->status != TACIT_OK)
-        return;
-    if (list == NULL || list->kind != CONFIG_LIST || list->first == NULL) {
-        config_reader_fail(reader, list == NULL ? network : list, "network.components",
-                           "%s; a list of components is expected, like [{agents: 20, kind: ring}]",
-                           list == NULL ? "missing" : "not a list, or empty");
-        return;
-    }
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        count++;
-    struct tacit_config_graph *graph = allocate_graphs(reader, count, config);
     for (const struct config_node *node = list->first; node != NULL && reader->status == TACIT_OK;
          node = node->next, graph++) {
         char place[24];
@@ -271,7 +246,7 @@ void config_read_network(struct config_reader *reader, const struct config_node 
     int kind = KIND_STAR;
     if (network == NULL)
         return;
-    config_reader_known(reader, network, "network", config_network_keys, NULL);
+    config_reader_known(reader, network, "network", config_network_keys);
     read_kind(reader, network, &kind);
     if (reader->status != TACIT_OK)
         return;
@@ -289,9 +264,12 @@ void config_read_network(struct config_reader *reader, const struct config_node 
         refuse_other_keys(reader, network, "network", kind);
         return;
     }
-    struct tacit_config_graph *const graph = allocate_graphs(reader, 1, config);
+    struct tacit_config_graph *const graph = config_reader_memory(reader, sizeof *graph);
+    config->graphs = graph;
+    config->graph_count = 1;
     if (graph == NULL)
         return;
+    graph->count = 1;
     graph->spec.kind = (enum tacit_graph_kind)kind;
     graph->spec.agent_count = config->agent_count;
     read_graph(reader, network, "network", graph);

@@ -352,17 +352,240 @@ void config_reader_choice(struct config_reader *reader, const struct config_node
                        list);
 }
 
+const struct config_choice config_no_yes[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
+const struct config_choice config_false_true[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
+
+/* A text of a form of its own. */
+static void read_fitting(struct config_reader *reader, const struct config_node *map,
+                         const char *name, const struct config_key *key, const char **value)
+{
+    const char *text = NULL;
+    config_reader_text(reader, map, name, key->absent == NULL, &text);
+    if (reader->status == TACIT_OK && text != NULL && key->fits != NULL && !key->fits(text))
+        config_reader_fail(reader, config_node_member(map, leaf(name)), name,
+                           "'%.80s' is not allowed; allowed: %s", text, key->form);
+    *value = text == NULL ? *value : text;
+}
+
+static void read_path(struct config_reader *reader, const struct config_node *map, const char *key,
+                      bool is_required, const char **path)
+{
+    char const *name = NULL;
+    config_reader_text(reader, map, key, is_required, &name);
+    if (reader->status != TACIT_OK || name == NULL)
+        return;
+    if (*name == '\0') {
+        config_reader_fail(reader, config_node_member(map, leaf(key)), key,
+                           "no value; the path of a file is expected");
+        return;
+    }
+    char *const found = tacit_config_path(reader->document, name);
+    char *const kept = found == NULL ? NULL : config_reader_memory(reader, strlen(found) + 1);
+    if (kept != NULL)
+        memcpy(kept, found, strlen(found) + 1);
+    reader->status = kept == NULL ? TACIT_MEMORY : reader->status;
+    *path = kept;
+    free(found);
+}
+
+void config_reader_pair(struct config_reader *reader, const struct config_node *map,
+                        const char *key, bool is_band, const char *what, double *lo, double *hi)
+{
+    TACIT_ASSERT(lo != NULL && hi != NULL);
+    double const limit = is_band ? 1e15 : 1e9;
+    struct config_range const low = {-limit, limit, false, false, false};
+    struct config_range const high = {-limit, limit, false, is_band, false};
+    struct config_node const *const pair = config_node_member(map, leaf(key));
+    if (pair == NULL || pair->kind != CONFIG_LIST || pair->first == NULL ||
+        pair->first->next == NULL || pair->first->next->next != NULL) {
+        config_reader_fail(reader, pair == NULL ? map : pair, key, "%stwo numbers are expected: %s",
+                           pair == NULL ? "missing; " : "", what);
+        return;
+    }
+    (void)config_reader_real(reader, pair->first, key, low, lo);
+    (void)config_reader_real(reader, pair->first->next, key, high, hi);
+    if (reader->status == TACIT_OK && !(is_band ? *lo <= *hi : *lo < *hi))
+        config_reader_fail(reader, pair, key,
+                           "%.12g is not below %.12g; allowed: the smaller first", *lo, *hi);
+}
+
+/* ---- Lists of names ---- */
+
+static int compare_nodes(const void *left, const void *right)
+{
+    struct config_node const *const a = *(const struct config_node *const *)left;
+    struct config_node const *const b = *(const struct config_node *const *)right;
+    int const order = strcmp(a->text, b->text);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Cost: O(count log count). */
+static void check_different(struct config_reader *reader, const struct config_node *list,
+                            const char *key, uint32_t count)
+{
+    const struct config_node **const sorted = config_reader_memory(reader, count * sizeof *sorted);
+    uint32_t i = 0;
+    for (const struct config_node *node = list->first; sorted != NULL && node != NULL;
+         node = node->next)
+        sorted[i++] = node;
+    if (i > 0)
+        qsort(sorted, count, sizeof(const struct config_node *), compare_nodes);
+    for (i = 1; sorted != NULL && i < count; i++)
+        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0)
+            config_reader_fail(reader, sorted[i], key, "'%.64s' stands here twice; allowed: once",
+                               sorted[i]->text);
+}
+
+const char **config_reader_names(struct config_reader *reader, const struct config_node *map,
+                                 const char *key, uint32_t least, uint32_t most,
+                                 bool (*fits)(const char *), const char *form, uint32_t *count)
+{
+    struct config_node const *const list = config_node_member(map, leaf(key));
+    TACIT_ASSERT(least <= most);
+    *count = 0;
+    if (reader->status != TACIT_OK)
+        return NULL;
+    if (list == NULL || list->kind != CONFIG_LIST) {
+        config_reader_fail(reader, list == NULL ? map : list, key,
+                           "%sa list of %u to %u names is expected, like [north, south]",
+                           list == NULL ? "missing; " : "", least, most);
+        return NULL;
+    }
+    for (const struct config_node *node = list->first; node != NULL; node = node->next, ++*count)
+        if (node->kind != CONFIG_SCALAR || (fits != NULL && !fits(node->text)))
+            config_reader_fail(reader, node, key, "'%.80s' is not allowed; allowed: %s",
+                               node->kind == CONFIG_SCALAR ? node->text : "a list or map", form);
+    if (*count < least || *count > most)
+        config_reader_fail(reader, list, key, "%u names; allowed: %u to %u", *count, least, most);
+    if (reader->status == TACIT_OK)
+        check_different(reader, list, key, *count);
+    const char **const names =
+        reader->status == TACIT_OK
+            ? config_reader_memory(reader, (*count + (size_t)1) * sizeof *names)
+            : NULL;
+    uint32_t i = 0;
+    for (const struct config_node *node = list->first; names != NULL && node != NULL;
+         node = node->next)
+        names[i++] = node->text;
+    return names;
+}
+
+void *config_reader_list(struct config_reader *reader, const struct config_node *map,
+                         const char *key, const char *example, uint32_t most, size_t size,
+                         uint32_t *count)
+{
+    struct config_node const *const list = config_node_member(map, leaf(key));
+    *count = 0;
+    TACIT_ASSERT(size > 0);
+    if (reader->status != TACIT_OK)
+        return NULL;
+    for (const struct config_node *item = list == NULL ? NULL : list->first; item != NULL;
+         item = item->next, ++*count)
+        if (item->kind != CONFIG_MAP && list->kind == CONFIG_LIST)
+            config_reader_fail(reader, item, key, "a map is expected, like %s", example);
+    if (list == NULL || list->kind != CONFIG_LIST || *count < 1 || *count > most)
+        config_reader_fail(reader, list == NULL ? map : list, key,
+                           "%sa list of 1 to %u is expected, like [%s]",
+                           list == NULL ? "missing; " : "", most, example);
+    return reader->status == TACIT_OK ? config_reader_memory(reader, *count * size) : NULL;
+}
+
+/* ---- By dotted names ---- */
+
+/* The node of a dotted key, in which a number is a place in a list, or the nearest around it, where
+ * *rest is then what is not there. */
+static const struct config_node *nearest_node(const struct config_document *document,
+                                              const char *key, const char **rest)
+{
+    struct config_node const *node = config_document_root(document);
+    for (*rest = key; **rest != '\0';) {
+        char name[64];
+        size_t const length = strcspn(*rest, ".");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, *rest);
+        char *end;
+        unsigned long place = strtoul(name, &end, 10);
+        bool const is_place = node->kind == CONFIG_LIST && end != name && *end == '\0';
+        struct config_node const *inner = is_place ? node->first
+                                          : node->kind == CONFIG_MAP
+                                              ? config_node_member(node, name)
+                                              : NULL;
+        while (is_place && inner != NULL && place-- > 0)
+            inner = inner->next;
+        if (inner == NULL)
+            break;
+        node = inner;
+        *rest += length + ((*rest)[length] == '.' ? 1 : 0);
+    }
+    return node;
+}
+
+const struct config_node *config_reader_given(const struct config_reader *reader, const char *key)
+{
+    const char *rest;
+    struct config_node const *const node = nearest_node(reader->document, key, &rest);
+    return *rest == '\0' ? node : NULL;
+}
+
+void config_reader_refuse(struct config_reader *reader, const char *key, const char *format, ...)
+{
+    char what[1024];
+    const char *rest;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    config_reader_fail(reader, nearest_node(reader->document, key, &rest), key, "%s", what);
+}
+
+void config_reader_need(struct config_reader *reader, const char *key)
+{
+    if (reader->status == TACIT_OK && config_reader_given(reader, key) == NULL)
+        config_reader_refuse(reader, key, "missing; it must be given");
+}
+
+void tacit_config_error(const struct config_document *document, const char *key, const char *text,
+                        struct tacit_error *error)
+{
+    const char *rest;
+    struct config_place const place =
+        config_document_place(document, nearest_node(document, key, &rest));
+    config_say(error, "%s: %s: %.500s", place.text, key, text);
+}
+
 /* ---- Tables of keys ---- */
 
 #define KEYS_MAX 40u
 
+static void read_values(struct config_reader *reader, const struct config_node *map,
+                        const char *section, const struct config_key *keys, bool is_there,
+                        void *values);
+
+static void read_part(struct config_reader *reader, const struct config_node *map, const char *name,
+                      const struct config_key *key, void *values)
+{
+    struct config_node const *const inner =
+        config_reader_map(reader, map, name, key->absent == NULL);
+    if (inner != NULL)
+        config_reader_known(reader, inner, name, key->inner);
+    read_values(reader, inner, name, key->inner, inner != NULL, values);
+}
+
+/* value: of the key's member, in the struct that `values` is. */
 static void read_key(struct config_reader *reader, const struct config_node *map, const char *name,
-                     const struct config_key *key, void *value)
+                     const struct config_key *key, void *values)
 {
     bool const is_needed = key->absent == NULL;
+    void *const value = (char *)values + key->offset;
+    uint32_t number = 0;
     int choice;
     switch (key->type) {
     case CONFIG_OTHER:
+        break;
+    case CONFIG_U16:
+        number = *(uint16_t *)value;
+        config_reader_u32(reader, map, name, is_needed, (uint32_t)key->least, (uint32_t)key->most,
+                          &number);
+        *(uint16_t *)value = (uint16_t)number;
         break;
     case CONFIG_U32:
         config_reader_u32(reader, map, name, is_needed, (uint32_t)key->least, (uint32_t)key->most,
@@ -375,7 +598,19 @@ static void read_key(struct config_reader *reader, const struct config_node *map
         config_reader_number(reader, map, name, is_needed, key->range, value);
         break;
     case CONFIG_TEXT:
-        config_reader_text(reader, map, name, is_needed, value);
+        read_fitting(reader, map, name, key, value);
+        break;
+    case CONFIG_PATH:
+        read_path(reader, map, name, is_needed, value);
+        break;
+    case CONFIG_NAMES:
+        if (is_needed || config_node_member(map, key->name) != NULL)
+            *(const char ***)value = config_reader_names(
+                reader, map, name, (uint32_t)key->least, (uint32_t)key->most, key->fits, key->form,
+                (uint32_t *)(void *)((char *)values + key->count));
+        break;
+    case CONFIG_PART:
+        read_part(reader, map, name, key, value);
         break;
     case CONFIG_WORD:
         config_reader_choice(reader, map, name, is_needed, key->choices, value);
@@ -389,16 +624,16 @@ static void read_key(struct config_reader *reader, const struct config_node *map
 }
 
 void config_reader_known(struct config_reader *reader, const struct config_node *map,
-                         const char *section, const struct config_key *keys,
-                         const struct config_key *more)
+                         const char *section, const struct config_key *keys)
 {
     const char *names[KEYS_MAX + 1] = {NULL};
+    const struct config_key *more = config_section_at(reader->more, section);
     size_t count = 0;
-    for (; keys->name != NULL; keys++) {
+    for (const struct config_key *key = keys; key->name != NULL; key++) {
         TACIT_ASSERT(count < KEYS_MAX);
-        names[count++] = keys->name;
+        names[count++] = key->name;
     }
-    for (; more != NULL && more->name != NULL; more++) {
+    for (more = more == keys ? NULL : more; more != NULL && more->name != NULL; more++) {
         TACIT_ASSERT(count < KEYS_MAX);
         names[count++] = more->name;
     }
@@ -411,8 +646,10 @@ static bool has_default(const struct config_key *key)
     return key->absent != NULL && *key->absent != '\0' && *key->absent != '(';
 }
 
-void config_reader_values(struct config_reader *reader, const struct config_node *map,
-                          const char *section, const struct config_key *keys, void *values)
+/* Where the section is not there, only what it is then. */
+static void read_values(struct config_reader *reader, const struct config_node *map,
+                        const char *section, const struct config_key *keys, bool is_there,
+                        void *values)
 {
     static const struct config_node nothing = {.kind = CONFIG_MAP};
     map = map == NULL ? &nothing : map;
@@ -424,16 +661,23 @@ void config_reader_values(struct config_reader *reader, const struct config_node
                                 config_node_member(map, key->name) == NULL;
         (void)snprintf(name, sizeof name, "%.60s%s%.36s", section, *section == '\0' ? "" : ".",
                        key->name);
-        read_key(reader, is_default ? &by_default : map, name, key, (char *)values + key->offset);
+        if (is_there || is_default)
+            read_key(reader, is_default ? &by_default : map, name, key, values);
         TACIT_ASSERT(!is_default || reader->status == TACIT_OK);
     }
+}
+
+void config_reader_values(struct config_reader *reader, const struct config_node *map,
+                          const char *section, const struct config_key *keys, void *values)
+{
+    read_values(reader, map, section, keys, true, values);
 }
 
 void config_reader_table(struct config_reader *reader, const struct config_node *map,
                          const char *section, const struct config_key *keys, void *values)
 {
     if (map != NULL)
-        config_reader_known(reader, map, section, keys, NULL);
+        config_reader_known(reader, map, section, keys);
     config_reader_values(reader, map, section, keys, values);
 }
 
@@ -461,4 +705,40 @@ void config_reader_idle(struct config_reader *reader, const struct config_node *
     struct config_node const *const node = config_node_member(map, leaf(key));
     if (node != NULL && is_idle)
         config_reader_fail(reader, node, key, "%s", text);
+}
+
+/* ---- Files ---- */
+
+enum tacit_status config_file_load(void **file, size_t size, const char *path,
+                                   const char *const *settings, uint32_t set_count,
+                                   void (*read)(struct config_reader *reader, const void *families,
+                                                void *file),
+                                   const void *families, struct tacit_error *error)
+{
+    TACIT_ASSERT(size >= sizeof(struct config_document *));
+    struct config_document **const made = calloc(1, size);
+    error->text[0] = '\0';
+    if (made == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status status = config_document_read(made, path, error);
+    for (uint32_t i = 0; i < set_count && status == TACIT_OK; i++)
+        status = config_document_set(*made, settings[i], error);
+    if (status == TACIT_OK) {
+        struct config_reader reader = {*made, error, TACIT_OK, NULL};
+        read(&reader, families, made);
+        status = reader.status;
+    }
+    if (status == TACIT_OK)
+        *file = made;
+    else
+        config_file_free(made);
+    return status;
+}
+
+void config_file_free(void *file)
+{
+    struct config_document **const made = file;
+    if (made != NULL)
+        config_document_free(*made);
+    free(made);
 }

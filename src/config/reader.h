@@ -8,7 +8,8 @@
 struct config_reader {
     struct config_document *document;
     struct tacit_error *error;
-    enum tacit_status status; /* the first failure; later reads do nothing */
+    enum tacit_status status;          /* the first failure; later reads do nothing */
+    const struct config_section *more; /* further keys that are known, and read by the family */
 };
 
 /* One value of a choice. */
@@ -53,18 +54,52 @@ void config_reader_number(struct config_reader *reader, const struct config_node
 void config_reader_choice(struct config_reader *reader, const struct config_node *map,
                           const char *key, bool is_required, const struct config_choice *choices,
                           int *value);
+extern const struct config_choice config_no_yes[];     /* 0 and 1 */
+extern const struct config_choice config_false_true[]; /* the same */
+
+/* A list of two numbers, the smaller first; `what` says which and gives an example. A band's may
+ * be alike, and the second infinite. */
+void config_reader_pair(struct config_reader *reader, const struct config_node *map,
+                        const char *key, bool is_band, const char *what, double *lo, double *hi);
+#define CONFIG_REWARD_BOUNDS "the public bounds of a reward, like [0, 1]"
+
+/* A list of `least` to `most` different names that fit; `form` says what fits. Ensures: names of
+ * the document, or NULL after an error. */
+const char **config_reader_names(struct config_reader *reader, const struct config_node *map,
+                                 const char *key, uint32_t least, uint32_t most,
+                                 bool (*fits)(const char *), const char *form, uint32_t *count);
+
+/* A list of 1 to `most` maps as zero memory for as many structs of `size`, which the caller fills
+ * from its nodes. NULL after an error, which gives the example. */
+void *config_reader_list(struct config_reader *reader, const struct config_node *map,
+                         const char *key, const char *example, uint32_t most, size_t size,
+                         uint32_t *count);
+
+/* ---- By dotted names from the top of the file ---- */
+
+/* The node, or NULL. */
+const struct config_node *config_reader_given(const struct config_reader *reader, const char *key);
+/* As config_reader_fail, at the key or what is nearest around it. */
+void config_reader_refuse(struct config_reader *reader, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Refuses the file if the key is missing. */
+void config_reader_need(struct config_reader *reader, const char *key);
 
 /* ---- Tables of keys ---- */
 
 /* How a key is read, and into what. */
 enum config_type {
     CONFIG_OTHER, /* not by the table */
+    CONFIG_U16,
     CONFIG_U32,
     CONFIG_U64,
     CONFIG_REAL, /* double */
     CONFIG_WORD, /* an enum: the value of a choice */
     CONFIG_FLAG, /* bool: is it the second choice? */
-    CONFIG_TEXT
+    CONFIG_TEXT,
+    CONFIG_PATH,  /* of a file; relative ones start at the document's folder */
+    CONFIG_NAMES, /* a list of names, `least` to `most` of them */
+    CONFIG_PART   /* a section */
 };
 
 /* A key of a section: what reads it, refuses it and explains it (`tacit help keys`). */
@@ -80,7 +115,10 @@ struct config_key {
     uint64_t most;
     struct config_range range;
     const struct config_choice *choices;
-    const char *form; /* of others: what may stand there, in words */
+    const char *form;               /* of others: what may stand there, in words */
+    bool (*fits)(const char *text); /* texts and names: else it is refused; NULL: all do */
+    size_t count;                   /* of names: offset of their number */
+    const struct config_key *inner; /* the keys of a section */
 };
 
 #define CONFIG_TO(of, kind, member) .type = (kind), .offset = offsetof(struct of, member)
@@ -92,6 +130,14 @@ struct config_key {
 #define CONFIG_TO_WORD(of, member, words) CONFIG_TO(of, CONFIG_WORD, member), .choices = (words)
 #define CONFIG_TO_FLAG(of, member, words) CONFIG_TO(of, CONFIG_FLAG, member), .choices = (words)
 #define CONFIG_TO_TEXT(of, member) CONFIG_TO(of, CONFIG_TEXT, member)
+#define CONFIG_TO_PORT(of, member) CONFIG_TO(of, CONFIG_U16, member), .least = 1, .most = 65535
+#define CONFIG_TO_PATH(of, member) CONFIG_TO(of, CONFIG_PATH, member), .form = "a file"
+#define CONFIG_TO_NAMES(of, member, number, low, high)                                             \
+    CONFIG_TO(of, CONFIG_NAMES, member), .count = offsetof(struct of, number), .least = (low),     \
+                                         .most = (high)
+/* A section of a member's keys, or of more keys of the same struct. */
+#define CONFIG_TO_PART(of, member, keys) CONFIG_TO(of, CONFIG_PART, member), .inner = (keys)
+#define CONFIG_TO_SAME(keys) .type = CONFIG_PART, .inner = (keys)
 
 /* Refuses every key of the map that the table does not have, and reads those that it has into
  * `values`. `section` stands before its keys in errors. Without a map (NULL) all keys
@@ -103,10 +149,9 @@ void config_reader_table(struct config_reader *reader, const struct config_node 
 void config_reader_values(struct config_reader *reader, const struct config_node *map,
                           const char *section, const struct config_key *keys, void *values);
 
-/* Only refuses keys that neither table has; `more` may be NULL. */
+/* Only refuses keys that neither the table nor reader->more has. */
 void config_reader_known(struct config_reader *reader, const struct config_node *map,
-                         const char *section, const struct config_key *keys,
-                         const struct config_key *more);
+                         const char *section, const struct config_key *keys);
 
 /* The keys at a path, or NULL; `sections` may be NULL. */
 const struct config_key *config_section_at(const struct config_section *sections, const char *path);
@@ -115,6 +160,19 @@ const struct config_key *config_section_at(const struct config_section *sections
 void config_range_text(struct config_range range, char *text, size_t capacity);
 /* Their names, with commas between them. */
 void config_choices_text(const struct config_choice *choices, char *list, size_t size);
+
+/* ---- Files ---- */
+
+/* Reads a file, with settings over it, into zero memory of `size`, whose first member is a pointer
+ * to the document: `read` fills it. Ensures: on TACIT_OK *file is to be given to config_file_free.
+ * Errors: TACIT_IO, TACIT_INVALID, TACIT_MEMORY. */
+enum tacit_status config_file_load(void **file, size_t size, const char *path,
+                                   const char *const *settings, uint32_t set_count,
+                                   void (*read)(struct config_reader *reader, const void *families,
+                                                void *file),
+                                   const void *families, struct tacit_error *error);
+/* NULL is allowed. */
+void config_file_free(void *file);
 
 /* Zero memory that the document keeps; NULL, and the reader has failed, where there is none. */
 void *config_reader_memory(struct config_reader *reader, size_t size);

@@ -1,4 +1,4 @@
-/* The files of the daemons: what a site allows, and what a coordinator wants. */
+/* The files of the daemons: what a site allows, what a coordinator wants, what a helper serves. */
 #include "tacit/config.h"
 #include "network.h"
 #include "reader.h"
@@ -9,16 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITING_AFTER_S 60u
-#define DISK_LOW_MIB 64u
 #define SECONDS_MAX UINT32_C(31536000)
 #define OPEN_MAX UINT32_C(10000000)
-#define CALLS_PER_S_MAX UINT32_C(1000000)
-#define UNITS_MAX UINT32_C(100000000)
-#define HOST_BYTES_MAX 253u
 #define SOCKET_PATH_BYTES_MAX 107u /* what the system takes */
 
-/* ---- Parts that both have ---- */
+/* ---- What fits ---- */
 
 static bool is_name(const char *text)
 {
@@ -27,76 +22,265 @@ static bool is_name(const char *text)
            strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
                length;
 }
-
-static void check_name(struct config_reader *reader, const struct config_node *node,
-                       const char *key, const char *name)
-{
-    if (reader->status == TACIT_OK && !is_name(name))
-        config_reader_fail(reader, node, key,
-                           "'%.80s' is not a name; allowed: 1 to 64 letters, digits, _ and -",
-                           name);
-}
+#define NAME_FORM .fits = is_name, .form = "1 to 64 letters, digits, _ and -"
 
 /* These three are names of certificates. */
-static void check_site_name(struct config_reader *reader, const struct config_node *node,
-                            const char *key, const char *name)
+static bool is_site_name(const char *name)
 {
-    check_name(reader, node, key, name);
-    if (reader->status == TACIT_OK && (strcmp(name, "coordinator") == 0 ||
-                                       strcmp(name, "broker") == 0 || strcmp(name, "helper") == 0))
-        config_reader_fail(reader, node, key,
-                           "a site cannot be called '%s'; allowed: any other name", name);
+    return is_name(name) && strcmp(name, "coordinator") != 0 && strcmp(name, "broker") != 0 &&
+           strcmp(name, "helper") != 0;
+}
+#define SITE_NAME_FORM                                                                             \
+    .fits = is_site_name,                                                                          \
+    .form = "1 to 64 letters, digits, _ and -, but coordinator, broker and helper"
+
+static bool is_host(const char *text)
+{
+    return text[0] != '\0' && strlen(text) <= 253 && strpbrk(text, " /@[]") == NULL;
 }
 
-static void read_name(struct config_reader *reader, const struct config_node *root, const char *key,
-                      const char **name)
+static bool is_fingerprint(const char *text)
 {
-    config_reader_text(reader, root, key, true, name);
-    if (reader->status == TACIT_OK)
-        check_name(reader, config_node_member(root, key), key, *name);
+    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
+#define FINGERPRINT_FORM                                                                           \
+    .fits = is_fingerprint, .form = "64 of 0-9 a-f, as tacit helper fingerprint prints them"
 
-static void read_host(struct config_reader *reader, const struct config_node *map,
-                      const char **host)
-{
-    config_reader_text(reader, map, "broker.host", true, host);
-    if (reader->status == TACIT_OK &&
-        ((*host)[0] == '\0' || strlen(*host) > HOST_BYTES_MAX || strpbrk(*host, " /@[]") != NULL))
-        config_reader_fail(reader, config_node_member(map, "host"), "broker.host",
-                           "'%.80s' is not a host; allowed: a host name or an address", *host);
-}
+#define ARM_NAMES_FORM                                                                             \
+    .fits = tacit_wire_is_arm_name,                                                                \
+    .form = "1 to 64 bytes, without line breaks or other control characters"
 
-static const char *leaf_of(const char *key)
-{
-    char const *const dot = strrchr(key, '.');
-    return dot == NULL ? key : dot + 1;
-}
+/* ---- Keys ---- */
 
-/* A file named in the document: relative names start at its folder. */
-static void read_path(struct config_reader *reader, const struct config_node *map, const char *key,
-                      bool is_required, const char **path)
-{
-    char const *name = NULL;
-    config_reader_text(reader, map, key, is_required, &name);
-    if (reader->status != TACIT_OK || name == NULL)
-        return;
-    if (*name == '\0') {
-        config_reader_fail(reader, config_node_member(map, leaf_of(key)), key,
-                           "no value; the path of a file is expected");
-        return;
+static const struct config_choice runs_words[] = {{"ask", 0}, {"join", 1}, {NULL, 0}};
+static const struct config_choice log_formats[] = {{"text", 0}, {"json", 1}, {NULL, 0}};
+#define EPSILON_RANGE                                                                              \
+    {                                                                                              \
+        1e-6, 1e6, false, false, false                                                             \
     }
-    char const *const file = config_document_path(reader->document);
-    char const *const slash = strrchr(file, '/');
-    int const folder = name[0] == '/' || slash == NULL ? 0 : (int)(slash - file + 1);
-    size_t const size = (size_t)folder + strlen(name) + 1;
-    char *const made = config_document_allocate(reader->document, size);
-    if (made == NULL) {
-        reader->status = TACIT_MEMORY;
-        return;
+#define RANGE_FORM .form = "two numbers, like [0, 1], within -1e9 to 1e9"
+
+static const struct config_key broker_keys[] = {
+    {"host", NULL, "it stands in the broker's certificate",
+     CONFIG_TO_TEXT(tacit_config_broker, host), .fits = is_host,
+     .form = "a host name or an address"},
+    {"port", "8883", "", CONFIG_TO_PORT(tacit_config_broker, port)},
+    {"ca", NULL, "PEM, as the files below", CONFIG_TO_PATH(tacit_config_broker, ca_file)},
+    {"certificate", NULL, "", CONFIG_TO_PATH(tacit_config_broker, certificate_file)},
+    {"key", NULL, "of mode 0600", CONFIG_TO_PATH(tacit_config_broker, key_file)},
+    {"signing_certificate", "(NAME.sign.crt beside the certificate)",
+     "of the pair that messages are signed with",
+     CONFIG_TO_PATH(tacit_config_broker, signing_certificate_file)},
+    {"signing_key", "(NAME.sign.key beside the key)", "of mode 0600",
+     CONFIG_TO_PATH(tacit_config_broker, signing_key_file)},
+    {"signing_password", "(the key is not encrypted)", "its first line opens signing_key",
+     CONFIG_TO_PATH(tacit_config_broker, signing_password_file)},
+    {.name = NULL}};
+
+static const struct config_key listener_keys[] = {
+    {"unix", "(the port)", "a socket of mode 0660; of up to 107 bytes",
+     CONFIG_TO_PATH(tacit_config_listener, unix_path)},
+    {"port", "(the socket)", "of 127.0.0.1", CONFIG_TO_PORT(tacit_config_listener, port)},
+    {.name = NULL}};
+
+static const struct config_key observe_keys[] = {
+    {"listen", NULL,
+     "a private address, or any with the keys below: 127.0.0.0/8, 10.0.0.0/8, 172.16.0.0/12, "
+     "192.168.0.0/16, ::1, fc00::/7",
+     CONFIG_TO_TEXT(tacit_config_observe, address),
+     .form = "an address in numbers and a port, like 10.0.0.5:9464 or [fd00::5]:9464"},
+    {"certificate", "", "of who serves", CONFIG_TO_PATH(tacit_config_observe, certificate_file)},
+    {"key", "", "", CONFIG_TO_PATH(tacit_config_observe, key_file)},
+    {"ca", "", "of who looks", CONFIG_TO_PATH(tacit_config_observe, ca_file)},
+    {"clients", "", "names in the certificates of who looks",
+     CONFIG_TO_NAMES(tacit_config_observe, clients, client_count, 1, 1024), ARM_NAMES_FORM},
+    {.name = NULL}};
+
+struct trust {
+    uint32_t aggregators;
+    double floor;
+    const char *helper;
+};
+static const struct config_key trust_keys[] = {
+    {"aggregators", NULL, "2: of the phased index; a quorum is 2 or more",
+     CONFIG_TO_U32(trust, aggregators, 1, 2)},
+    {"floor", "(none)", "epsilon of the noise that each site keeps adding, in thousandths",
+     CONFIG_TO_REAL(trust, floor, {1e-3, 1e5, false, false, false})},
+    {"helper", "(must be given with 2)", "of the helper's key", CONFIG_TO_TEXT(trust, helper),
+     FINGERPRINT_FORM},
+    {.name = NULL}};
+
+/* What the files of agent, coordinator and helper have alike. */
+#define LOG_KEYS(of)                                                                               \
+    static const struct config_key of##_log_keys[] = {                                             \
+        {"format", "text", "", CONFIG_TO_FLAG(tacit_config_##of, log_is_json, log_formats)},       \
+        {"file", "(stderr)", "of mode 0600; lines are appended",                                   \
+         CONFIG_TO_PATH(tacit_config_##of, log_file)},                                             \
+        {.name = NULL}};
+LOG_KEYS(agent)
+LOG_KEYS(coordinator)
+LOG_KEYS(helper)
+#define FEDERATION_KEY(of)                                                                         \
+    {                                                                                              \
+        "federation", NULL, "the same everywhere", CONFIG_TO_TEXT(tacit_config_##of, federation),  \
+            NAME_FORM                                                                              \
     }
-    (void)snprintf(made, size, "%.*s%s", folder, file, name);
-    *path = made;
-}
+#define PROTOCOL_KEY                                                                               \
+    {                                                                                              \
+        "protocol", "(elimination)", "the same everywhere",                                        \
+            .form = "elimination, phased-index, votes, gossip-ucb, glm-ucb or select"              \
+    }
+#define STATE_KEYS(of)                                                                             \
+    {"state", NULL, "directory, made with mode 0700",                                              \
+     CONFIG_TO_PATH(tacit_config_##of, state_directory)},                                          \
+    {                                                                                              \
+        "broker", NULL, "", CONFIG_TO_PART(tacit_config_##of, broker, broker_keys)                 \
+    }
+#define LOOK_KEYS(of)                                                                              \
+    {"log", "", "", CONFIG_TO_SAME(of##_log_keys)},                                                \
+    {                                                                                              \
+        "waiting_after_s", "60", "what has not moved for so long, tacit status says",              \
+            CONFIG_TO_U32(tacit_config_##of, waiting_after_s, 1, SECONDS_MAX)                      \
+    }
+#define WATCH_KEYS(of)                                                                             \
+    LOOK_KEYS(of),                                                                                 \
+        {"group_readable", "false", "keys and state may be open to a group of the daemon",         \
+         CONFIG_TO_FLAG(tacit_config_##of, group_readable, config_false_true)},                    \
+        {"observe", "(nobody may look)", "page, health and metrics for other machines",            \
+         CONFIG_TO_PART(tacit_config_##of, observe, observe_keys)},                                \
+    {                                                                                              \
+        "disk_low_mib", "64", "less room where the state is asks for attention",                   \
+            CONFIG_TO_U32(tacit_config_##of, disk_low_mib, 1, UINT32_MAX)                          \
+    }
+#define ARMS_KEY(of)                                                                               \
+    {                                                                                              \
+        "arms", NULL,                                                                              \
+            "the options, in the same order everywhere; of select: the names of the sites",        \
+            CONFIG_TO_NAMES(tacit_config_##of, arm_names, arm_count, 2, TACIT_ARMS_MAX),           \
+            ARM_NAMES_FORM                                                                         \
+    }
+
+static const struct config_key policy_keys[] = {
+    {"epsilon", "(must be given; not of glm-ucb)",
+     "what one reward loses; sets the noise. Of select: the most that one update may cost",
+     CONFIG_TO_REAL(tacit_config_agent, epsilon, EPSILON_RANGE)},
+    {"budget", "(must be given; not of glm-ucb)",
+     "at least epsilon: the most that one reward may lose in this state; of select the whole data "
+     "set, in all rounds",
+     CONFIG_TO_REAL(tacit_config_agent, budget, EPSILON_RANGE)},
+    {"range", NULL, "that of run.range; what is outside is clipped", RANGE_FORM},
+    {"agents_max", NULL, "largest run that is joined",
+     CONFIG_TO_U32(tacit_config_agent, agents_max, 1, TACIT_AGENTS_MAX)},
+    {"pulls_max", NULL, "largest horizon that is joined",
+     CONFIG_TO_U64(tacit_config_agent, pulls_max, 1, TACIT_HORIZON_MAX)},
+    {"rewards_per_unit_max", "(no limit)",
+     "rewards of one person that enter anything, over all runs",
+     CONFIG_TO_U32(tacit_config_agent, rewards_per_unit_max, 1, 1000000)},
+    {"trust", "(one aggregator)",
+     "a run is joined only if it says the same, and its helper has this key", .inner = trust_keys},
+    {"rounds_max", "(must be given; not of gossip-ucb)",
+     "most rounds that are answered; of votes: draws",
+     CONFIG_TO_U32(tacit_config_agent, rounds_max, 1, 10000)},
+    {.name = NULL}};
+
+static const struct config_key decisions_keys[] = {
+    {"wait_s", "(60, or deadline_s)", "for its reward, at first; up to deadline_s",
+     CONFIG_TO_U32(tacit_config_agent, wait_s, 1, SECONDS_MAX)},
+    {"deadline_s", "86400", "and at most",
+     CONFIG_TO_U32(tacit_config_agent, deadline_s, 1, SECONDS_MAX)},
+    {"remember_s", "604800",
+     "a closed decision is remembered on disk (some 60 bytes, 60 more with its key)",
+     CONFIG_TO_U32(tacit_config_agent, remember_s, 0, SECONDS_MAX)},
+    {"open_max", "100000", "open decisions; beyond, 429",
+     CONFIG_TO_U32(tacit_config_agent, open_max, 1, OPEN_MAX)},
+    {"units_max", "1000000", "people whose rewards are counted",
+     CONFIG_TO_U32(tacit_config_agent, units_max, 1, 100000000)},
+    {"caller_open_max", "(half of open_max)", "open decisions of one caller; beyond, 429",
+     .form = "1 to open_max"},
+    {"caller_calls_per_s", "50000",
+     "requests, and elements of batches, of one caller; beyond, 429 with Retry-After",
+     CONFIG_TO_U32(tacit_config_agent, caller_calls_per_s, 1, 1000000)},
+    {.name = NULL}};
+
+static const struct config_key missing_keys[] = {
+    {"after_s", NULL, "each decision is closed exactly so long after it was made",
+     CONFIG_TO_U32(tacit_config_agent, missing_after_s, 1, SECONDS_MAX)},
+    {"counts_as", NULL, "with its reward, or else with this", .form = "a number of policy.range"},
+    {.name = NULL}};
+
+static const struct config_key agent_keys[] = {
+    FEDERATION_KEY(agent),
+    PROTOCOL_KEY,
+    {"site", NULL, "its name in its certificate", CONFIG_TO_TEXT(tacit_config_agent, site),
+     SITE_NAME_FORM},
+    STATE_KEYS(agent),
+    ARMS_KEY(agent),
+    {"policy", NULL, "what the site allows", CONFIG_TO_SAME(policy_keys)},
+    {"api", NULL, "where applications ask for decisions; one of",
+     CONFIG_TO_PART(tacit_config_agent, api, listener_keys)},
+    {"runs", "ask", "what happens when the coordinator begins its next run",
+     CONFIG_TO_FLAG(tacit_config_agent, joins_runs, runs_words)},
+    {"decisions", "", "how long they wait, and how many may be open",
+     CONFIG_TO_SAME(decisions_keys)},
+    {"missing", "(rewards that do not come count for nothing)",
+     "fixed while there is state; not of gossip-ucb, glm-ucb", .inner = missing_keys},
+    WATCH_KEYS(agent),
+    {.name = NULL}};
+
+static const struct config_key run_keys[] = {
+    {"id", "1", "each run of a state directory has a greater one",
+     CONFIG_TO_U64(tacit_config_coordinator, run_id, 1, UINT64_MAX)},
+    {"horizon", NULL,
+     "pulls of one site, enough for a first round; of select: rounds; of glm-ucb: rewards kept",
+     CONFIG_TO_U64(tacit_config_coordinator, horizon, 1, TACIT_HORIZON_MAX)},
+    {"epsilon", "(must be given; not of glm-ucb)",
+     "what the hub's bounds assume; not above any site's policy.epsilon",
+     CONFIG_TO_REAL(tacit_config_coordinator, epsilon, EPSILON_RANGE)},
+    {"range", "(0 to 1)", "public bounds of a reward, those of every policy.range", RANGE_FORM},
+    {"quorum", "(all)", "so many reports close a round after its deadline",
+     .form = "1 to all sites"},
+    {"deadline_s", "600", "how long a round waits for all",
+     CONFIG_TO_U32(tacit_config_coordinator, deadline_s, 1, SECONDS_MAX)},
+    {"trust", "(one aggregator)", "who adds up what leaves", .inner = trust_keys},
+    {.name = NULL}};
+
+static const struct config_key coordinator_keys[] = {
+    FEDERATION_KEY(coordinator),
+    PROTOCOL_KEY,
+    STATE_KEYS(coordinator),
+    {"sites", NULL, "who takes part, by certificate; the order counts",
+     CONFIG_TO_NAMES(tacit_config_coordinator, sites, site_count, 1, TACIT_AGENTS_MAX),
+     SITE_NAME_FORM},
+    ARMS_KEY(coordinator),
+    {"run", NULL, "", CONFIG_TO_SAME(run_keys)},
+    {"network", "(star)",
+     "of elimination and (graphs alone) gossip-ucb: who hears whom, by the order of sites",
+     .inner = config_network_keys},
+    {"status", NULL, "page, /status, /runs, /health, /metrics; one of",
+     CONFIG_TO_PART(tacit_config_coordinator, status, listener_keys)},
+    WATCH_KEYS(coordinator),
+    {.name = NULL}};
+
+static const struct config_key helper_keys[] = {
+    FEDERATION_KEY(helper),
+    STATE_KEYS(helper),
+    {"hub", NULL, "of the coordinator's key for signing", CONFIG_TO_TEXT(tacit_config_helper, hub),
+     FINGERPRINT_FORM},
+    {"epsilon", NULL, "the largest that it serves",
+     CONFIG_TO_REAL(tacit_config_helper, epsilon, EPSILON_RANGE)},
+    {"sites_min", "2", "so many sites are in a sum, or it draws nothing",
+     CONFIG_TO_U32(tacit_config_helper, sites_min, 2, TACIT_AGENTS_MAX)},
+    {"status", NULL, "/status, /health, /metrics; one of",
+     CONFIG_TO_PART(tacit_config_helper, status, listener_keys)},
+    LOOK_KEYS(helper),
+    {.name = NULL}};
+
+const struct config_section tacit_config_agent_sections[] = {{"", agent_keys}, {NULL, NULL}};
+const struct config_section tacit_config_coordinator_sections[] = {
+    {"", coordinator_keys}, {"network.components.N", config_component_keys}, {NULL, NULL}};
+const struct config_section tacit_config_helper_sections[] = {{"", helper_keys}, {NULL, NULL}};
+
+/* ---- Parts that they have alike ---- */
 
 /* "pki/north.key" has "pki/north.sign.key" beside it. */
 static const char *beside(struct config_reader *reader, const char *path)
@@ -105,186 +289,36 @@ static const char *beside(struct config_reader *reader, const char *path)
     char const *const dot = strrchr(slash == NULL ? path : slash, '.');
     size_t const stem = dot == NULL ? strlen(path) : (size_t)(dot - path);
     size_t const size = strlen(path) + sizeof ".sign";
-    char *const made = config_document_allocate(reader->document, size);
-    if (made == NULL)
-        reader->status = TACIT_MEMORY;
-    else
+    char *const made = config_reader_memory(reader, size);
+    if (made != NULL)
         (void)snprintf(made, size, "%.*s.sign%s", (int)stem, path, path + stem);
     return made;
 }
 
 /* With which words are signed: named, or beside the files that open the broker's door. */
-static void read_signing(struct config_reader *reader, const struct config_node *map,
-                         struct tacit_config_broker *broker)
+static void settle_broker(struct config_reader *reader, struct tacit_config_broker *broker)
 {
-    read_path(reader, map, "broker.signing_certificate", false, &broker->signing_certificate_file);
-    read_path(reader, map, "broker.signing_key", false, &broker->signing_key_file);
-    read_path(reader, map, "broker.signing_password", false, &broker->signing_password_file);
     if (reader->status == TACIT_OK && broker->signing_certificate_file == NULL)
         broker->signing_certificate_file = beside(reader, broker->certificate_file);
     if (reader->status == TACIT_OK && broker->signing_key_file == NULL)
         broker->signing_key_file = beside(reader, broker->key_file);
 }
 
-static void read_broker(struct config_reader *reader, const struct config_node *root,
-                        struct tacit_config_broker *broker)
+static void check_listener(struct config_reader *reader, const char *section,
+                           const struct tacit_config_listener *listener)
 {
-    static const char *const keys[] = {"host",        "port",
-                                       "ca",          "certificate",
-                                       "key",         "signing_certificate",
-                                       "signing_key", "signing_password",
-                                       NULL};
-    struct config_node const *const map = config_reader_map(reader, root, "broker", true);
-    uint32_t port = 8883;
-    if (map == NULL)
-        return;
-    config_reader_keys(reader, map, "broker", keys);
-    read_host(reader, map, &broker->host);
-    config_reader_u32(reader, map, "broker.port", false, 1, 65535, &port);
-    broker->port = (uint16_t)port;
-    read_path(reader, map, "broker.ca", true, &broker->ca_file);
-    read_path(reader, map, "broker.certificate", true, &broker->certificate_file);
-    read_path(reader, map, "broker.key", true, &broker->key_file);
-    read_signing(reader, map, broker);
-}
-
-static void read_listener(struct config_reader *reader, const struct config_node *root,
-                          const char *section, struct tacit_config_listener *listener)
-{
-    static const char *const keys[] = {"unix", "port", NULL};
-    struct config_node const *const map = config_reader_map(reader, root, section, true);
     char key[32];
-    uint32_t port = 0;
-    if (map == NULL)
-        return;
-    config_reader_keys(reader, map, section, keys);
-    if ((config_node_member(map, "unix") == NULL) == (config_node_member(map, "port") == NULL)) {
-        config_reader_fail(reader, map, section,
-                           "one of 'unix' (a socket file) and 'port' (on 127.0.0.1) is expected, "
-                           "like {unix: agent.sock}");
-        return;
-    }
     (void)snprintf(key, sizeof key, "%s.unix", section);
-    read_path(reader, map, key, false, &listener->unix_path);
-    if (reader->status == TACIT_OK && listener->unix_path != NULL &&
-        strlen(listener->unix_path) > SOCKET_PATH_BYTES_MAX)
-        config_reader_fail(reader, config_node_member(map, "unix"), key,
-                           "the path %.120s is too long for a socket; allowed: %u bytes, with the "
-                           "folder of this file",
-                           listener->unix_path, SOCKET_PATH_BYTES_MAX);
-    (void)snprintf(key, sizeof key, "%s.port", section);
-    config_reader_u32(reader, map, key, false, 1, 65535, &port);
-    listener->port = (uint16_t)port;
+    if ((listener->unix_path == NULL) == (listener->port == 0))
+        config_reader_refuse(reader, section,
+                             "one of 'unix' (a socket file) and 'port' (on 127.0.0.1) is expected, "
+                             "like {unix: agent.sock}");
+    else if (listener->unix_path != NULL && strlen(listener->unix_path) > SOCKET_PATH_BYTES_MAX)
+        config_reader_refuse(reader, key,
+                             "the path %.120s is too long for a socket; allowed: %u bytes, with "
+                             "the folder of this file",
+                             listener->unix_path, SOCKET_PATH_BYTES_MAX);
 }
-
-static void read_log(struct config_reader *reader, const struct config_node *root, bool *json,
-                     const char **file)
-{
-    static const char *const keys[] = {"format", "file", NULL};
-    static const struct config_choice formats[] = {{"text", 0}, {"json", 1}, {NULL, 0}};
-    struct config_node const *const map = config_reader_map(reader, root, "log", false);
-    int format = 0;
-    if (map == NULL)
-        return;
-    config_reader_keys(reader, map, "log", keys);
-    config_reader_choice(reader, map, "log.format", false, formats, &format);
-    *json = format == 1;
-    read_path(reader, map, "log.file", false, file);
-}
-
-/* Whether a group that is the process's own may read keys and state. */
-static void read_group(struct config_reader *reader, const struct config_node *root, bool *allowed)
-{
-    static const struct config_choice words[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
-    int word = 0;
-    config_reader_choice(reader, root, "group_readable", false, words, &word);
-    *allowed = word == 1;
-}
-
-/* A name and where it stands in its list. */
-struct listed {
-    const char *name;
-    uint32_t place;
-};
-
-static int compare_listed(const void *left, const void *right)
-{
-    struct listed const *const a = left;
-    struct listed const *const b = right;
-    int const order = strcmp(a->name, b->name);
-    return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* The first place whose name stands before it already, or `count`. Errors: TACIT_MEMORY. Cost:
- * O(count log count). */
-static enum tacit_status find_repeated(const char *const *names, uint32_t count, uint32_t *place)
-{
-    struct listed *const sorted = calloc(count, sizeof *sorted);
-    *place = count;
-    if (sorted == NULL)
-        return TACIT_MEMORY;
-    for (uint32_t i = 0; i < count; i++)
-        sorted[i] = (struct listed){names[i], i};
-    qsort(sorted, count, sizeof *sorted, compare_listed);
-    for (uint32_t i = 1; i < count; i++)
-        if (strcmp(sorted[i - 1].name, sorted[i].name) == 0 && sorted[i].place < *place)
-            *place = sorted[i].place;
-    free(sorted);
-    return TACIT_OK;
-}
-
-/* A list of different names. */
-static void check_different(struct config_reader *reader, const struct config_node *list,
-                            const char *key, const char *const *names, uint32_t count)
-{
-    uint32_t place;
-    if (reader->status != TACIT_OK)
-        return;
-    reader->status = find_repeated(names, count, &place);
-    if (reader->status != TACIT_OK || place == count)
-        return;
-    struct config_node const *node = list->first;
-    for (uint32_t i = 0; i < place; i++)
-        node = node->next;
-    config_reader_fail(reader, node, key, "'%.64s' stands here twice; allowed: once", names[place]);
-}
-
-static const char **read_names(struct config_reader *reader, const struct config_node *root,
-                               const char *key, uint32_t min, uint32_t max, uint32_t *count)
-{
-    struct config_node const *const list = config_node_member(root, key);
-    if (reader->status != TACIT_OK)
-        return NULL;
-    if (list == NULL || list->kind != CONFIG_LIST) {
-        config_reader_fail(reader, list == NULL ? root : list, key,
-                           "%sa list of names is expected, like [north, south]",
-                           list == NULL ? "missing; " : "");
-        return NULL;
-    }
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        ++*count;
-    if (*count < min || *count > max) {
-        config_reader_fail(reader, list, key, "%u names; allowed: %u to %u", *count, min, max);
-        return NULL;
-    }
-    const char **const names = config_document_allocate(reader->document, *count * sizeof *names);
-    if (names == NULL) {
-        reader->status = TACIT_MEMORY;
-        return NULL;
-    }
-    uint32_t i = 0;
-    for (const struct config_node *node = list->first; node != NULL; node = node->next, i++) {
-        if (node->kind != CONFIG_SCALAR || !tacit_wire_is_arm_name(node->text))
-            config_reader_fail(reader, node, key,
-                               "a name of 1 to 64 characters is expected, without line breaks "
-                               "or other control characters");
-        names[i] = node->kind == CONFIG_SCALAR ? node->text : "";
-    }
-    check_different(reader, list, key, names, *count);
-    return names;
-}
-
-/* ---- Who may look from elsewhere ---- */
 
 /* Loopback, RFC 1918, RFC 4193. */
 static bool is_private(const char *address)
@@ -318,67 +352,31 @@ static bool split_address(const char *text, char address[INET6_ADDRSTRLEN], uint
            inet_pton(is_six ? AF_INET6 : AF_INET, address, bytes) == 1;
 }
 
-static void read_listen(struct config_reader *reader, const struct config_node *map,
-                        struct tacit_config_observe *observe)
+static void settle_observe(struct config_reader *reader, struct tacit_config_observe *observe)
 {
-    char const *text = NULL;
-    config_reader_text(reader, map, "observe.listen", true, &text);
-    if (reader->status != TACIT_OK)
+    static const char *const together[] = {"observe.certificate", "observe.key", "observe.ca",
+                                           "observe.clients"};
+    char const *const text = observe->address;
+    bool has_tls = false;
+    if (reader->status != TACIT_OK || text == NULL)
         return;
-    char *const address = config_document_allocate(reader->document, INET6_ADDRSTRLEN);
-    if (address == NULL)
-        reader->status = TACIT_MEMORY;
-    else if (!split_address(text, address, &observe->port))
-        config_reader_fail(reader, config_node_member(map, "listen"), "observe.listen",
-                           "'%.80s' is no address with a port; allowed: numbers like "
-                           "10.0.0.5:9464 or [fd00::5]:9464",
-                           text);
+    for (size_t i = 0; i < 4; i++)
+        has_tls = has_tls || config_reader_given(reader, together[i]) != NULL;
+    for (size_t i = 0; i < 4 && has_tls; i++)
+        config_reader_need(reader, together[i]);
+    char *const address = config_reader_memory(reader, INET6_ADDRSTRLEN);
     observe->address = address;
-}
-
-static void read_observe(struct config_reader *reader, const struct config_node *root,
-                         struct tacit_config_observe *observe)
-{
-    static const char *const keys[] = {"listen", "certificate", "key", "ca", "clients", NULL};
-    struct config_node const *const map = config_reader_map(reader, root, "observe", false);
-    if (map == NULL)
-        return;
-    bool const has_tls =
-        config_node_member(map, "certificate") != NULL || config_node_member(map, "key") != NULL ||
-        config_node_member(map, "ca") != NULL || config_node_member(map, "clients") != NULL;
-    config_reader_keys(reader, map, "observe", keys);
-    read_listen(reader, map, observe);
-    read_path(reader, map, "observe.certificate", has_tls, &observe->certificate_file);
-    read_path(reader, map, "observe.key", has_tls, &observe->key_file);
-    read_path(reader, map, "observe.ca", has_tls, &observe->ca_file);
-    if (has_tls)
-        observe->clients = read_names(reader, map, "clients", 1, 1024, &observe->client_count);
-    if (reader->status == TACIT_OK && !has_tls && !is_private(observe->address))
-        config_reader_fail(reader, config_node_member(map, "listen"), "observe.listen",
-                           "%s is no private address; allowed without certificate, key, ca and "
-                           "clients: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, "
-                           "127.0.0.0/8, ::1",
-                           observe->address);
-}
-
-/* "section.range": the public bounds of a reward. */
-static void read_range(struct config_reader *reader, const struct config_node *map, const char *key,
-                       double *lo, double *hi)
-{
-    struct config_range const any = {-1e9, 1e9, false, false, false};
-    struct config_node const *const range = config_node_member(map, "range");
-    if (range == NULL || range->kind != CONFIG_LIST || range->first == NULL ||
-        range->first->next == NULL || range->first->next->next != NULL) {
-        config_reader_fail(reader, range == NULL ? map : range, key,
-                           "%stwo numbers are expected: the public bounds of a reward, like [0, 1]",
-                           range == NULL ? "missing; " : "");
-        return;
-    }
-    (void)config_reader_real(reader, range->first, key, any, lo);
-    (void)config_reader_real(reader, range->first->next, key, any, hi);
-    if (reader->status == TACIT_OK && !(*lo < *hi))
-        config_reader_fail(reader, range, key,
-                           "%.12g is not below %.12g; allowed: the smaller bound first", *lo, *hi);
+    if (address != NULL && !split_address(text, address, &observe->port))
+        config_reader_refuse(reader, "observe.listen",
+                             "'%.80s' is no address with a port; allowed: numbers like "
+                             "10.0.0.5:9464 or [fd00::5]:9464",
+                             text);
+    else if (address != NULL && !has_tls && !is_private(address))
+        config_reader_refuse(reader, "observe.listen",
+                             "%s is no private address; allowed without certificate, key, ca and "
+                             "clients: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, "
+                             "127.0.0.0/8, ::1",
+                             address);
 }
 
 /* The word of the protocol, and whose files these are then. */
@@ -388,7 +386,6 @@ read_protocol(struct config_reader *reader, const struct config_node *root,
 {
     char list[256];
     struct tacit_text words = tacit_text_init(list, sizeof list);
-    struct config_node const *const node = config_node_member(root, "protocol");
     char const *word = NULL;
     config_reader_text(reader, root, "protocol", false, &word);
     for (size_t i = 0; reader->status == TACIT_OK && families[i] != NULL; i++) {
@@ -397,274 +394,146 @@ read_protocol(struct config_reader *reader, const struct config_node *root,
         tacit_text_add(&words, words.size == 0 ? "" : ", ");
         tacit_text_add(&words, families[i]->word);
     }
-    if (reader->status == TACIT_OK)
-        config_reader_fail(reader, node, "protocol", "'%.80s' is not live; allowed: %s",
-                           word == NULL ? "" : word, list);
+    config_reader_refuse(reader, "protocol", "'%.80s' is not live; allowed: %s",
+                         word == NULL ? "" : word, list);
     return NULL;
 }
 
-/* The keys of a section: those that all have, and those of the family. */
-static void check_all_keys(struct config_reader *reader, const struct config_node *map,
-                           const char *section, const char *const *common, const char *const *own)
+/* Where nothing is protected, an epsilon would be a promise that nobody keeps. */
+static void check_epsilon(struct config_reader *reader, const char *key, bool is_open)
 {
-    const char *keys[32] = {NULL};
-    size_t count = 0;
-    for (; *common != NULL; common++)
-        keys[count++] = *common;
-    for (; own != NULL && *own != NULL; own++)
-        keys[count++] = *own;
-    TACIT_ASSERT(count < sizeof keys / sizeof keys[0]);
-    config_reader_keys(reader, map, section, keys);
-}
-
-/* An epsilon where nothing is protected would be a promise that nobody keeps. */
-static void refuse_epsilon(struct config_reader *reader, const struct config_node *map,
-                           const char *key, bool is_open)
-{
-    struct config_node const *const node = config_node_member(map, leaf_of(key));
-    if (is_open && node != NULL)
-        config_reader_fail(reader, node, key,
-                           "this protocol protects nothing when it is live; allowed: without this "
-                           "key");
-}
-
-/* 64 hexadecimal digits. */
-static void read_fingerprint(struct config_reader *reader, const struct config_node *map,
-                             const char *key, const char **text)
-{
-    TACIT_ASSERT(text != NULL && leaf_of(key) != NULL);
-    config_reader_text(reader, map, key, true, text);
-    if (reader->status == TACIT_OK &&
-        (strlen(*text) != 64 || strspn(*text, "0123456789abcdef") != 64))
-        config_reader_fail(reader, config_node_member(map, leaf_of(key)), key,
-                           "'%.80s' is no fingerprint; allowed: 64 of 0-9 a-f, as tacit helper "
-                           "fingerprint prints them",
-                           *text);
+    if (!is_open)
+        config_reader_need(reader, key);
+    else if (config_reader_given(reader, key) != NULL)
+        config_reader_refuse(reader, key,
+                             "this protocol protects nothing when it is live; allowed: without "
+                             "this key");
 }
 
 /* section: "policy" or "run". */
-static void read_trust(struct config_reader *reader, const struct config_node *map,
-                       const char *section, const struct tacit_config_live *family,
-                       struct tacit_config_trust *trust)
+static void read_trust(struct config_reader *reader, const char *section,
+                       const struct tacit_config_live *family, struct tacit_config_trust *trust)
 {
-    TACIT_ASSERT(trust->floor_milli == 0 && !trust->has_helper);
-    static const char *const keys[] = {"aggregators", "floor", "helper", NULL};
     char name[32];
     char key[48];
-    uint32_t aggregators = 1;
-    double floor = 0;
+    struct trust values = {.aggregators = 1};
     (void)snprintf(name, sizeof name, "%s.trust", section);
-    struct config_node const *const node = config_reader_map(reader, map, name, false);
-    if (node == NULL)
+    if (config_reader_given(reader, name) == NULL || reader->status != TACIT_OK)
         return;
-    config_reader_keys(reader, node, name, keys);
-    (void)snprintf(key, sizeof key, "%s.aggregators", name);
-    config_reader_u32(reader, node, key, true, 1, 2, &aggregators);
-    trust->has_helper = aggregators == 2;
+    struct config_node const *const map =
+        config_reader_map(reader, config_reader_given(reader, section), name, true);
+    config_reader_table(reader, map, name, trust_keys, &values);
+    *trust =
+        (struct tacit_config_trust){.has_helper = values.aggregators == 2, .helper = values.helper};
     if (trust->has_helper && !family->takes_trust)
-        config_reader_fail(reader, node, key,
-                           "%s has no second aggregator when it is live; allowed: 1, or a protocol "
-                           "that has one (phased-index)",
-                           family->word);
+        config_reader_refuse(reader, name,
+                             "%s has no second aggregator when it is live; allowed: 1, or a "
+                             "protocol that has one (phased-index)",
+                             family->word);
     (void)snprintf(key, sizeof key, "%s.floor", name);
-    config_reader_number(reader, node, key, false,
-                         (struct config_range){1e-3, 1e5, false, false, false}, &floor);
-    trust->floor_milli = trust->has_helper ? (uint32_t)nearbyint(floor * 1e3) : 0;
-    if (fabs(nearbyint(floor * 1e3) - floor * 1e3) > 1e-6)
-        config_reader_fail(reader, node, key,
-                           "is counted in thousandths; allowed: 0.001, 0.002, ..");
+    double const milli = nearbyint(values.floor * 1e3);
+    trust->floor_milli = trust->has_helper ? (uint32_t)milli : 0;
+    if (fabs(milli - values.floor * 1e3) > 1e-6)
+        config_reader_refuse(reader, key, "is counted in thousandths; allowed: 0.001, 0.002, ..");
     (void)snprintf(key, sizeof key, "%s.helper", name);
     if (trust->has_helper)
-        read_fingerprint(reader, node, key, &trust->helper);
+        config_reader_need(reader, key);
 }
 
 /* ---- Agent ---- */
 
-static void read_policy(struct config_reader *reader, const struct config_node *root,
-                        struct tacit_config_agent *agent)
+static void settle_policy(struct config_reader *reader, const struct config_node *policy,
+                          struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"epsilon",    "budget",    "range",
-                                       "agents_max", "pulls_max", "rewards_per_unit_max",
-                                       "rounds_max", "trust",     NULL};
-    static const char *const without_rounds[] = {"epsilon",    "budget",    "range",
-                                                 "agents_max", "pulls_max", "rewards_per_unit_max",
-                                                 "trust",      NULL};
-    bool const has_rounds = !agent->family->lacks_rounds;
-    struct config_range const epsilon = {1e-6, 1e6, false, false, false};
-    struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
-    if (policy == NULL)
-        return;
-    check_all_keys(reader, policy, "policy", has_rounds ? keys : without_rounds,
-                   agent->family->policy_keys);
-    bool const is_open = agent->family->is_open;
-    refuse_epsilon(reader, policy, "policy.epsilon", is_open);
-    refuse_epsilon(reader, policy, "policy.budget", is_open);
-    config_reader_number(reader, policy, "policy.epsilon", !is_open, epsilon, &agent->epsilon);
-    config_reader_number(reader, policy, "policy.budget", !is_open, epsilon, &agent->budget);
-    config_reader_u32(reader, policy, "policy.agents_max", true, 1, TACIT_AGENTS_MAX,
-                      &agent->agents_max);
-    if (has_rounds)
-        config_reader_u32(reader, policy, "policy.rounds_max", true, 1, 10000, &agent->rounds_max);
-    config_reader_u64(reader, policy, "policy.pulls_max", true, 1, TACIT_HORIZON_MAX,
-                      &agent->pulls_max);
-    config_reader_u32(reader, policy, "policy.rewards_per_unit_max", false, 1, 1000000,
-                      &agent->rewards_per_unit_max);
-    read_range(reader, policy, "policy.range", &agent->lo, &agent->hi);
-    read_trust(reader, policy, "policy", agent->family, &agent->trust);
-    if (reader->status == TACIT_OK && agent->budget < agent->epsilon)
-        config_reader_fail(reader, config_node_member(policy, "budget"), "policy.budget",
-                           "%.12g is below epsilon (%.12g): nothing could be released; allowed: "
-                           "at least epsilon",
-                           agent->budget, agent->epsilon);
+    check_epsilon(reader, "policy.epsilon", agent->family->is_open);
+    check_epsilon(reader, "policy.budget", agent->family->is_open);
+    if (!agent->family->lacks_rounds)
+        config_reader_need(reader, "policy.rounds_max");
+    else if (agent->rounds_max > 0)
+        config_reader_refuse(reader, "policy.rounds_max", "unknown key; %s has no rounds",
+                             agent->family->word);
+    if (reader->status == TACIT_OK)
+        config_reader_pair(reader, policy, "policy.range", false, CONFIG_REWARD_BOUNDS, &agent->lo,
+                           &agent->hi);
+    read_trust(reader, "policy", agent->family, &agent->trust);
+    if (agent->budget < agent->epsilon)
+        config_reader_refuse(reader, "policy.budget",
+                             "%.12g is below epsilon (%.12g): nothing could be released; allowed: "
+                             "at least epsilon",
+                             agent->budget, agent->epsilon);
 }
 
-static void read_decisions(struct config_reader *reader, const struct config_node *root,
-                           struct tacit_config_agent *agent)
+static void settle_decisions(struct config_reader *reader, struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {
-        "wait_s",    "deadline_s",      "remember_s",         "open_max",
-        "units_max", "caller_open_max", "caller_calls_per_s", NULL};
-    struct config_node const *const map = config_reader_map(reader, root, "decisions", false);
-    agent->caller_open_max = (agent->open_max + 1) / 2;
-    if (map == NULL)
-        return;
-    config_reader_keys(reader, map, "decisions", keys);
-    config_reader_u32(reader, map, "decisions.wait_s", false, 1, SECONDS_MAX, &agent->wait_s);
-    config_reader_u32(reader, map, "decisions.deadline_s", false, 1, SECONDS_MAX,
-                      &agent->deadline_s);
-    config_reader_u32(reader, map, "decisions.remember_s", false, 0, SECONDS_MAX,
-                      &agent->remember_s);
-    config_reader_u32(reader, map, "decisions.open_max", false, 1, OPEN_MAX, &agent->open_max);
-    config_reader_u32(reader, map, "decisions.units_max", false, 1, UNITS_MAX, &agent->units_max);
+    struct config_node const *const map = config_reader_given(reader, "decisions");
     agent->caller_open_max = (agent->open_max + 1) / 2; /* so that one leaves room for another */
-    config_reader_u32(reader, map, "decisions.caller_open_max", false, 1, agent->open_max,
-                      &agent->caller_open_max);
-    config_reader_u32(reader, map, "decisions.caller_calls_per_s", false, 1, CALLS_PER_S_MAX,
-                      &agent->caller_calls_per_s);
-    if (config_node_member(map, "wait_s") == NULL && agent->wait_s > agent->deadline_s)
-        agent->wait_s = agent->deadline_s;
-    if (reader->status == TACIT_OK && agent->wait_s > agent->deadline_s)
-        config_reader_fail(reader, config_node_member(map, "wait_s"), "decisions.wait_s",
-                           "%u is above deadline_s (%u), the longest wait; allowed: up to that",
-                           agent->wait_s, agent->deadline_s);
-}
-
-/* Whether the next run of the same coordinator is joined without asking. */
-static void read_runs(struct config_reader *reader, const struct config_node *root,
-                      struct tacit_config_agent *agent)
-{
-    static const struct config_choice words[] = {{"ask", 0}, {"join", 1}, {NULL, 0}};
-    int word = 0;
-    config_reader_choice(reader, root, "runs", false, words, &word);
-    agent->joins_runs = word == 1;
+    if (map != NULL && reader->status == TACIT_OK)
+        config_reader_u32(reader, map, "decisions.caller_open_max", false, 1, agent->open_max,
+                          &agent->caller_open_max);
+    if (agent->wait_s == 0)
+        agent->wait_s = agent->deadline_s < 60 ? agent->deadline_s : 60;
+    if (agent->wait_s > agent->deadline_s)
+        config_reader_refuse(reader, "decisions.wait_s",
+                             "%u is above deadline_s (%u), the longest wait; allowed: up to that",
+                             agent->wait_s, agent->deadline_s);
 }
 
 /* What a reward that has not come counts as. */
 static void read_missing(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"after_s", "counts_as", NULL};
-    static const char *const waits[] = {"wait_s", "deadline_s"};
-    struct config_node const *const decisions = config_node_member(root, "decisions");
+    static const char *const waits[] = {"decisions.wait_s", "decisions.deadline_s"};
     struct config_node const *const map = config_reader_map(reader, root, "missing", false);
     if (map == NULL)
         return;
-    config_reader_keys(reader, map, "missing", keys);
-    config_reader_u32(reader, map, "missing.after_s", true, 1, SECONDS_MAX,
-                      &agent->missing_after_s);
+    config_reader_table(reader, map, "missing", missing_keys, agent);
     config_reader_number(reader, map, "missing.counts_as", true,
                          (struct config_range){agent->lo, agent->hi, false, false, false},
                          &agent->missing_counts_as);
-    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
-        struct config_node const *const wait =
-            decisions == NULL ? NULL : config_node_member(decisions, waits[i]);
-        if (wait != NULL)
-            config_reader_fail(reader, wait, "decisions",
-                               "%s has no meaning beside missing, whose after_s is the wait; "
-                               "allowed: one of the two",
-                               waits[i]);
-    }
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
+        if (config_reader_given(reader, waits[i]) != NULL)
+            config_reader_refuse(reader, waits[i],
+                                 "has no meaning beside missing, whose after_s is the wait; "
+                                 "allowed: one of the two");
 }
 
-static void read_agent(struct config_reader *reader,
-                       const struct tacit_config_live *const *families,
-                       struct tacit_config_agent *agent)
+static void read_agent(struct config_reader *reader, const void *families, void *file)
 {
-    static const char *const keys[] = {"federation",
-                                       "protocol",
-                                       "site",
-                                       "state",
-                                       "broker",
-                                       "arms",
-                                       "policy",
-                                       "api",
-                                       "runs",
-                                       "decisions",
-                                       "missing",
-                                       "log",
-                                       "waiting_after_s",
-                                       "group_readable",
-                                       "observe",
-                                       "disk_low_mib",
-                                       NULL};
+    struct tacit_config_agent *const agent = file;
     struct config_node const *const root = config_document_root(reader->document);
     agent->family = read_protocol(reader, root, families);
-    check_all_keys(reader, root, "", keys,
-                   agent->family == NULL ? NULL : agent->family->site_sections);
-    read_name(reader, root, "federation", &agent->federation);
-    read_name(reader, root, "site", &agent->site);
-    if (reader->status == TACIT_OK)
-        check_site_name(reader, config_node_member(root, "site"), "site", agent->site);
-    read_path(reader, root, "state", true, &agent->state_directory);
-    read_broker(reader, root, &agent->broker);
-    agent->arm_names = read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &agent->arm_count);
-    if (agent->family != NULL)
-        read_policy(reader, root, agent);
-    read_listener(reader, root, "api", &agent->api);
-    read_observe(reader, root, &agent->observe);
-    config_reader_u32(reader, root, "disk_low_mib", false, 1, UINT32_MAX, &agent->disk_low_mib);
-    read_decisions(reader, root, agent);
+    reader->more = agent->family == NULL ? NULL : agent->family->site_keys;
+    config_reader_table(reader, root, "", agent_keys, agent);
+    if (reader->status != TACIT_OK)
+        return;
+    struct config_node const *const policy = config_node_member(root, "policy");
+    settle_broker(reader, &agent->broker);
+    settle_policy(reader, policy, agent);
+    check_listener(reader, "api", &agent->api);
+    settle_observe(reader, &agent->observe);
+    settle_decisions(reader, agent);
     read_missing(reader, root, agent);
-    read_log(reader, root, &agent->log_is_json, &agent->log_file);
-    config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
-                      &agent->waiting_after_s);
-    read_group(reader, root, &agent->group_readable);
-    read_runs(reader, root, agent);
     if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
-        agent->family->read_policy(reader, root, agent);
+        agent->family->read_policy(reader, policy, agent);
 }
 
 /* ---- Coordinator ---- */
 
-static void read_run(struct config_reader *reader, const struct config_node *root,
-                     struct tacit_config_coordinator *coordinator)
+static void settle_run(struct config_reader *reader, const struct config_node *run,
+                       struct tacit_config_coordinator *coordinator)
 {
-    static const char *const keys[] = {"id",     "horizon",    "epsilon", "range",
-                                       "quorum", "deadline_s", "trust",   NULL};
-    struct config_node const *const run = config_reader_map(reader, root, "run", true);
-    if (run == NULL || coordinator->family == NULL)
-        return;
-    check_all_keys(reader, run, "run", keys, coordinator->family->run_keys);
-    config_reader_u64(reader, run, "run.id", false, 1, UINT64_MAX, &coordinator->run_id);
-    config_reader_u64(reader, run, "run.horizon", true, 1, TACIT_HORIZON_MAX,
-                      &coordinator->horizon);
-    bool const is_open = coordinator->family->is_open;
-    refuse_epsilon(reader, run, "run.epsilon", is_open);
-    config_reader_number(reader, run, "run.epsilon", !is_open,
-                         (struct config_range){1e-6, 1e6, false, false, false},
-                         &coordinator->epsilon);
-    if (config_node_member(run, "range") != NULL) /* else [0, 1] */
-        read_range(reader, run, "run.range", &coordinator->lo, &coordinator->hi);
+    check_epsilon(reader, "run.epsilon", coordinator->family->is_open);
+    coordinator->hi = 1;
+    if (config_node_member(run, "range") != NULL)
+        config_reader_pair(reader, run, "run.range", false, CONFIG_REWARD_BOUNDS, &coordinator->lo,
+                           &coordinator->hi);
     config_reader_u32(reader, run, "run.quorum", false, 1, coordinator->site_count,
                       &coordinator->quorum);
-    config_reader_u32(reader, run, "run.deadline_s", false, 1, SECONDS_MAX,
-                      &coordinator->deadline_s);
-    read_trust(reader, run, "run", coordinator->family, &coordinator->trust);
-    if (reader->status == TACIT_OK && coordinator->trust.has_helper &&
-        (coordinator->quorum == 1 || coordinator->site_count < 2))
-        config_reader_fail(reader, run, "run.quorum",
-                           "with two aggregators a sum is of two sites or more; allowed: 2 or "
-                           "more, of as many sites");
+    read_trust(reader, "run", coordinator->family, &coordinator->trust);
+    if (coordinator->trust.has_helper && (coordinator->quorum == 1 || coordinator->site_count < 2))
+        config_reader_refuse(reader, "run.quorum",
+                             "with two aggregators a sum is of two sites or more; allowed: 2 or "
+                             "more, of as many sites");
 }
 
 /* Who may hear whom: the section of the experiment file, over the sites in their order. */
@@ -697,166 +566,81 @@ static void read_network(struct config_reader *reader, const struct config_node 
                            network->word, coordinator->family->word);
 }
 
-static void read_coordinator(struct config_reader *reader,
-                             const struct tacit_config_live *const *families,
-                             struct tacit_config_coordinator *coordinator)
+static void read_coordinator(struct config_reader *reader, const void *families, void *file)
 {
-    static const char *const keys[] = {
-        "federation", "protocol",     "state",  "broker", "sites",           "arms",
-        "run",        "network",      "status", "log",    "waiting_after_s", "group_readable",
-        "observe",    "disk_low_mib", NULL};
+    struct tacit_config_coordinator *const coordinator = file;
     struct config_node const *const root = config_document_root(reader->document);
-    config_reader_keys(reader, root, "", keys);
-    read_name(reader, root, "federation", &coordinator->federation);
-    read_path(reader, root, "state", true, &coordinator->state_directory);
-    read_broker(reader, root, &coordinator->broker);
-    coordinator->sites =
-        read_names(reader, root, "sites", 1, TACIT_AGENTS_MAX, &coordinator->site_count);
-    struct config_node const *const sites = config_node_member(root, "sites");
-    struct config_node const *node = reader->status == TACIT_OK ? sites->first : NULL;
-    for (uint32_t i = 0; node != NULL; node = node->next, i++)
-        check_site_name(reader, node, "sites", coordinator->sites[i]);
-    coordinator->arm_names =
-        read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &coordinator->arm_count);
     coordinator->family = read_protocol(reader, root, families);
-    read_run(reader, root, coordinator);
+    reader->more = coordinator->family == NULL ? NULL : coordinator->family->run_keys;
+    config_reader_table(reader, root, "", coordinator_keys, coordinator);
+    if (reader->status != TACIT_OK)
+        return;
+    struct config_node const *const run = config_node_member(root, "run");
+    settle_broker(reader, &coordinator->broker);
+    settle_run(reader, run, coordinator);
     if (reader->status == TACIT_OK)
         read_network(reader, root, coordinator);
-    read_listener(reader, root, "status", &coordinator->status);
-    read_observe(reader, root, &coordinator->observe);
-    config_reader_u32(reader, root, "disk_low_mib", false, 1, UINT32_MAX,
-                      &coordinator->disk_low_mib);
-    read_log(reader, root, &coordinator->log_is_json, &coordinator->log_file);
-    config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
-                      &coordinator->waiting_after_s);
-    read_group(reader, root, &coordinator->group_readable);
+    check_listener(reader, "status", &coordinator->status);
+    settle_observe(reader, &coordinator->observe);
     if (reader->status == TACIT_OK)
-        coordinator->family->read_run(reader, root, coordinator);
+        coordinator->family->read_run(reader, run, coordinator);
+}
+
+/* ---- Helper ---- */
+
+static void read_helper(struct config_reader *reader, const void *families, void *file)
+{
+    struct tacit_config_helper *const helper = file;
+    TACIT_ASSERT(families == NULL);
+    config_reader_table(reader, config_document_root(reader->document), "", helper_keys, helper);
+    settle_broker(reader, &helper->broker);
+    if (reader->status == TACIT_OK)
+        check_listener(reader, "status", &helper->status);
 }
 
 /* ---- Public ---- */
+
+#define LOAD(of, families)                                                                         \
+    void *made = NULL;                                                                             \
+    enum tacit_status const status =                                                               \
+        config_file_load(&made, sizeof **of, path, NULL, 0, read_##of, families, error);           \
+    if (status == TACIT_OK)                                                                        \
+        *of = made;                                                                                \
+    return status
 
 enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
                                           const struct tacit_config_live *const *families,
                                           const char *path, struct tacit_error *error)
 {
-    struct tacit_config_agent *const made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return TACIT_MEMORY;
-    made->wait_s = 60;
-    made->waiting_after_s = WAITING_AFTER_S;
-    made->disk_low_mib = DISK_LOW_MIB;
-    made->deadline_s = 86400;
-    made->remember_s = 604800;
-    made->open_max = 100000;
-    made->caller_calls_per_s = 50000;
-    made->units_max = 1000000;
-    enum tacit_status status = config_document_read(&made->document, path, error);
-    if (status == TACIT_OK) {
-        struct config_reader reader = {made->document, error, TACIT_OK};
-        read_agent(&reader, families, made);
-        status = reader.status;
-    }
-    if (status != TACIT_OK) {
-        tacit_config_agent_free(made);
-        return status;
-    }
-    *agent = made;
-    return TACIT_OK;
-}
-
-void tacit_config_agent_free(struct tacit_config_agent *agent)
-{
-    if (agent == NULL)
-        return;
-    config_document_free(agent->document);
-    free(agent);
+    LOAD(agent, families);
 }
 
 enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
                                                 const struct tacit_config_live *const *families,
                                                 const char *path, struct tacit_error *error)
 {
-    struct tacit_config_coordinator *const made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return TACIT_MEMORY;
-    made->run_id = 1;
-    made->waiting_after_s = WAITING_AFTER_S;
-    made->disk_low_mib = DISK_LOW_MIB;
-    made->hi = 1;
-    made->deadline_s = 600;
-    enum tacit_status status = config_document_read(&made->document, path, error);
-    if (status == TACIT_OK) {
-        struct config_reader reader = {made->document, error, TACIT_OK};
-        read_coordinator(&reader, families, made);
-        status = reader.status;
-    }
-    if (status != TACIT_OK) {
-        tacit_config_coordinator_free(made);
-        return status;
-    }
-    *coordinator = made;
-    return TACIT_OK;
-}
-
-void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
-{
-    if (coordinator == NULL)
-        return;
-    config_document_free(coordinator->document);
-    free(coordinator);
-}
-
-/* ---- Helper ---- */
-
-static void read_helper(struct config_reader *reader, struct tacit_config_helper *helper)
-{
-    TACIT_ASSERT(helper->sites_min >= 2);
-    static const char *const keys[] = {"federation",      "state",     "broker", "hub",
-                                       "epsilon",         "sites_min", "status", "log",
-                                       "waiting_after_s", NULL};
-    struct config_node const *const root = config_document_root(reader->document);
-    config_reader_keys(reader, root, "", keys);
-    read_name(reader, root, "federation", &helper->federation);
-    read_path(reader, root, "state", true, &helper->state_directory);
-    read_broker(reader, root, &helper->broker);
-    read_fingerprint(reader, root, "hub", &helper->hub);
-    config_reader_number(reader, root, "epsilon", true,
-                         (struct config_range){1e-6, 1e6, false, false, false}, &helper->epsilon);
-    config_reader_u32(reader, root, "sites_min", false, 2, TACIT_AGENTS_MAX, &helper->sites_min);
-    read_listener(reader, root, "status", &helper->status);
-    read_log(reader, root, &helper->log_is_json, &helper->log_file);
-    config_reader_u32(reader, root, "waiting_after_s", false, 1, SECONDS_MAX,
-                      &helper->waiting_after_s);
+    LOAD(coordinator, families);
 }
 
 enum tacit_status tacit_config_helper_load(struct tacit_config_helper **helper, const char *path,
                                            struct tacit_error *error)
 {
-    struct tacit_config_helper *const made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return TACIT_MEMORY;
-    made->sites_min = 2;
-    made->waiting_after_s = WAITING_AFTER_S;
-    enum tacit_status status = config_document_read(&made->document, path, error);
-    if (status == TACIT_OK) {
-        struct config_reader reader = {made->document, error, TACIT_OK};
-        read_helper(&reader, made);
-        status = reader.status;
-    }
-    if (status == TACIT_OK)
-        *helper = made;
-    else
-        tacit_config_helper_free(made);
-    return status;
+    LOAD(helper, NULL);
+}
+
+void tacit_config_agent_free(struct tacit_config_agent *agent)
+{
+    config_file_free(agent);
+}
+
+void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
+{
+    config_file_free(coordinator);
 }
 
 void tacit_config_helper_free(struct tacit_config_helper *helper)
 {
-    if (helper == NULL)
-        return;
-    config_document_free(helper->document);
-    free(helper);
+    config_file_free(helper);
 }
 
 /* Does the file have one of these at its top? */

@@ -209,7 +209,7 @@ def policies_are_refused_in_words(folder):
             ("policies=[{name: x, chosen: rule, trained: ridge}]", "'x' needs one of 'chosen'"),
             ("policies=[{name: x, trained: ridge}]", "'x' is trained on contexts, and 'contexts' names no columns"),
             ("policies=[{name: x, chosen: rule}, {name: x, chosen: rule}]", "'x' stands here twice"),
-            ("policies=[]", "a list of 1 to 50 policies is expected"),
+            ("policies=[]", "a list of 1 to 50 is expected"),
             ("policies=[{name: x, trained: forest}]", "forest"),
             ("switch=0", "switch"), ("interval=exact", "interval: 'exact'")):
         assert wanted in tacit("evaluate", file, "--estimates", "--set", f"environment.logged.{keys}", code=2), keys

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`tacit help keys`: the tables that read experiment files say of themselves what is true. The schema takes every experiment of the project and
+"""`tacit help keys`: the tables that read files say of themselves what is true. The schema takes every experiment of the project and
 refuses what the program refuses; what a key's absence is said to mean is what it means.
 
 usage: keys.py        $TACIT_PROGRAM, $TACIT_SOURCE
@@ -116,8 +116,36 @@ def left_out_is_as_said():
     assert count >= 8, count
 
 
+LIVE = {"agent": "{federation: f, site: north, state: s, broker: {host: h, ca: c, certificate: c, key: k}, arms: [a, b], api: {port: 80}, "
+                 "policy: {epsilon: 1, budget: 2, range: [0, 1], agents_max: 9, rounds_max: 9, pulls_max: 9}}",
+        "coordinator": "{federation: f, state: s, broker: {host: h, ca: c, certificate: c, key: k}, arms: [a, b], sites: [a, b], "
+                       "status: {unix: s}, run: {horizon: 100, epsilon: 1}, network: {kind: hybrid, components: [{agents: 2}]}}",
+        "helper": "{federation: f, state: s, broker: {host: h, ca: c, certificate: c, key: k}, hub: a, epsilon: 1, status: {port: 80}}"}
+LIVE_WRONG = {"agent": ("runs: never", "missing: {after_s: 1}", "log: {format: xml}", "decisions: {open_max: 0}", "training: {model: mlp}", "api: 80"),
+              "coordinator": ("run: {horizon: 0}", "protocol: own", "protocol: votes", "waiting_after_s: 0", "network: {kind: wheel}"),
+              "helper": ("sites_min: 1", "epsilon: 0", "observe: {listen: x}", "broker: {host: h}")}
+
+
+def schemas_of_other_files_measure_them():
+    claims = jsonschema.Draft7Validator(schema("claims"))
+    files = [(claims, yaml.safe_load(path.read_text())) for path in SOURCE.glob("experiments/*/claims.yaml")]
+    for kind, text in LIVE.items():
+        validator = jsonschema.Draft7Validator(schema(kind))
+        files.append((validator, yaml.safe_load(text)))
+        for wrong in LIVE_WRONG[kind]:
+            assert not validator.is_valid(dict(yaml.safe_load(text), **yaml.safe_load(wrong))), (kind, wrong)
+    assert len(files) > 8
+    for validator, document in files:
+        assert not list(validator.iter_errors(document)), document
+        for where, inner in maps(document):
+            if where != ("fast_settings",):
+                inner["colour"] = "red"
+                assert not validator.is_valid(document), where
+                del inner["colour"]
+
+
 def words_that_are_wrong_are_refused():
-    assert "allowed: elimination" in call("help", "keys", "ucb", code=2)
+    assert "claims, elimination" in call("help", "keys", "ucb", code=2)
     assert "allowed: keys, metrics" in call("help", "key", code=2)
     assert call("help").startswith("Usage:")
     for kind in FAMILIES:
@@ -125,7 +153,7 @@ def words_that_are_wrong_are_refused():
 
 
 TESTS = (the_schema_takes_every_experiment_and_refuses_a_key_too_many, what_the_program_refuses_the_schema_refuses, left_out_is_as_said,
-         words_that_are_wrong_are_refused)
+         schemas_of_other_files_measure_them, words_that_are_wrong_are_refused)
 
 if __name__ == "__main__":
     for test in TESTS:

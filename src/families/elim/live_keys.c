@@ -10,15 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const elim_run_keys[] = {"participation", "rounds",     "gap", "bounds",
-                                            "growth",        "confidence", NULL};
-
 struct run_keys {
     double participation;
     uint32_t round_limit;
     double gap;
     struct elim_keys bounds; /* is_exact, growth, confidence */
 };
+
+#define SHARE                                                                                      \
+    {                                                                                              \
+        0, 1, true, false, false                                                                   \
+    }
+
+static const struct config_key run_keys[] = {
+    {"participation", "1", "share of the sites that report in a round; below 1 over a star only",
+     CONFIG_TO_REAL(run_keys, participation, SHARE)},
+    {"rounds", "(none)", "at most so many; with gap, or neither", .form = "1 to 9,999, or none"},
+    {"gap", "", "with rounds: the smallest difference of means that matters",
+     CONFIG_TO_REAL(run_keys, gap, SHARE)},
+    {"bounds", "paper", "exact: all sites report, and intervals hold at all times",
+     .choices = elim_bounds},
+    {"growth", "2", "exact: each release makes an arm's pulls so many times as many",
+     .range = PHASED_GROWTH_RANGE},
+    {"confidence", "(1 - 1/horizon)", "exact: the answer holds with this probability",
+     .range = PHASED_CONFIDENCE_RANGE},
+    {.name = NULL}};
+static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -38,8 +55,6 @@ static void read_rounds(struct config_reader *reader, const struct config_node *
         config_reader_fail(reader, gap, "run.gap",
                            "it has a meaning with rounds only; allowed: give rounds too, or "
                            "neither");
-    config_reader_number(reader, run, "run.gap", false,
-                         (struct config_range){0, 1, true, false, false}, &keys->gap);
 }
 
 static void check_network(struct config_reader *reader, const struct config_node *run,
@@ -55,17 +70,14 @@ static void check_network(struct config_reader *reader, const struct config_node
                            "no quorum, or a star or a hybrid");
 }
 
-static void elim_read_run(struct config_reader *reader, const struct config_node *root,
+static void elim_read_run(struct config_reader *reader, const struct config_node *run,
                           struct tacit_config_coordinator *coordinator)
 {
-    struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
-    *keys = (struct run_keys){.participation = 1};
     coordinator->keys = keys;
-    config_reader_number(reader, run, "run.participation", false,
-                         (struct config_range){0, 1, true, false, false}, &keys->participation);
+    config_reader_values(reader, run, "run", run_keys, keys);
     read_rounds(reader, run, keys);
     elim_read_bounds(reader, run, "run", &keys->bounds);
     if (reader->status == TACIT_OK && keys->bounds.is_exact)
@@ -162,7 +174,7 @@ const struct live_family elim_live = {
     .file = {.word = "elimination",
              .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |
                          1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE,
-             .run_keys = elim_run_keys,
+             .run_keys = run_sections,
              .read_run = elim_read_run},
     .site = &elim_site_ops,
     .hub = &elim_hub_ops,

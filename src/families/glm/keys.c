@@ -67,7 +67,7 @@ static void read_environment(struct config_reader *reader, const struct config_n
                              struct glm_keys *keys)
 {
     struct config_node const *const environment = config_node_member(root, "environment");
-    config_reader_known(reader, environment, "environment", environment_keys, NULL);
+    config_reader_known(reader, environment, "environment", environment_keys);
     struct config_node const *const contextual =
         config_reader_map(reader, environment, "environment.contextual", true);
     if (contextual == NULL)

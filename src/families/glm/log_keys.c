@@ -56,20 +56,12 @@ const struct config_key glm_offer_keys[] = {
     {"features", NULL, features_help, .form = features_form},
     {.name = NULL}};
 
-static void *allocate(struct config_reader *reader, size_t size)
-{
-    void *const memory = config_document_allocate(reader->document, size);
-    if (memory == NULL)
-        reader->status = TACIT_MEMORY;
-    return memory;
-}
-
 /* `dimension` different names of columns. */
 static void read_features(struct config_reader *reader, const struct config_node *map,
                           const char *key, struct tacit_context_spec *spec)
 {
     struct config_node const *const list = config_node_member(map, "features");
-    const char **const names = allocate(reader, spec->dimension * sizeof *names);
+    const char **const names = config_reader_memory(reader, spec->dimension * sizeof *names);
     uint32_t count = 0;
     if (reader->status != TACIT_OK)
         return;
@@ -96,11 +88,6 @@ static void read_features(struct config_reader *reader, const struct config_node
 static void read_text(struct config_reader *reader, const struct config_node *map,
                       struct tacit_context_text *text)
 {
-    if (map->kind != CONFIG_MAP) {
-        config_reader_fail(reader, map, PREFIX "words",
-                           "a map is expected, like {table: tags.csv, item: movieId, text: tag}");
-        return;
-    }
     config_reader_table(reader, map, PREFIX "words", glm_word_keys, text);
     struct config_node const *const names =
         config_reader_map(reader, map, PREFIX "words.names", false);
@@ -108,28 +95,18 @@ static void read_text(struct config_reader *reader, const struct config_node *ma
         config_reader_table(reader, names, PREFIX "words.names", glm_name_keys, text);
 }
 
-static void read_words(struct config_reader *reader, const struct config_node *list,
+static void read_words(struct config_reader *reader, const struct config_node *contextual,
                        struct tacit_context_spec *spec)
 {
-    uint32_t count = 0;
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
-        count++;
-    if (list->kind != CONFIG_LIST || count == 0 || count > TEXTS_MAX) {
-        config_reader_fail(reader, list, PREFIX "words",
-                           "a list of 1 to %u tables is expected, like [{table: tags.csv, item: "
-                           "movieId, text: tag}]",
-                           TEXTS_MAX);
-        return;
-    }
-    struct tacit_context_text *const texts = allocate(reader, count * sizeof *texts);
-    if (texts == NULL)
-        return;
-    memset(texts, 0, count * sizeof *texts);
+    struct tacit_context_text *const texts = config_reader_list(
+        reader, contextual, PREFIX "words", "{table: tags.csv, item: movieId, text: tag}",
+        TEXTS_MAX, sizeof *texts, &spec->text_count);
     struct tacit_context_text *text = texts;
-    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+    for (const struct config_node *node =
+             text == NULL ? NULL : config_node_member(contextual, "words")->first;
+         node != NULL; node = node->next)
         read_text(reader, node, text++);
     spec->texts = texts;
-    spec->text_count = count;
 }
 
 static void read_items(struct config_reader *reader, const struct config_node *contextual,
@@ -158,7 +135,7 @@ static void read_ratings(struct config_reader *reader, const struct config_node 
                            "give one of 'words' (texts about items) and 'items' (their vectors, as "
                            "columns of a table)");
     else if (words != NULL)
-        read_words(reader, words, spec);
+        read_words(reader, contextual, spec);
     else
         read_items(reader, contextual, spec);
 }
@@ -222,7 +199,7 @@ void glm_read_source(struct config_reader *reader, const struct config_node *con
     refuse_others(reader, contextual, keys->source);
     if (reader->status != TACIT_OK || keys->source < GLM_SOURCE_RATINGS)
         return;
-    struct tacit_context_spec *const spec = allocate(reader, sizeof *spec);
+    struct tacit_context_spec *const spec = config_reader_memory(reader, sizeof *spec);
     if (spec == NULL)
         return;
     *spec = (struct tacit_context_spec){.folder = "", .arm_count = keys->arm_count};

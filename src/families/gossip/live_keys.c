@@ -6,67 +6,52 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EXCHANGE_S 1.0
-#define PULLS_PER_SECOND 1000.0
-
-static const char *const gossip_run_keys[] = {"exchange_s", "pulls_per_second", "log_base", NULL};
-
 struct run_keys {
     double exchange_s;
     double pulls_per_second;
     bool log_base_10;
 };
 
+static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
+static const struct config_key run_keys[] = {
+    {"exchange_s", "1", "between two exchanges that a site begins, up to a quarter more",
+     CONFIG_TO_REAL(run_keys, exchange_s, {0.001, 86400, false, false, false})},
+    {"pulls_per_second", "1000", "no site pulls faster; what a neighbour says is cut to it",
+     CONFIG_TO_REAL(run_keys, pulls_per_second, {0.001, 1e6, false, false, false})},
+    {"log_base", "e", "of the radius (12); 10 is nearer to the paper's figures",
+     CONFIG_TO_FLAG(run_keys, log_base_10, bases)},
+    {.name = NULL}};
+static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* A key that does nothing here is a misunderstanding, not something to pass over. */
-static void refuse_idle_keys(struct config_reader *reader, const struct config_node *run)
-{
-    static const char *const idle[][2] = {{"quorum", "run.quorum"},
-                                          {"deadline_s", "run.deadline_s"}};
-    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
-        if (config_node_member(run, idle[i][0]) != NULL)
-            config_reader_fail(reader, config_node_member(run, idle[i][0]), idle[i][1],
-                               "sites that gossip wait for nobody; allowed: not to give it");
-}
-
-static void gossip_read_run(struct config_reader *reader, const struct config_node *root,
+static void gossip_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
-    static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
-    struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
-    int base = 0;
     if (keys == NULL)
         return;
-    *keys = (struct run_keys){.exchange_s = EXCHANGE_S, .pulls_per_second = PULLS_PER_SECOND};
     coordinator->keys = keys;
-    config_reader_number(reader, run, "run.exchange_s", false,
-                         (struct config_range){0.001, 86400, false, false, false},
-                         &keys->exchange_s);
-    config_reader_number(reader, run, "run.pulls_per_second", false,
-                         (struct config_range){0.001, 1e6, false, false, false},
-                         &keys->pulls_per_second);
-    config_reader_choice(reader, run, "run.log_base", false, bases, &base);
-    keys->log_base_10 = base == 1;
-    if (reader->status == TACIT_OK)
-        refuse_idle_keys(reader, run);
-    if (reader->status == TACIT_OK && coordinator->site_count < 2)
-        config_reader_fail(reader, config_node_member(root, "sites"), "sites",
-                           "one site has nobody to gossip with; allowed: at least 2");
-    if (reader->status == TACIT_OK && coordinator->horizon < 2)
-        config_reader_fail(reader, config_node_member(run, "horizon"), "run.horizon",
-                           "the noise of 1 slot is not defined; allowed: at least 2");
+    config_reader_values(reader, run, "run", run_keys, keys);
+    for (int i = 0; i < 2; i++)
+        config_reader_idle(reader, run, i == 0 ? "run.quorum" : "run.deadline_s", true,
+                           "sites that gossip wait for nobody; allowed: not to give it");
+    if (coordinator->site_count < 2)
+        config_reader_refuse(reader, "sites",
+                             "one site has nobody to gossip with; allowed: at least 2");
+    if (coordinator->horizon < 2)
+        config_reader_refuse(reader, "run.horizon",
+                             "the noise of 1 slot is not defined; allowed: at least 2");
 }
 
-static void gossip_read_policy(struct config_reader *reader, const struct config_node *root,
+static void gossip_read_policy(struct config_reader *reader, const struct config_node *policy,
                                struct tacit_config_agent *agent)
 {
-    (void)agent;
-    if (config_node_member(root, "missing") != NULL)
-        config_reader_fail(reader, config_node_member(root, "missing"), "missing",
-                           "a reward that waits for its time is kept on the disk, and gossip-ucb "
-                           "promises that no exact reward is; allowed: not to give it");
+    TACIT_ASSERT(policy != NULL);
+    if (agent->missing_after_s > 0)
+        config_reader_refuse(reader, "missing",
+                             "a reward that waits for its time is kept on the disk, and gossip-ucb "
+                             "promises that no exact reward is; allowed: not to give it");
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -112,7 +97,7 @@ extern const struct live_family gossip_live;
 const struct live_family gossip_live = {.file = {.word = "gossip-ucb",
                                                  .networks = 1u << TACIT_CONFIG_GRAPH,
                                                  .lacks_rounds = true,
-                                                 .run_keys = gossip_run_keys,
+                                                 .run_keys = run_sections,
                                                  .read_run = gossip_read_run,
                                                  .read_policy = gossip_read_policy},
                                         .site = &gossip_site_ops,

@@ -8,7 +8,7 @@
         0, 1, true, false, true                                                                    \
     }
 
-static const struct config_key guard_keys[] = {
+const struct config_key phased_guard_keys[] = {
     {"arm", NULL, "its name in the data, or its number from 0", CONFIG_TO_TEXT(phased_keys, guard)},
     {"loss", NULL,
      "so much of the range a pull: the whole play never falls behind that arm by more, at any slot",
@@ -24,23 +24,14 @@ static const struct config_key change_keys[] = {
 
 static const struct config_key index_keys[] = {
     {"kind", NULL, "", .form = "phased-index"},
-    {"arms_per_round", "(4, or all)",
-     "arms of a plan after the first: the leader and those that challenge it",
-     .form = "2 to all arms"},
-    {"growth", "2", "each release of an arm makes its pulls so many times as many",
-     .range = PHASED_GROWTH_RANGE},
-    {"confidence", "(never sure)",
-     "it decides, and the answer holds with this probability; without it it plays for the least "
-     "regret and never stops asking",
-     .range = PHASED_CONFIDENCE_RANGE},
-    {"guard", "", "an arm that the play never falls far behind", .form = "a map"},
+    PHASED_INDEX_KEYS,
     {"arms_max", "(all arms)", "K of the bounds: all arms that may ever be announced",
      CONFIG_TO_U32(phased_keys, arms_max, 1, TACIT_ARMS_MAX)},
     {"changes", "", "arms that come and go", .form = "a list, like [{slot: 1000, retire: 2}]"},
     {.name = NULL}};
 
 const struct config_section phased_sections[] = {{"protocol", index_keys},
-                                                 {"protocol.guard", guard_keys},
+                                                 {"protocol.guard", phased_guard_keys},
                                                  {"protocol.changes.N", change_keys},
                                                  {NULL, NULL}};
 
@@ -65,7 +56,7 @@ static void read_guard(struct config_reader *reader, const struct config_node *m
     (void)snprintf(key, sizeof key, "%s.guard", section);
     struct config_node const *const guard = config_reader_map(reader, map, key, false);
     if (guard != NULL)
-        config_reader_table(reader, guard, key, guard_keys, keys);
+        config_reader_table(reader, guard, key, phased_guard_keys, keys);
 }
 
 void phased_read_index(struct config_reader *reader, const struct config_node *map,
@@ -109,12 +100,9 @@ static void read_changes(struct config_reader *reader, const struct config_node 
     }
     for (const struct config_node *node = list->first; node != NULL; node = node->next)
         keys->change_count++;
-    keys->changes = config_document_allocate(reader->document,
-                                             (keys->change_count + 1u) * sizeof *keys->changes);
-    if (keys->changes == NULL) {
-        reader->status = TACIT_MEMORY;
+    keys->changes = config_reader_memory(reader, (keys->change_count + 1u) * sizeof *keys->changes);
+    if (keys->changes == NULL)
         return;
-    }
     struct phased_key_change *change = keys->changes;
     for (const struct config_node *node = list->first; node != NULL && reader->status == TACIT_OK;
          node = node->next, change++) {

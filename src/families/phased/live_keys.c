@@ -9,9 +9,6 @@
 #include "plan.h"
 #include "settings.h"
 
-static const char *const phased_run_keys[] = {
-    "rule", "arms_per_round", "growth", "confidence", "guard", "later", "added", "retired", NULL};
-
 struct run_keys {
     struct phased_keys keys;
     const struct config_node *lists[3]; /* later, added, retired; or NULL */
@@ -20,13 +17,24 @@ struct run_keys {
 static const char *const list_names[3] = {"later", "added", "retired"};
 enum { LATER, ADDED, RETIRED };
 
+#define NAMES_FORM .form = "a list of names of arms"
+static const struct config_choice rules[] = {{"index", 0}, {"elimination", 1}, {NULL, 0}};
+static const struct config_key run_keys[] = {
+    {"rule", "index", "elimination is a protocol of its own", .choices = rules},
+    PHASED_INDEX_KEYS,
+    {"later", "", "the last of arms, which are to come; fixed", NAMES_FORM},
+    {"added", "", "of these: those that have come", NAMES_FORM},
+    {"retired", "", "arms that have gone for good", NAMES_FORM},
+    {.name = NULL}};
+static const struct config_section run_sections[] = {
+    {"run", run_keys}, {"run.guard", phased_guard_keys}, {NULL, NULL}};
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static void read_rule(struct config_reader *reader, const struct config_node *run)
 {
-    static const struct config_choice choices[] = {{"index", 0}, {"elimination", 1}, {NULL, 0}};
     int rule = 0;
-    config_reader_choice(reader, run, "run.rule", false, choices, &rule);
+    config_reader_choice(reader, run, "run.rule", false, rules, &rule);
     if (rule == 1)
         config_reader_fail(reader, config_node_member(run, "rule"), "run.rule",
                            "elimination is a protocol of its own: 'protocol: elimination' with "
@@ -51,10 +59,9 @@ static void read_lists(struct config_reader *reader, const struct config_node *r
     }
 }
 
-static void phased_read_run(struct config_reader *reader, const struct config_node *root,
+static void phased_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
-    struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
@@ -64,8 +71,7 @@ static void phased_read_run(struct config_reader *reader, const struct config_no
     phased_read_index(reader, run, "run", &keys->keys);
     read_lists(reader, run, keys);
     if (coordinator->network.kind != TACIT_CONFIG_STAR)
-        config_reader_fail(reader, config_node_member(root, "network"), "network.kind",
-                           "play in phases is for a star; allowed: star");
+        config_reader_refuse(reader, "network.kind", "play in phases is for a star; allowed: star");
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -212,7 +218,7 @@ extern const struct live_family phased_live;
 const struct live_family phased_live = {.file = {.word = "phased-index",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
                                                  .takes_trust = true,
-                                                 .run_keys = phased_run_keys,
+                                                 .run_keys = run_sections,
                                                  .read_run = phased_read_run},
                                         .site = &phased_site_ops,
                                         .hub = &phased_hub_ops,

@@ -1,6 +1,7 @@
 /* The plan of an experiment with the phased index: what its file says, and what follows. */
 #ifndef TACIT_FAMILIES_PHASED_PLAN_H
 #define TACIT_FAMILIES_PHASED_PLAN_H
+#include "../../config/reader.h"
 #include "run.h"
 #include "tacit/family.h"
 
@@ -46,6 +47,21 @@ extern const struct tacit_metric phased_metrics[];
 /* ---- keys.c ---- */
 
 extern const struct config_section phased_sections[];
+/* Of an experiment's protocol and of a coordinator's run. */
+extern const struct config_key phased_guard_keys[];
+#define PHASED_INDEX_KEYS                                                                          \
+    {"arms_per_round", "(4, or all)",                                                              \
+     "arms of a plan after the first: the leader and those that challenge it",                     \
+     .form = "2 to all arms"},                                                                     \
+        {"growth", "2", "each release of an arm makes its pulls so many times as many",            \
+         .range = PHASED_GROWTH_RANGE},                                                            \
+        {"confidence", "(never sure)",                                                             \
+         "it decides, and the answer holds with this probability; without it it plays for the "    \
+         "least regret and never stops asking",                                                    \
+         .range = PHASED_CONFIDENCE_RANGE},                                                        \
+    {                                                                                              \
+        "guard", "", "an arm that the play never falls far behind", .form = "a map"                \
+    }
 #define PHASED_GROWTH_RANGE                                                                        \
     {                                                                                              \
         1, 4, true, false, false                                                                   \

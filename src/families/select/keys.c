@@ -226,12 +226,9 @@ static void read_budgets(struct config_reader *reader, const struct config_node 
                            keys->participations, TACIT_SELECT_BUDGETS_MAX);
         return;
     }
-    keys->given =
-        config_document_allocate(reader->document, keys->participations * sizeof *keys->given);
-    if (keys->given == NULL) {
-        reader->status = TACIT_MEMORY;
+    keys->given = config_reader_memory(reader, keys->participations * sizeof *keys->given);
+    if (keys->given == NULL)
         return;
-    }
     double *next = keys->given;
     for (const struct config_node *node = list->first; node != NULL; node = node->next)
         if (!config_reader_real(reader, node, "privacy.budgets", (struct config_range)POSITIVE,

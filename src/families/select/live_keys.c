@@ -9,30 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const select_run_keys[] = {
-    "parameters", "clip",  "users_per_round", "alpha",   "beta",     "gamma",   "zeta",
-    "eta",        "sizes", "latency_min_ms",  "batches", "selector", "initial", NULL};
-static const char *const select_policy_keys[] = {"eta", "parameters", NULL};
-static const char *const select_site_sections[] = {"training", NULL};
-
 #define WORDS_MAX 64u
 #define NUMBER_BYTES 32u
 #define LAYERS_BYTES 4096u
 #define MEBI (UINT64_C(1) << 20)
 
-static const struct config_range positive = {0, 1e100, true, false, false};
-static const struct config_range weight = {0, 1e100, false, false, false};
-static const struct config_range eta_range = {1e-9, TACIT_SELECT_ETA_MAX, false, false, false};
-
-static void *keep(struct config_reader *reader, size_t size)
-{
-    void *const made = config_document_allocate(reader->document, size);
-    if (made == NULL)
-        reader->status = TACIT_MEMORY;
-    else
-        memset(made, 0, size);
-    return made;
-}
+#define POSITIVE                                                                                   \
+    {                                                                                              \
+        0, 1e100, true, false, false                                                               \
+    }
+#define WEIGHT                                                                                     \
+    {                                                                                              \
+        0, 1e100, false, false, false                                                              \
+    }
+#define ETA                                                                                        \
+    {                                                                                              \
+        1e-9, TACIT_SELECT_ETA_MAX, false, false, false                                            \
+    }
 
 /* ---- A site: its command --------------------------------------------------------------------- */
 
@@ -62,8 +55,10 @@ static void read_words(struct config_reader *reader, const struct config_node *l
                            words[0]);
 }
 
-/* Our own learner, tacit train: what it is told. */
-struct lesson {
+/* Of a site's file: what a command is told, and our own learner, tacit train. */
+struct site_keys {
+    struct select_site_settings settings; /* first */
+    uint64_t memory_mb;
     const char *data;
     int model;
     int optimizer;
@@ -77,9 +72,38 @@ static const struct config_choice models[] = {
 static const struct config_choice optimizers[] = {
     {"sgd", TACIT_OPTIMIZER_SGD}, {"adam", TACIT_OPTIMIZER_ADAM}, {NULL, 0}};
 
+static const struct config_key training_keys[] = {
+    {"command", "(model)", "run without a shell; the path of its directory is added",
+     .form = "a program's full path and its arguments, like [/usr/bin/python3, /srv/train.py]"},
+    {"model", "(command)", "what tacit train learns in its place",
+     CONFIG_TO_WORD(site_keys, model, models)},
+    {"optimizer", "sgd", "with model", CONFIG_TO_WORD(site_keys, optimizer, optimizers)},
+    {"classes", "(must be given with model)", "", CONFIG_TO_U32(site_keys, classes, 2, 256)},
+    {"batch", "20", "with model", CONFIG_TO_U32(site_keys, batch, 1, 4096)},
+    {"rate", "0.1", "with model", CONFIG_TO_REAL(site_keys, rate, POSITIVE)},
+    {"data", "(must be given with model)", "rows of a label from 0 and the inputs",
+     CONFIG_TO_TEXT(site_keys, data), .form = "a CSV file"},
+    {"memory_mb", "4096", "", CONFIG_TO_U64(site_keys, memory_mb, 16, 1u << 24)},
+    {"cpu_s", "3600", "", CONFIG_TO_U32(site_keys, settings.command.cpu_s, 1, 31536000)},
+    {"directory", "(training, in the state directory)", "",
+     CONFIG_TO_TEXT(site_keys, settings.command.directory)},
+    {"user", "(the agent's)", "whose rights it has",
+     CONFIG_TO_TEXT(site_keys, settings.command.user)},
+    {.name = NULL}};
+static const struct config_key policy_keys[] = {
+    {"eta", "0.04", "what updates are expected to cost: budget (1 - e^-eta) the first",
+     CONFIG_TO_REAL(site_keys, settings.eta, ETA)},
+    {"parameters", NULL, "numbers of the model",
+     CONFIG_TO_U32(site_keys, settings.dimension, 1, TACIT_SELECT_DIMENSION_MAX)},
+    {.name = NULL}};
+static const struct config_key top_keys[] = {
+    {"training", NULL, "how the site trains", CONFIG_TO_SAME(training_keys)}, {.name = NULL}};
+static const struct config_section site_sections[] = {
+    {"", top_keys}, {"policy", policy_keys}, {NULL, NULL}};
+
 static const char *number_text(struct config_reader *reader, double value)
 {
-    char *const text = keep(reader, NUMBER_BYTES);
+    char *const text = config_reader_memory(reader, NUMBER_BYTES);
     if (text != NULL)
         (void)snprintf(text, NUMBER_BYTES, "%.17g", value);
     return text;
@@ -88,7 +112,7 @@ static const char *number_text(struct config_reader *reader, double value)
 static const char *learner_path(struct config_reader *reader)
 {
     static const char name[] = "tacit"; /* it is beside the daemon */
-    char *const path = keep(reader, 4096);
+    char *const path = config_reader_memory(reader, 4096);
     ssize_t const size = path == NULL ? -1 : readlink("/proc/self/exe", path, 4095 - sizeof name);
     if (size < 0 && reader->status == TACIT_OK)
         reader->status = TACIT_IO;
@@ -102,7 +126,7 @@ static const char *data_path(struct config_reader *reader, const char *name)
 {
     char *const found = tacit_config_path(reader->document, name);
     char *const full = found == NULL ? NULL : realpath(found, NULL);
-    char *const kept = full == NULL ? NULL : keep(reader, strlen(full) + 1);
+    char *const kept = full == NULL ? NULL : config_reader_memory(reader, strlen(full) + 1);
     if (kept != NULL)
         memcpy(kept, full, strlen(full) + 1);
     free(full);
@@ -134,7 +158,7 @@ static void describe_layers(struct config_reader *reader, const struct tacit_mod
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     uint64_t numbers;
     uint32_t const count = tacit_model_layers(model, layers, &numbers);
-    char *const text = keep(reader, LAYERS_BYTES);
+    char *const text = config_reader_memory(reader, LAYERS_BYTES);
     size_t used = 0;
     for (uint32_t i = 0; text != NULL && i < count && used < LAYERS_BYTES; i++) {
         used += (size_t)snprintf(text + used, LAYERS_BYTES - used,
@@ -150,7 +174,7 @@ static void describe_layers(struct config_reader *reader, const struct tacit_mod
     settings->layers = text;
 }
 
-static void fill_words(struct config_reader *reader, const struct lesson *lesson,
+static void fill_words(struct config_reader *reader, const struct site_keys *lesson,
                        const char **words)
 {
     const char *const made[] = {learner_path(reader),
@@ -170,104 +194,79 @@ static void fill_words(struct config_reader *reader, const struct lesson *lesson
     memcpy(words, made, sizeof made);
 }
 
-static void read_lesson(struct config_reader *reader, const struct config_node *training,
-                        struct select_site_settings *settings, const char **words)
+static void read_lesson(struct config_reader *reader, struct site_keys *keys, const char **words)
 {
-    struct lesson lesson = {.batch = 20, .rate = 0.1, .model = 0, .optimizer = 0};
+    static const char *const needed[] = {"training.classes", "training.data"};
     struct tacit_model model;
-    char const *name = NULL;
-    config_reader_choice(reader, training, "training.model", true, models, &lesson.model);
-    config_reader_choice(reader, training, "training.optimizer", false, optimizers,
-                         &lesson.optimizer);
-    config_reader_u32(reader, training, "training.classes", true, 2, 256, &lesson.classes);
-    config_reader_u32(reader, training, "training.batch", false, 1, 4096, &lesson.batch);
-    config_reader_number(reader, training, "training.rate", false, positive, &lesson.rate);
-    config_reader_text(reader, training, "training.data", true, &name);
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        config_reader_need(reader, needed[i]);
     if (reader->status != TACIT_OK)
         return;
-    if (inputs_of((enum tacit_model_kind)lesson.model, lesson.classes, settings->dimension,
+    if (inputs_of((enum tacit_model_kind)keys->model, keys->classes, keys->settings.dimension,
                   &model) == 0) {
-        config_reader_fail(reader, config_node_member(training, "model"), "policy.parameters",
+        config_reader_fail(reader, config_reader_given(reader, "training.model"),
+                           "policy.parameters",
                            "a %s model of %u classes cannot have %u numbers; logistic: "
                            "classes times inputs + 1",
-                           models[lesson.model].name, lesson.classes, settings->dimension);
+                           models[keys->model].name, keys->classes, keys->settings.dimension);
         return;
     }
-    lesson.data = data_path(reader, name);
-    if (lesson.data == NULL && reader->status == TACIT_OK)
-        config_reader_fail(reader, config_node_member(training, "data"), "training.data",
-                           "%.200s is not there", name);
-    describe_layers(reader, &model, settings);
-    fill_words(reader, &lesson, words);
+    char const *const name = keys->data;
+    keys->data = data_path(reader, name);
+    if (keys->data == NULL)
+        config_reader_refuse(reader, "training.data", "%.200s is not there", name);
+    describe_layers(reader, &model, &keys->settings);
+    fill_words(reader, keys, words);
 }
 
-static void read_training(struct config_reader *reader, const struct config_node *root,
-                          struct select_site_settings *settings)
+static void read_training(struct config_reader *reader, struct site_keys *keys)
 {
-    static const char *const keys[] = {"command", "model",     "optimizer", "classes",
-                                       "batch",   "rate",      "data",      "memory_mb",
-                                       "cpu_s",   "directory", "user",      NULL};
-    struct config_node const *const training = config_reader_map(reader, root, "training", true);
-    const char **const words = keep(reader, WORDS_MAX * sizeof *words);
-    uint64_t memory_mb = 4096;
-    uint32_t cpu_s = 3600;
-    if (training == NULL || words == NULL)
+    struct live_command_config *const command = &keys->settings.command;
+    struct config_node const *const list = config_reader_given(reader, "training.command");
+    const char **const words = config_reader_memory(reader, WORDS_MAX * sizeof *words);
+    if (words == NULL)
         return;
-    config_reader_keys(reader, training, "training", keys);
-    config_reader_u64(reader, training, "training.memory_mb", false, 16, 1u << 24, &memory_mb);
-    config_reader_u32(reader, training, "training.cpu_s", false, 1, 31536000, &cpu_s);
-    config_reader_text(reader, training, "training.user", false, &settings->command.user);
-    config_reader_text(reader, training, "training.directory", false, &settings->command.directory);
-    settings->command.words = words;
-    settings->command.memory_bytes = memory_mb * MEBI;
-    settings->command.cpu_s = cpu_s;
-    settings->command.file_bytes = 64 * (uint64_t)settings->dimension + 16 * MEBI;
-    struct config_node const *const list = config_node_member(training, "command");
-    struct config_node const *const model = config_node_member(training, "model");
-    if (reader->status == TACIT_OK && (list == NULL) == (model == NULL))
-        config_reader_fail(reader, training, "training",
-                           "one of 'command' (the site's own program) and 'model' (what tacit "
-                           "train learns: logistic, mlp) is expected");
+    command->words = words;
+    command->memory_bytes = keys->memory_mb * MEBI;
+    command->file_bytes = 64 * (uint64_t)keys->settings.dimension + 16 * MEBI;
+    if ((list == NULL) == (config_reader_given(reader, "training.model") == NULL))
+        config_reader_refuse(reader, "training",
+                             "one of 'command' (the site's own program) and 'model' (what tacit "
+                             "train learns: logistic, mlp) is expected");
     else if (list != NULL)
         read_words(reader, list, words);
     else
-        read_lesson(reader, training, settings, words);
+        read_lesson(reader, keys, words);
 }
 
 /* The first update is the dearest one. */
-static void check_price(struct config_reader *reader, const struct config_node *root,
-                        const struct tacit_config_agent *agent,
+static void check_price(struct config_reader *reader, const struct tacit_config_agent *agent,
                         const struct select_site_settings *settings)
 {
     double const first = -agent->budget * expm1(-settings->eta);
-    if (reader->status == TACIT_OK && first > agent->epsilon * (1 + 1e-12))
-        config_reader_fail(reader, config_node_member(root, "policy"), "policy.epsilon",
+    if (first > agent->epsilon * (1 + 1e-12))
+        config_reader_fail(reader, config_reader_given(reader, "policy"), "policy.epsilon",
                            "the first update costs %.6g of the budget %.6g, more than epsilon "
                            "(%.6g) for one update; allowed: a smaller budget or eta, or at least "
                            "that much",
                            first, agent->budget, agent->epsilon);
 }
 
-static void select_read_policy(struct config_reader *reader, const struct config_node *root,
+static void select_read_policy(struct config_reader *reader, const struct config_node *policy,
                                struct tacit_config_agent *agent)
 {
-    struct config_node const *const policy = config_node_member(root, "policy");
-    struct select_site_settings *const settings = keep(reader, sizeof *settings);
-    if (settings == NULL)
+    struct site_keys *const keys = config_reader_memory(reader, sizeof *keys);
+    if (keys == NULL)
         return;
-    if (reader->status == TACIT_OK && agent->rewards_per_unit_max > 0)
-        config_reader_fail(reader, config_node_member(policy, "rewards_per_unit_max"),
-                           "policy.rewards_per_unit_max",
-                           "a training has no rewards, and policy.budget is for the whole data "
-                           "set; allowed: without this key");
-    settings->eta = 0.04;
-    agent->keys = settings;
-    config_reader_number(reader, policy, "policy.eta", false, eta_range, &settings->eta);
-    config_reader_u32(reader, policy, "policy.parameters", true, 1, TACIT_SELECT_DIMENSION_MAX,
-                      &settings->dimension);
+    config_reader_idle(reader, policy, "policy.rewards_per_unit_max", true,
+                       "a training has no rewards, and policy.budget is for the whole data set; "
+                       "allowed: without this key");
+    agent->keys = keys;
+    config_reader_values(reader, policy, "policy", policy_keys, keys);
+    config_reader_values(reader, config_document_root(reader->document), "", top_keys, keys);
     if (reader->status == TACIT_OK)
-        read_training(reader, root, settings);
-    check_price(reader, root, agent, settings);
+        read_training(reader, keys);
+    check_price(reader, agent, &keys->settings);
 }
 
 /* ---- The coordinator ------------------------------------------------------------------------- */
@@ -296,6 +295,29 @@ static const struct config_choice selectors[] = {{"exact", TACIT_SELECTOR_EXACT}
                                                  {"all", TACIT_SELECTOR_ALL},
                                                  {NULL, 0}};
 
+static const struct config_key run_keys[] = {
+    {"parameters", NULL, "d, numbers of the model; users_per_round updates must fit into 256 MiB",
+     CONFIG_TO_U32(run_keys, parameters, 1, TACIT_SELECT_DIMENSION_MAX)},
+    {"clip", NULL, "C, the L1 norm that an update is scaled down to",
+     CONFIG_TO_REAL(run_keys, clip, POSITIVE)},
+    {"users_per_round", "(all)", "m", .form = "1 to all sites"},
+    {"alpha", "100", "as in an experiment, like what follows",
+     CONFIG_TO_REAL(run_keys, alpha, WEIGHT)},
+    {"beta", "2", "", CONFIG_TO_REAL(run_keys, beta, {1, 1000, false, false, false})},
+    {"gamma", "5", "", CONFIG_TO_REAL(run_keys, gamma, WEIGHT)},
+    {"zeta", "1", "", CONFIG_TO_REAL(run_keys, zeta, POSITIVE)},
+    {"eta", "0.04", "that of policy.eta", CONFIG_TO_REAL(run_keys, eta, ETA)},
+    {"sizes", "(alike)", "public numbers of rows in the order of sites, weights of the average",
+     .form = "a list of whole numbers"},
+    {"latency_min_ms", "50", "", CONFIG_TO_U32(run_keys, latency_min_ms, 1, 3600000)},
+    {"batches", "100", "so many a training does; public, so that its time says little",
+     CONFIG_TO_U32(run_keys, batches, 1, 1000000)},
+    {"selector", "exact", "", CONFIG_TO_WORD(run_keys, selector, selectors)},
+    {"initial", "(zeros)", "of d little-endian float32 numbers", CONFIG_TO_TEXT(run_keys, initial),
+     .form = "a file"},
+    {.name = NULL}};
+static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
+
 /* Public sizes of the sites' data sets, in the order of `sites`. */
 static void read_sizes(struct config_reader *reader, const struct config_node *run,
                        uint32_t site_count, struct run_keys *keys)
@@ -304,7 +326,7 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
     uint32_t count = 0;
     if (list == NULL || reader->status != TACIT_OK)
         return;
-    keys->sizes = keep(reader, site_count * sizeof *keys->sizes);
+    keys->sizes = config_reader_memory(reader, site_count * sizeof *keys->sizes);
     for (const struct config_node *node = list->kind == CONFIG_LIST ? list->first : NULL;
          node != NULL && keys->sizes != NULL; node = node->next, count++)
         if (count >= site_count || !config_reader_whole(reader, node, "run.sizes", 1,
@@ -316,46 +338,26 @@ static void read_sizes(struct config_reader *reader, const struct config_node *r
                            site_count);
 }
 
-static void select_read_run(struct config_reader *reader, const struct config_node *root,
+static void select_read_run(struct config_reader *reader, const struct config_node *run,
                             struct tacit_config_coordinator *coordinator)
 {
-    struct config_node const *const run = config_node_member(root, "run");
-    struct run_keys *const keys = keep(reader, sizeof *keys);
+    struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
-    *keys = (struct run_keys){.users_per_round = coordinator->site_count,
-                              .batches = 100,
-                              .latency_min_ms = 50,
-                              .alpha = 100,
-                              .beta = 2,
-                              .gamma = 5,
-                              .zeta = 1,
-                              .eta = 0.04};
     coordinator->keys = keys;
-    config_reader_u32(reader, run, "run.parameters", true, 1, TACIT_SELECT_DIMENSION_MAX,
-                      &keys->parameters);
-    config_reader_number(reader, run, "run.clip", true, positive, &keys->clip);
+    config_reader_values(reader, run, "run", run_keys, keys);
+    keys->users_per_round = coordinator->site_count;
     config_reader_u32(reader, run, "run.users_per_round", false, 1, coordinator->site_count,
                       &keys->users_per_round);
-    config_reader_u32(reader, run, "run.batches", false, 1, 1000000, &keys->batches);
-    config_reader_u32(reader, run, "run.latency_min_ms", false, 1, 3600000, &keys->latency_min_ms);
-    config_reader_number(reader, run, "run.alpha", false, weight, &keys->alpha);
-    config_reader_number(reader, run, "run.beta", false,
-                         (struct config_range){1, 1000, false, false, false}, &keys->beta);
-    config_reader_number(reader, run, "run.gamma", false, weight, &keys->gamma);
-    config_reader_number(reader, run, "run.zeta", false, positive, &keys->zeta);
-    config_reader_number(reader, run, "run.eta", false, eta_range, &keys->eta);
-    config_reader_choice(reader, run, "run.selector", false, selectors, &keys->selector);
-    config_reader_text(reader, run, "run.initial", false, &keys->initial);
     read_sizes(reader, run, coordinator->site_count, keys);
-    if (reader->status == TACIT_OK && coordinator->horizon > TACIT_SELECT_ROUNDS_MAX)
-        config_reader_fail(reader, config_node_member(run, "horizon"), "run.horizon",
-                           "the rounds of the run; allowed: 1 to %u", TACIT_SELECT_ROUNDS_MAX);
+    if (coordinator->horizon > TACIT_SELECT_ROUNDS_MAX)
+        config_reader_refuse(reader, "run.horizon", "the rounds of the run; allowed: 1 to %u",
+                             TACIT_SELECT_ROUNDS_MAX);
     if (reader->status == TACIT_OK && (coordinator->arm_count != coordinator->site_count ||
                                        memcmp(coordinator->arm_names[0], coordinator->sites[0],
                                               strlen(coordinator->sites[0])) != 0))
-        config_reader_fail(reader, config_node_member(root, "arms"), "arms",
-                           "with select the arms are the sites; allowed: the same list");
+        config_reader_refuse(reader, "arms",
+                             "with select the arms are the sites; allowed: the same list");
 }
 
 static enum tacit_status read_initial(const struct tacit_config_coordinator *file,
@@ -452,10 +454,9 @@ extern const struct live_family select_live;
 
 const struct live_family select_live = {.file = {.word = "select",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
-                                                 .run_keys = select_run_keys,
+                                                 .run_keys = run_sections,
                                                  .read_run = select_read_run,
-                                                 .policy_keys = select_policy_keys,
-                                                 .site_sections = select_site_sections,
+                                                 .site_keys = site_sections,
                                                  .read_policy = select_read_policy},
                                         .site = &select_site_ops,
                                         .hub = &select_hub_ops,

@@ -114,7 +114,7 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
                        "belongs to a run with 'training'");
     if (training == NULL)
         return;
-    config_reader_known(reader, training, "training", training_key_table, NULL);
+    config_reader_known(reader, training, "training", training_key_table);
     config_reader_choice(reader, training, "training.data", true, sets, &data);
     int model = data == TRAINING_CIFAR10 ? TACIT_MODEL_CNN : TACIT_MODEL_MLP;
     config_reader_choice(reader, training, "training.model", false, models, &model);

@@ -158,7 +158,7 @@ static void read_activation(struct config_reader *reader, const struct config_no
     int kind = 0;
     if (activation == NULL)
         return;
-    config_reader_known(reader, activation, "activation", activation_keys, NULL);
+    config_reader_known(reader, activation, "activation", activation_keys);
     config_reader_choice(reader, activation, "activation.kind", true, activations, &kind);
     struct config_node const *const groups = config_node_member(activation, "groups");
     if ((kind == 1) != (groups != NULL && groups->kind == CONFIG_LIST)) {

@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_MS 1000u         /* unless the file says another */
 #define TICK_MS_MAX 3600000u  /* an hour */
 #define RESET_S_MAX 31536000u /* a year */
-
-static const char *const vote_run_keys[] = {"accuracy", "delta",         "eta",     "votes",
-                                            "liars",    "reset_after_s", "tick_ms", NULL};
 
 struct run_keys {
     double accuracy;
@@ -20,6 +16,34 @@ struct run_keys {
     uint32_t reset_after_s;
     uint32_t tick_ms;
 };
+
+#define INSIDE                                                                                     \
+    {                                                                                              \
+        0, 1, true, false, false                                                                   \
+    }
+
+static const struct config_key run_keys[] = {
+    {"accuracy", NULL, "epsilon of an experiment, as a part of the range",
+     CONFIG_TO_REAL(run_keys, accuracy, INSIDE)},
+    {"delta", "0.05", "below 1: probability that the best arm goes",
+     CONFIG_TO_REAL(run_keys, threshold.delta, INSIDE)},
+    {"eta", "(must be given with committee, binomial)",
+     "below 1: the failure that each site allows itself",
+     CONFIG_TO_REAL(run_keys, threshold.eta, INSIDE)},
+    {"votes", "committee",
+     "committee: the first ceil(ln delta/ln eta) sites, all of them (idle ones hold the run up); "
+     "else delta is kept where a single arm is within accuracy of the best",
+     .form = "committee, binomial, cheapest or a number"},
+    {"liars", "0", "below the number of sites",
+     CONFIG_TO_U32(run_keys, threshold.liars, 0, TACIT_AGENTS_MAX - 1)},
+    {"reset_after_s", "(never)",
+     "DSER4: everything begins again after so long in the mean, by a coin each second; accuracy is "
+     "at least eta/K (Theorem 4)",
+     CONFIG_TO_U32(run_keys, reset_after_s, 1, RESET_S_MAX)},
+    {"tick_ms", "1000", "votes leave at its multiples",
+     CONFIG_TO_U32(run_keys, tick_ms, 1, TICK_MS_MAX)},
+    {.name = NULL}};
+static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -43,62 +67,35 @@ static void read_votes(struct config_reader *reader, const struct config_node *r
     threshold->rule = (enum vote_rule)rule;
     bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
     if (derives && threshold->eta > 0)
-        config_reader_fail(reader, config_node_member(run, "eta"), "run.eta",
-                           "follows from votes; allowed: eta with votes: committee or binomial, or "
-                           "votes: cheapest or a number without it");
+        config_reader_refuse(
+            reader, "run.eta",
+            "follows from votes; allowed: eta with votes: committee or binomial, or "
+            "votes: cheapest or a number without it");
     if (!derives && threshold->eta <= 0)
         config_reader_fail(reader, run, "run.eta",
                            "is missing: the failure that each player allows itself, like 0.5; or "
                            "give votes: a number of votes, or cheapest");
 }
 
-static void read_failures(struct config_reader *reader, const struct config_node *run,
-                          struct vote_threshold *threshold)
-{
-    struct config_range const inside = {0, 1, true, false, false};
-    config_reader_number(reader, run, "run.delta", false, inside, &threshold->delta);
-    config_reader_number(reader, run, "run.eta", false, inside, &threshold->eta);
-    if (reader->status == TACIT_OK && (threshold->delta >= 1 || threshold->eta >= 1))
-        config_reader_fail(reader, run, threshold->eta >= 1 ? "run.eta" : "run.delta",
-                           "1 is certain failure; allowed: above 0 and below 1");
-}
-
-/* Votes have no rounds that wait for anybody. */
-static void refuse_idle_keys(struct config_reader *reader, const struct config_node *run)
-{
-    static const struct {
-        const char *name;
-        const char *key;
-    } idle[] = {{"quorum", "run.quorum"}, {"deadline_s", "run.deadline_s"}};
-    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
-        struct config_node const *const node = config_node_member(run, idle[i].name);
-        if (node != NULL)
-            config_reader_fail(reader, node, idle[i].key,
-                               "votes have no rounds that wait for sites; allowed: leave it out");
-    }
-}
-
-static void vote_read_run(struct config_reader *reader, const struct config_node *root,
+static void vote_read_run(struct config_reader *reader, const struct config_node *run,
                           struct tacit_config_coordinator *coordinator)
 {
-    struct config_node const *const run = config_node_member(root, "run");
     struct run_keys *const keys = config_reader_memory(reader, sizeof *keys);
     if (keys == NULL)
         return;
-    *keys = (struct run_keys){.threshold.delta = 0.05, .tick_ms = TICK_MS};
     coordinator->keys = keys;
-    config_reader_number(reader, run, "run.accuracy", true,
-                         (struct config_range){0, 1, true, false, false}, &keys->accuracy);
-    read_failures(reader, run, &keys->threshold);
+    config_reader_values(reader, run, "run", run_keys, keys);
+    struct vote_threshold const *const threshold = &keys->threshold;
+    if (threshold->delta >= 1 || threshold->eta >= 1)
+        config_reader_fail(reader, run, threshold->eta >= 1 ? "run.eta" : "run.delta",
+                           "1 is certain failure; allowed: above 0 and below 1");
     config_reader_u32(reader, run, "run.liars", false, 0, coordinator->site_count - 1,
                       &keys->threshold.liars);
-    config_reader_u32(reader, run, "run.reset_after_s", false, 1, RESET_S_MAX,
-                      &keys->reset_after_s);
-    config_reader_u32(reader, run, "run.tick_ms", false, 1, TICK_MS_MAX, &keys->tick_ms);
     if (reader->status == TACIT_OK)
         read_votes(reader, run, &keys->threshold);
-    if (reader->status == TACIT_OK)
-        refuse_idle_keys(reader, run);
+    for (int i = 0; i < 2; i++)
+        config_reader_idle(reader, run, i == 0 ? "run.quorum" : "run.deadline_s", true,
+                           "votes have no rounds that wait for sites; allowed: leave it out");
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -175,7 +172,7 @@ extern const struct live_family vote_live;
 
 const struct live_family vote_live = {.file = {.word = "votes",
                                                .networks = 1u << TACIT_CONFIG_BROADCAST,
-                                               .run_keys = vote_run_keys,
+                                               .run_keys = run_sections,
                                                .read_run = vote_read_run},
                                       .site = &vote_site_ops,
                                       .hub = &vote_hub_ops,
