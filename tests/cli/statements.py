@@ -138,6 +138,12 @@ def check_says_it(name, head, loss, statement, folder):
     else:
         require(f": {loss:.12g}" in line, f"{name}: check's number: {line}")
     require((", delta " in line) == (name in DELTAS), f"{name}: check's delta: {line}")
+    text = (folder / "s.yaml").read_text(encoding="utf-8")
+    agents, floor = {"c": 3, "v": 2}.get(name[0], 4), "floor: 8" in text
+    terms = f"2 of the aggregators at epsilon 1{f', {agents} of the sites at epsilon 8' if floor else ''}; with one aggregator {agents} at epsilon 1"
+    views = "sees: 1; the helper: 1; sites and outsiders: at most 1; coordinator and helper together: " + ("8 (floor)" if floor else "infinite (no floor)")
+    for words in (views, "noise terms of a total: " + terms):
+        require((words in part) == ("aggregators: 2" in text), f"{name}: check's views and noise terms: {part}")
     require(statement in said, f"{name}: check says something else")
 
 

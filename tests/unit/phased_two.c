@@ -123,6 +123,7 @@ struct world {
     uint32_t queued;
     uint32_t closed;
     uint64_t now_us;
+    bool is_away;     /* the helper */
     uint32_t missing; /* a site that does not report in odd rounds; SITES: nobody */
 };
 
@@ -341,7 +342,7 @@ static void ask_helper(struct world *world)
 static void hear_hub(struct world *world, const struct tacit_phased_message *heard)
 {
     struct tacit_phased_update update;
-    struct tacit_phased_event event = {.kind = TACIT_EVENT_RECEIVE};
+    struct tacit_phased_event event = {.kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us};
     event.as.message = heard;
     assert_int_equal(tacit_phased_hub_step(world->hub, &event, &update), TACIT_OK);
     if (heard->kind == TACIT_PHASED_COMMIT && update.persist)
@@ -353,7 +354,7 @@ static void hear_hub(struct world *world, const struct tacit_phased_message *hea
                               (const uint64_t *)heard->sums, heard->block_count);
     }
     put(world, &update);
-    if ((update.happened & TACIT_WANTS_TOTALS) != 0)
+    if ((update.happened & TACIT_WANTS_TOTALS) != 0 && !world->is_away)
         ask_helper(world);
 }
 
@@ -463,6 +464,38 @@ static void a_lost_report_is_spent_unused(void **state)
     tear_down(&world);
 }
 
+/* However long: no order, no smaller round, no total; whoever asks hears the order that stands. */
+static void a_helper_that_is_away_is_waited_for(void **state)
+{
+    (void)state;
+    struct world world;
+    struct tacit_phased_hub_view before;
+    struct tacit_phased_hub_view after;
+    struct tacit_phased_update update;
+    set_up(&world);
+    world.is_away = true;
+    start(&world);
+    deliver(&world);
+    tacit_phased_hub_look(world.hub, &before);
+    assert_int_equal(before.report_count, SITES);
+    for (uint32_t i = 1; i <= 1000; i++) {
+        world.now_us = i * UINT64_C(3600000000);
+        struct tacit_phased_event const event = {.kind = TACIT_EVENT_TIMEOUT,
+                                                 .now_us = world.now_us};
+        assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
+        assert_true(!update.send || update.message.kind != TACIT_PHASED_ORDER ||
+                    update.message.round == before.judge.round);
+    }
+    tacit_phased_hub_look(world.hub, &after);
+    assert_int_equal(after.judge.round, before.judge.round);
+    assert_int_equal(world.closed, 0);
+    world.is_away = false; /* it is back */
+    ask_helper(&world);
+    deliver(&world);
+    assert_int_equal(world.closed, ROUNDS);
+    tear_down(&world);
+}
+
 /* Before the first leader: arms in turn, whatever was drawn. */
 static void what_is_played_while_waiting_follows_no_reward(void **state)
 {
@@ -504,6 +537,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_rounds_hold_the_noise_of_two),
         cmocka_unit_test(a_lost_report_is_spent_unused),
+        cmocka_unit_test(a_helper_that_is_away_is_waited_for),
         cmocka_unit_test(what_is_played_while_waiting_follows_no_reward),
         cmocka_unit_test(views_follow_no_reward), /* last: it changes the rewards */
     };
