@@ -14,7 +14,7 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-enum tacit_vote_letter_kind {
+enum tacit_vote_hub_message_kind {
     TACIT_VOTE_HELLO,   /* site -> hub: the last grant that I know of; what now? */
     TACIT_VOTE_COMMIT,  /* site -> hub: may this draw be used? */
     TACIT_VOTE_CAST,    /* site -> hub: the arms that I have eliminated since the reset */
@@ -26,8 +26,8 @@ enum tacit_vote_letter_kind {
 
 /* A plain struct. marks belong to the sender's state and stay valid until its next step. Every kind
  * is of a fixed size for K arms. */
-struct tacit_vote_letter {
-    enum tacit_vote_letter_kind kind;
+struct tacit_vote_hub_message {
+    enum tacit_vote_hub_message_kind kind;
     uint32_t from; /* site, or TACIT_HUB */
     uint32_t to;   /* site, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
@@ -60,10 +60,10 @@ struct tacit_vote_site_event {
     enum tacit_event_kind kind;
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     union {
-        uint64_t term;                          /* START: the first, or a later one begins */
-        struct tacit_reward reward;             /* REWARD */
-        uint64_t exploited_count;               /* EXPLOITED */
-        const struct tacit_vote_letter *letter; /* RECEIVE */
+        uint64_t term;                                /* START: the first, or a later one begins */
+        struct tacit_reward reward;                   /* REWARD */
+        uint64_t exploited_count;                     /* EXPLOITED */
+        const struct tacit_vote_hub_message *message; /* RECEIVE */
     } as;
 };
 
@@ -72,9 +72,9 @@ struct tacit_vote_site_update {
     bool has_draw;    /* a draw was committed to: the ledger's row, one a cell */
     uint32_t cell;    /* if has_draw */
     uint32_t granted; /* the draw that may be used from this step on; 0: none */
-    uint32_t letter_count;
-    struct tacit_vote_letter
-        letters[2];   /* COMMIT or HELLO, and CAST; marks valid until next step */
+    uint32_t message_count;
+    struct tacit_vote_hub_message
+        messages[2];  /* COMMIT or HELLO, and CAST; marks valid until next step */
     bool begins_term; /* what was not drawn before this step enters nothing */
     bool replan;      /* the plan below replaces the one before; it may be empty */
     uint32_t plan_count;
@@ -146,23 +146,23 @@ struct tacit_vote_hub_config {
 
 enum tacit_vote_hub_event_kind {
     TACIT_VOTE_HUB_START,   /* after init, after a restart */
-    TACIT_VOTE_HUB_RECEIVE, /* a letter came */
+    TACIT_VOTE_HUB_RECEIVE, /* a message came */
     TACIT_VOTE_HUB_TIMEOUT
 };
 
 struct tacit_vote_hub_event {
     uint64_t now_us; /* >= the last one; START may come with a new clock */
     enum tacit_vote_hub_event_kind kind;
-    uint64_t term;                          /* START: as a site's */
-    const struct tacit_vote_letter *letter; /* RECEIVE */
+    uint64_t term;                                /* START: as a site's */
+    const struct tacit_vote_hub_message *message; /* RECEIVE */
 };
 
 struct tacit_vote_hub_update {
     bool persist;
     bool send;
-    struct tacit_vote_letter letter; /* marks valid until the next step */
-    uint32_t arms_out;               /* arms that this step voted out */
-    uint64_t deadline_us;            /* TACIT_NEVER: no timer */
+    struct tacit_vote_hub_message message; /* marks valid until the next step */
+    uint32_t arms_out;                     /* arms that this step voted out */
+    uint64_t deadline_us;                  /* TACIT_NEVER: no timer */
 };
 
 struct tacit_vote_hub_view {
@@ -205,12 +205,12 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_vote_hub_update *update);
 
-/* What stands of this player, to be said again; false: it has no marks. Ensures: as update->letter.
- * Requires: player < N. Cost: O(K/64). */
+/* What stands of this player, to be said again; false: it has no marks. Ensures: as
+ * update->message. Requires: player < N. Cost: O(K/64). */
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
-                        struct tacit_vote_letter *letter);
+                        struct tacit_vote_hub_message *message);
 /* The same of the last reset; false: there was none. */
-bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_letter *letter);
+bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message);
 
 /* What a hub that lost its state is built again from: the number of resets. The votes come back
  * from the sites' own, in a new term, which a START has to begin: what was granted is forgotten.

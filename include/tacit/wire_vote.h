@@ -14,23 +14,23 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* Bytes that …_encode writes for a message of this kind, without an envelope. Cost: O(1). */
-size_t tacit_wire_vote_bytes(enum tacit_vote_letter_kind kind, uint32_t arm_count);
+size_t tacit_wire_vote_bytes(enum tacit_vote_hub_message_kind kind, uint32_t arm_count);
 
-/* Encodes a letter. The address `to` is not encoded: it is the envelope's. Requires: bytes has
+/* Encodes a message. The address `to` is not encoded: it is the envelope's. Requires: bytes has
  * …_bytes room. Ensures: exactly that many bytes are written. */
-void tacit_wire_vote_encode(const struct tacit_vote_letter *letter, uint32_t arm_count,
+void tacit_wire_vote_encode(const struct tacit_vote_hub_message *message, uint32_t arm_count,
                             uint8_t *bytes);
 
-/* Decodes a peer's bytes. On TACIT_OK *letter is one block of the allocator's. `to` is what the
+/* Decodes a peer's bytes. On TACIT_OK *message is one block of the allocator's. `to` is what the
  * caller says. Refused with TACIT_MALFORMED: other versions, missing or extra parts, wrong lengths,
  * sizes other than those of this run, trailing bytes. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
 enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
                                          uint32_t agent_count, uint32_t to,
-                                         struct tacit_vote_letter **letter,
+                                         struct tacit_vote_hub_message **message,
                                          const struct tacit_wire_allocator *allocator);
 
 /* What an envelope calls a message of this kind. */
-uint32_t tacit_wire_vote_kind(enum tacit_vote_letter_kind kind);
+uint32_t tacit_wire_vote_kind(enum tacit_vote_hub_message_kind kind);
 
 /* ---- The run --------------------------------------------------------------------------------- */
 

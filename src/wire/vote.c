@@ -5,7 +5,7 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-#define MESSAGE struct tacit_vote_letter
+#define MESSAGE struct tacit_vote_hub_message
 
 static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
 {
@@ -15,22 +15,22 @@ static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
 
 static bool check_commit(void *message, const uint32_t *sizes)
 {
-    const struct tacit_vote_letter *const letter = message;
+    const struct tacit_vote_hub_message *const vote_message = message;
     (void)sizes;
-    return letter->cell > 0 && !is_nothing(letter->commitment);
+    return vote_message->cell > 0 && !is_nothing(vote_message->commitment);
 }
 
 static bool check_granted(void *message, const uint32_t *sizes)
 {
     (void)sizes;
-    return !is_nothing(((const struct tacit_vote_letter *)message)->commitment);
+    return !is_nothing(((const struct tacit_vote_hub_message *)message)->commitment);
 }
 
 /* Of a player, not of a draw. */
 static bool check_broadcast(void *message, const uint32_t *sizes)
 {
     (void)sizes;
-    return ((const struct tacit_vote_letter *)message)->cell == 0;
+    return ((const struct tacit_vote_hub_message *)message)->cell == 0;
 }
 
 static const struct wire_field hello[] = {BYTES(1, commitment, ALWAYS)};
@@ -74,37 +74,37 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, cell, ANY),
 };
-static const struct wire_table letters =
+static const struct wire_table messages =
     TABLE("VoteMessage", FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO));
 
-size_t tacit_wire_vote_bytes(enum tacit_vote_letter_kind kind, uint32_t arm_count)
+size_t tacit_wire_vote_bytes(enum tacit_vote_hub_message_kind kind, uint32_t arm_count)
 {
-    struct tacit_vote_letter const letter = {.kind = kind};
-    return wire_length(&letters, &letter, (uint32_t[WIRE_SIZES]){1, arm_count});
+    struct tacit_vote_hub_message const vote_message = {.kind = kind};
+    return wire_length(&messages, &vote_message, (uint32_t[WIRE_SIZES]){1, arm_count});
 }
 
-void tacit_wire_vote_encode(const struct tacit_vote_letter *letter, uint32_t arm_count,
+void tacit_wire_vote_encode(const struct tacit_vote_hub_message *vote_message, uint32_t arm_count,
                             uint8_t *bytes)
 {
-    wire_write(&letters, letter, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
+    wire_write(&messages, vote_message, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
 }
 
 enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
                                          uint32_t agent_count, uint32_t to,
-                                         struct tacit_vote_letter **letter,
+                                         struct tacit_vote_hub_message **vote_message,
                                          const struct tacit_wire_allocator *allocator)
 {
     void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
-    enum tacit_status const status = wire_make(&letters, sizes, bytes, size, allocator, &made);
+    enum tacit_status const status = wire_make(&messages, sizes, bytes, size, allocator, &made);
     if (status == TACIT_OK) {
-        *letter = made;
-        (*letter)->to = to;
+        *vote_message = made;
+        (*vote_message)->to = to;
     }
     return status;
 }
 
-uint32_t tacit_wire_vote_kind(enum tacit_vote_letter_kind kind)
+uint32_t tacit_wire_vote_kind(enum tacit_vote_hub_message_kind kind)
 {
     return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
 }

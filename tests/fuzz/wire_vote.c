@@ -31,34 +31,34 @@ static struct tacit_vote_board_config board_of(uint32_t arms)
 }
 
 /* NULL: refused. */
-static struct tacit_vote_letter *receive(const uint8_t *bytes, size_t size, uint32_t arms,
-                                         uint32_t to)
+static struct tacit_vote_hub_message *receive(const uint8_t *bytes, size_t size, uint32_t arms,
+                                              uint32_t to)
 {
-    struct tacit_vote_letter *letter = NULL;
-    if (tacit_wire_vote_decode(bytes, size, arms, AGENTS, to, &letter, tacit_wire_heap()) !=
+    struct tacit_vote_hub_message *message = NULL;
+    if (tacit_wire_vote_decode(bytes, size, arms, AGENTS, to, &message, tacit_wire_heap()) !=
         TACIT_OK) {
-        TACIT_ASSERT(letter == NULL);
+        TACIT_ASSERT(message == NULL);
         return NULL;
     }
-    TACIT_ASSERT(letter->from == TACIT_HUB || letter->from < AGENTS);
-    TACIT_ASSERT(letter->player < AGENTS);
-    TACIT_ASSERT(tacit_wire_vote_bytes(letter->kind, arms) == size);
+    TACIT_ASSERT(message->from == TACIT_HUB || message->from < AGENTS);
+    TACIT_ASSERT(message->player < AGENTS);
+    TACIT_ASSERT(tacit_wire_vote_bytes(message->kind, arms) == size);
     uint8_t *const again = malloc(size);
     TACIT_ASSERT(again != NULL);
-    tacit_wire_vote_encode(letter, arms, again);
+    tacit_wire_vote_encode(message, arms, again);
     TACIT_ASSERT(memcmp(again, bytes, size) == 0);
     free(again);
-    return letter;
+    return message;
 }
 
-static void tell_hub(const struct tacit_vote_letter *letter, uint32_t arms)
+static void tell_hub(const struct tacit_vote_hub_message *message, uint32_t arms)
 {
     struct tacit_vote_hub_config const config = {.board = board_of(arms)};
     size_t const size = tacit_vote_hub_size(&config);
     struct tacit_vote_hub *const hub = malloc(size);
     struct tacit_vote_hub *const before = malloc(size);
     struct tacit_vote_hub_event const event = {
-        .now_us = NOW_US, .kind = TACIT_VOTE_HUB_RECEIVE, .letter = letter};
+        .now_us = NOW_US, .kind = TACIT_VOTE_HUB_RECEIVE, .message = message};
     struct tacit_vote_hub_update update;
     TACIT_ASSERT(hub != NULL && before != NULL);
     TACIT_ASSERT(tacit_vote_hub_init(hub, &config) == TACIT_OK);
@@ -71,7 +71,7 @@ static void tell_hub(const struct tacit_vote_letter *letter, uint32_t arms)
     free(hub);
 }
 
-static void tell_site(const struct tacit_vote_letter *letter, uint32_t arms)
+static void tell_site(const struct tacit_vote_hub_message *message, uint32_t arms)
 {
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, 1, 0, 1};
     struct tacit_vote_site_config config = {.player = {.player_id = 1,
@@ -97,7 +97,7 @@ static void tell_site(const struct tacit_vote_letter *letter, uint32_t arms)
     TACIT_ASSERT(tacit_vote_site_step(site, &event, &entropy, &update) == TACIT_OK);
     memcpy(before, site, size);
     event.kind = TACIT_EVENT_RECEIVE;
-    event.as.letter = letter;
+    event.as.message = message;
     enum tacit_status const status = tacit_vote_site_step(site, &event, &entropy, &update);
     TACIT_ASSERT(tacit_vote_site_check(site, size, &config) == TACIT_OK);
     TACIT_ASSERT(status == TACIT_OK || memcmp(before, site, size) == 0);
@@ -111,14 +111,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     uint32_t const arms = arm_counts[data[0] % 5];
     bool const is_hub = data[1] % 2 == 0;
-    struct tacit_vote_letter *const letter =
+    struct tacit_vote_hub_message *const message =
         receive(data + 2, size - 2, arms, is_hub ? TACIT_HUB : 1);
-    if (letter == NULL)
+    if (message == NULL)
         return 0;
     if (is_hub)
-        tell_hub(letter, arms);
+        tell_hub(message, arms);
     else
-        tell_site(letter, arms);
-    free(letter);
+        tell_site(message, arms);
+    free(message);
     return 0;
 }

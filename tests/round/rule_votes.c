@@ -113,13 +113,13 @@ static enum tacit_status check(const struct storm_world *world, uint32_t node, c
                                 : tacit_vote_site_check(state, size, site_config(world, node));
 }
 
-/* The letters of the last step: what they point to belongs to the state. */
-static struct tacit_vote_letter said[2];
+/* The messages of the last step: what they point to belongs to the state. */
+static struct tacit_vote_hub_message said[2];
 
 /* What is said about a player only grows: it has all that was durable before this step. */
-static void check_row(const struct storm_world *world, const struct tacit_vote_letter *row)
+static void check_row(const struct storm_world *world, const struct tacit_vote_hub_message *row)
 {
-    struct tacit_vote_letter before;
+    struct tacit_vote_hub_message before;
     bool const had_row =
         tacit_vote_hub_row(world->nodes[world->sites].durable, row->player, &before);
     if (had_row && before.reset == row->reset)
@@ -136,11 +136,11 @@ static void step_hub(const struct storm_world *world, void *state, const struct 
         .kind = event->kind == TACIT_EVENT_START     ? TACIT_VOTE_HUB_START
                 : event->kind == TACIT_EVENT_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
                                                      : TACIT_VOTE_HUB_TIMEOUT,
-        .letter = event->message};
+        .message = event->message};
     out->status = tacit_vote_hub_step(state, &of_hub, entropy, &update);
-    said[0] = update.letter;
-    if (update.send && update.letter.kind == TACIT_VOTE_ROW)
-        check_row(world, &update.letter);
+    said[0] = update.message;
+    if (update.send && update.message.kind == TACIT_VOTE_ROW)
+        check_row(world, &update.message);
     *out = (struct storm_update){.status = out->status,
                                  .persist = update.persist,
                                  .flags = update.send | (uint64_t)update.arms_out << 1,
@@ -163,26 +163,26 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
     if (event->kind == TACIT_EVENT_REWARD)
         of_site.as.reward = event->reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)
-        of_site.as.letter = event->message;
+        of_site.as.message = event->message;
     else if (event->kind == TACIT_EVENT_EXPLOITED)
         of_site.as.exploited_count = event->count;
     else
         of_site.as.term = event->term;
     out->status = tacit_vote_site_step(state, &of_site, entropy, &update);
-    memcpy(said, update.letters, sizeof said);
+    memcpy(said, update.messages, sizeof said);
     *out = (struct storm_update){
         .status = out->status,
         .persist = update.persist,
         .drew = update.has_draw,
         .voids_rewards = update.begins_term,
         .flags = update.has_draw | (uint64_t)update.replan << 1 | (uint64_t)update.on_tick << 2 |
-                 (uint64_t)update.letter_count << 3 | (uint64_t)update.cell << 5,
+                 (uint64_t)update.message_count << 3 | (uint64_t)update.cell << 5,
         .deadline_us = update.deadline_us,
         .has_plan = update.replan,
         .plan = update.plan,
         .plan_count = update.plan_count,
         .messages = {&said[0], &said[1]},
-        .message_count = update.letter_count};
+        .message_count = update.message_count};
 }
 
 static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
@@ -205,16 +205,18 @@ static size_t marks_bytes(const struct storm_world *world)
     return TACIT_BITS_WORDS(world->arms) * sizeof(uint64_t);
 }
 
-static void digest_letter(const struct storm_world *world, const struct tacit_vote_letter *letter)
+static void digest_vote_message(const struct storm_world *world,
+                                const struct tacit_vote_hub_message *vote_message)
 {
-    uint64_t const words[] = {letter->kind,   letter->from,         letter->to,     letter->term,
-                              letter->run_id, letter->cell,         letter->player, letter->reset,
-                              letter->forgot, letter->marks == NULL};
+    uint64_t const words[] = {
+        vote_message->kind,   vote_message->from,         vote_message->to,     vote_message->term,
+        vote_message->run_id, vote_message->cell,         vote_message->player, vote_message->reset,
+        vote_message->forgot, vote_message->marks == NULL};
     digest_bytes(words, sizeof words);
-    if (letter->marks != NULL)
-        digest_bytes(letter->marks, marks_bytes(world));
-    digest_bytes(letter->commitment, sizeof letter->commitment);
-    digest_bytes(letter->previous, sizeof letter->previous);
+    if (vote_message->marks != NULL)
+        digest_bytes(vote_message->marks, marks_bytes(world));
+    digest_bytes(vote_message->commitment, sizeof vote_message->commitment);
+    digest_bytes(vote_message->previous, sizeof vote_message->previous);
 }
 
 static void digest_board(const struct storm_world *world, const struct tacit_vote_board_view *board)
@@ -236,18 +238,18 @@ static uint32_t answer_of(const struct storm_world *world,
 static void look_at_hub(const struct storm_world *world, const void *hub, struct storm_look *look)
 {
     struct tacit_vote_hub_view view;
-    struct tacit_vote_letter letter;
+    struct tacit_vote_hub_message vote_message;
     tacit_vote_hub_look(hub, &view);
     digest_board(world, &view.board);
     uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
                               view.ahead[0]};
     digest_bytes(words, sizeof words);
     digest_bytes(view.cells, world->sites * sizeof *view.cells);
-    digest_word(tacit_vote_hub_anew(hub, &letter));
-    digest_letter(world, &letter);
+    digest_word(tacit_vote_hub_anew(hub, &vote_message));
+    digest_vote_message(world, &vote_message);
     for (uint32_t site = 0; site < world->sites; site++) {
-        digest_word(tacit_vote_hub_row(hub, site, &letter));
-        digest_letter(world, &letter);
+        digest_word(tacit_vote_hub_row(hub, site, &vote_message));
+        digest_vote_message(world, &vote_message);
     }
     *look = (struct storm_look){.flagged = view.flagged[0],
                                 .ahead = view.ahead[0],
@@ -303,13 +305,13 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
 static size_t message_size(const struct storm_world *world, const void *message)
 {
     (void)message;
-    return sizeof(struct tacit_vote_letter) + marks_bytes(world);
+    return sizeof(struct tacit_vote_hub_message) + marks_bytes(world);
 }
 
 static void *message_copy(const struct storm_world *world, const void *message, void *memory)
 {
-    struct tacit_vote_letter const *const from = message;
-    struct tacit_vote_letter *const to = memory;
+    struct tacit_vote_hub_message const *const from = message;
+    struct tacit_vote_hub_message *const to = memory;
     *to = *from;
     if (from->marks != NULL)
         to->marks = memcpy(to + 1, from->marks, marks_bytes(world));
@@ -318,45 +320,46 @@ static void *message_copy(const struct storm_world *world, const void *message, 
 
 static struct storm_head read(const void *message)
 {
-    struct tacit_vote_letter const *const letter = message;
-    enum storm_word const word = letter->kind == TACIT_VOTE_COMMIT    ? STORM_COMMIT
-                                 : letter->kind == TACIT_VOTE_GRANTED ? STORM_GRANT
-                                 : letter->kind == TACIT_VOTE_REFUSED ? STORM_REFUSAL
-                                                                      : STORM_OTHER;
-    return (struct storm_head){word, letter->from, letter->to, letter->commitment};
+    struct tacit_vote_hub_message const *const vote_message = message;
+    enum storm_word const word = vote_message->kind == TACIT_VOTE_COMMIT    ? STORM_COMMIT
+                                 : vote_message->kind == TACIT_VOTE_GRANTED ? STORM_GRANT
+                                 : vote_message->kind == TACIT_VOTE_REFUSED ? STORM_REFUSAL
+                                                                            : STORM_OTHER;
+    return (struct storm_head){word, vote_message->from, vote_message->to,
+                               vote_message->commitment};
 }
 
-/* A row has marks; other letters may. */
+/* A row has marks; other messages may. */
 static void mend(const struct storm_world *world, void *message)
 {
-    struct tacit_vote_letter *const letter = message;
+    struct tacit_vote_hub_message *const vote_message = message;
     (void)world;
-    letter->kind = (enum tacit_vote_letter_kind)((unsigned)letter->kind % 7);
-    if (letter->kind == TACIT_VOTE_ROW && letter->marks == NULL)
-        letter->kind = TACIT_VOTE_ANEW;
+    vote_message->kind = (enum tacit_vote_hub_message_kind)((unsigned)vote_message->kind % 7);
+    if (vote_message->kind == TACIT_VOTE_ROW && vote_message->marks == NULL)
+        vote_message->kind = TACIT_VOTE_ANEW;
 }
 
 static void grant(const void *asked, uint32_t from, void *message)
 {
-    struct tacit_vote_letter const *const commit = asked;
-    struct tacit_vote_letter *const letter = message;
-    letter->kind = TACIT_VOTE_GRANTED;
-    letter->to = commit->from;
-    letter->from = from;
+    struct tacit_vote_hub_message const *const commit = asked;
+    struct tacit_vote_hub_message *const vote_message = message;
+    vote_message->kind = TACIT_VOTE_GRANTED;
+    vote_message->to = commit->from;
+    vote_message->from = from;
 }
 
 static const struct storm_field fields[] = {
-    STORM_FIELD(struct tacit_vote_letter, kind),
-    STORM_FIELD(struct tacit_vote_letter, from),
-    STORM_FIELD(struct tacit_vote_letter, to),
-    STORM_FIELD(struct tacit_vote_letter, run_id),
-    STORM_FIELD(struct tacit_vote_letter, term),
-    STORM_FIELD(struct tacit_vote_letter, cell),
-    STORM_FIELD(struct tacit_vote_letter, player),
-    STORM_FIELD(struct tacit_vote_letter, reset),
-    STORM_FIELD(struct tacit_vote_letter, forgot),
-    STORM_FIELD(struct tacit_vote_letter, commitment),
-    STORM_FIELD(struct tacit_vote_letter, previous),
+    STORM_FIELD(struct tacit_vote_hub_message, kind),
+    STORM_FIELD(struct tacit_vote_hub_message, from),
+    STORM_FIELD(struct tacit_vote_hub_message, to),
+    STORM_FIELD(struct tacit_vote_hub_message, run_id),
+    STORM_FIELD(struct tacit_vote_hub_message, term),
+    STORM_FIELD(struct tacit_vote_hub_message, cell),
+    STORM_FIELD(struct tacit_vote_hub_message, player),
+    STORM_FIELD(struct tacit_vote_hub_message, reset),
+    STORM_FIELD(struct tacit_vote_hub_message, forgot),
+    STORM_FIELD(struct tacit_vote_hub_message, commitment),
+    STORM_FIELD(struct tacit_vote_hub_message, previous),
 };
 
 const struct storm_rule rule_votes = {.name = "votes",
@@ -373,7 +376,7 @@ const struct storm_rule rule_votes = {.name = "votes",
                                       .message_size = message_size,
                                       .message_copy = message_copy,
                                       .read = read,
-                                      .head_bytes = sizeof(struct tacit_vote_letter),
+                                      .head_bytes = sizeof(struct tacit_vote_hub_message),
                                       .fields = fields,
                                       .field_count = sizeof fields / sizeof *fields,
                                       .mend = mend,

@@ -31,8 +31,8 @@ static const double means[ARMS] = {0.2, 0.9, 0.3};
 
 /* ---- A world --------------------------------------------------------------------------------- */
 
-struct letter {
-    struct tacit_vote_letter letter;
+struct message {
+    struct tacit_vote_hub_message message;
     uint64_t marks;
     uint32_t copy; /* who sent it */
 };
@@ -55,7 +55,7 @@ struct world {
     struct process processes[SITES][COPIES];
     struct tacit_vote_hub *hub;
     struct tacit_vote_hub *hub_disk;
-    struct letter queue[QUEUE_MAX];
+    struct message queue[QUEUE_MAX];
     uint32_t queue_count;
     struct tacit_rng noise;
     uint64_t now_us;
@@ -130,26 +130,27 @@ static void close_world(struct world *world)
     free(world->hub_disk);
 }
 
-static void post(struct world *world, const struct tacit_vote_letter *letter, uint32_t copy)
+static void post(struct world *world, const struct tacit_vote_hub_message *message, uint32_t copy)
 {
     if (world->queue_count == QUEUE_MAX)
         return; /* lost */
-    struct letter *const made = &world->queue[world->queue_count++];
-    *made = (struct letter){.letter = *letter, .copy = copy};
-    if (letter->marks != NULL)
-        made->marks = letter->marks[0];
+    struct message *const made = &world->queue[world->queue_count++];
+    *made = (struct message){.message = *message, .copy = copy};
+    if (message->marks != NULL)
+        made->marks = message->marks[0];
 }
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
-static void digest_letter(const struct tacit_vote_letter *letter)
+static void digest_message(const struct tacit_vote_hub_message *message)
 {
-    uint64_t const words[] = {
-        letter->kind, letter->from,   letter->to,    letter->run_id,
-        letter->cell, letter->player, letter->reset, letter->marks == NULL ? 0 : letter->marks[0]};
+    uint64_t const words[] = {message->kind,  message->from,
+                              message->to,    message->run_id,
+                              message->cell,  message->player,
+                              message->reset, message->marks == NULL ? 0 : message->marks[0]};
     digest_bytes(words, sizeof words);
-    digest_bytes(letter->commitment, sizeof letter->commitment);
-    digest_bytes(letter->previous, sizeof letter->previous);
+    digest_bytes(message->commitment, sizeof message->commitment);
+    digest_bytes(message->previous, sizeof message->previous);
 }
 
 static void digest_board(const struct tacit_vote_board_view *board)
@@ -189,7 +190,7 @@ static bool is_hub(const void *state, size_t size, void *config)
     return tacit_vote_hub_check(state, size, config) == TACIT_OK;
 }
 
-/* Persist, send, plan. A death before the write loses the step; after it, the letters. */
+/* Persist, send, plan. A death before the write loses the step; after it, the messages. */
 static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
                               struct tacit_vote_site_event event)
 {
@@ -205,12 +206,12 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
         damage_some(process->memory, world->site_bytes, is_site, &config);
     digest_step(status,
                 update.persist | (uint64_t)update.has_draw << 1 | (uint64_t)update.replan << 2 |
-                    (uint64_t)update.on_tick << 3 | (uint64_t)update.letter_count << 4 |
+                    (uint64_t)update.on_tick << 3 | (uint64_t)update.message_count << 4 |
                     (uint64_t)update.cell << 8,
                 update.deadline_us, update.plan, update.plan_count);
     digest_site(process->memory);
-    for (uint32_t i = 0; i < update.letter_count; i++)
-        digest_letter(&update.letters[i]);
+    for (uint32_t i = 0; i < update.message_count; i++)
+        digest_message(&update.messages[i]);
     if (!update.persist)
         assert_false(update.has_draw);
     if (update.persist)
@@ -220,8 +221,8 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
         process->draws = update.cell;
         world->draws++;
     }
-    for (uint32_t i = 0; i < update.letter_count; i++)
-        post(world, &update.letters[i], copy);
+    for (uint32_t i = 0; i < update.message_count; i++)
+        post(world, &update.messages[i], copy);
     if (update.replan)
         memset(process->left, 0, sizeof process->left);
     for (uint32_t i = 0; update.replan && i < update.plan_count; i++)
@@ -268,17 +269,17 @@ static enum tacit_status play(struct world *world, uint32_t site, uint32_t copy)
 }
 
 static enum tacit_status hear(struct world *world, uint32_t site, uint32_t copy,
-                              const struct letter *letter)
+                              const struct message *message)
 {
-    struct tacit_vote_letter said = letter->letter;
-    said.marks = said.marks == NULL ? NULL : &letter->marks;
+    struct tacit_vote_hub_message said = message->message;
+    said.marks = said.marks == NULL ? NULL : &message->marks;
     return step(world, site, copy,
-                (struct tacit_vote_site_event){.kind = TACIT_EVENT_RECEIVE, .as.letter = &said});
+                (struct tacit_vote_site_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &said});
 }
 
 /* ---- The hub --------------------------------------------------------------------------------- */
 
-static void check_said(struct world *world, const struct tacit_vote_letter *said)
+static void check_said(struct world *world, const struct tacit_vote_hub_message *said)
 {
     static const uint8_t nothing[TACIT_SHA256_BYTES];
     if (said->kind == TACIT_VOTE_ROW) { /* a word about a player only grows */
@@ -297,14 +298,14 @@ static void check_said(struct world *world, const struct tacit_vote_letter *said
 static void digest_hub(const struct tacit_vote_hub *hub)
 {
     struct tacit_vote_hub_view view;
-    struct tacit_vote_letter anew;
+    struct tacit_vote_hub_message anew;
     tacit_vote_hub_look(hub, &view);
     digest_board(&view.board);
     uint64_t const words[] = {view.is_decided, view.voter_count, view.voters[0], view.flagged[0],
                               tacit_vote_hub_anew(hub, &anew)};
     digest_bytes(words, sizeof words);
     digest_bytes(view.cells, SITES * sizeof *view.cells);
-    digest_letter(&anew);
+    digest_message(&anew);
 }
 
 static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_event event)
@@ -323,48 +324,48 @@ static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_eve
     if (update.persist)
         memcpy(world->hub_disk, world->hub, world->hub_bytes);
     if (update.send) {
-        digest_letter(&update.letter);
-        check_said(world, &update.letter);
-        post(world, &update.letter, 0);
+        digest_message(&update.message);
+        check_said(world, &update.message);
+        post(world, &update.message, 0);
     }
     return status;
 }
 
-static enum tacit_status tell_hub(struct world *world, const struct letter *letter)
+static enum tacit_status tell_hub(struct world *world, const struct message *message)
 {
-    struct tacit_vote_letter said = letter->letter;
-    said.marks = said.marks == NULL ? NULL : &letter->marks;
-    return step_hub(world,
-                    (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_RECEIVE, .letter = &said});
+    struct tacit_vote_hub_message said = message->message;
+    said.marks = said.marks == NULL ? NULL : &message->marks;
+    return step_hub(
+        world, (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_RECEIVE, .message = &said});
 }
 
 /* All that stands, as when the broker is there again. */
 static void say_all(struct world *world)
 {
-    struct tacit_vote_letter letter;
+    struct tacit_vote_hub_message message;
     (void)step_hub(world, (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_START});
     for (uint32_t site = 0; site < SITES; site++)
-        if (tacit_vote_hub_row(world->hub, site, &letter))
-            post(world, &letter, 0);
+        if (tacit_vote_hub_row(world->hub, site, &message))
+            post(world, &message, 0);
 }
 
-static void deliver(struct world *world, const struct letter *letter)
+static void deliver(struct world *world, const struct message *message)
 {
-    struct tacit_vote_letter const *const said = &letter->letter;
+    struct tacit_vote_hub_message const *const said = &message->message;
     if (said->to == TACIT_HUB)
-        (void)tell_hub(world, letter);
+        (void)tell_hub(world, message);
     for (uint32_t site = 0; said->to != TACIT_HUB && site < SITES; site++)
         for (uint32_t copy = 0; copy < COPIES; copy++)
             if ((said->to == TACIT_EVERYONE || said->to == site) &&
                 world->processes[site][copy].runs)
-                (void)hear(world, site, copy, letter);
+                (void)hear(world, site, copy, message);
 }
 
 /* In order, until nothing is under way. */
 static void deliver_all(struct world *world)
 {
     while (world->queue_count > 0) {
-        struct letter const first = world->queue[0];
+        struct message const first = world->queue[0];
         memmove(world->queue, world->queue + 1, --world->queue_count * sizeof first);
         deliver(world, &first);
     }
@@ -388,24 +389,24 @@ static void play_all(struct world *world, uint32_t site, uint32_t copy)
         (void)play(world, site, copy);
 }
 
-/* The first letter of this kind that is under way, taken out. */
-static struct letter take(struct world *world, enum tacit_vote_letter_kind kind)
+/* The first message of this kind that is under way, taken out. */
+static struct message take(struct world *world, enum tacit_vote_hub_message_kind kind)
 {
     for (uint32_t i = 0; i < world->queue_count; i++) {
-        struct letter const found = world->queue[i];
-        if (found.letter.kind != kind)
+        struct message const found = world->queue[i];
+        if (found.message.kind != kind)
             continue;
         memmove(world->queue + i, world->queue + i + 1, (--world->queue_count - i) * sizeof found);
         return found;
     }
-    fail_msg("no letter of kind %d", (int)kind);
-    return (struct letter){0};
+    fail_msg("no message of kind %d", (int)kind);
+    return (struct message){0};
 }
 
-static bool is_under_way(const struct world *world, enum tacit_vote_letter_kind kind)
+static bool is_under_way(const struct world *world, enum tacit_vote_hub_message_kind kind)
 {
     for (uint32_t i = 0; i < world->queue_count; i++)
-        if (world->queue[i].letter.kind == kind)
+        if (world->queue[i].message.kind == kind)
             return true;
     return false;
 }
@@ -420,7 +421,7 @@ static void nothing_leaves_before_the_grant_but_the_commitment(void **state)
     start(&world, 0, 0);
     deliver_all(&world);
     play_all(&world, 0, 0);
-    struct letter const commit = take(&world, TACIT_VOTE_COMMIT);
+    struct message const commit = take(&world, TACIT_VOTE_COMMIT);
     assert_int_equal(world.queue_count, 0);
     assert_true(look(&world, 0, 0).is_committed);
     pass(&world, 40 * TICK_US);
@@ -475,10 +476,10 @@ static void vote_that_is_lost_is_said_again_until_it_is_heard(void **state)
     start(&world, 0, 0);
     deliver_all(&world);
     play_until_it_votes(&world, 0, 0);
-    struct letter const first = take(&world, TACIT_VOTE_CAST);
+    struct message const first = take(&world, TACIT_VOTE_CAST);
     world.queue_count = 0; /* lost, with all else */
     pass(&world, RESEND_US);
-    struct letter const again = take(&world, TACIT_VOTE_CAST);
+    struct message const again = take(&world, TACIT_VOTE_CAST);
     assert_int_equal(again.marks, first.marks);
     assert_int_equal(tell_hub(&world, &again), TACIT_OK);
     deliver_all(&world);
@@ -496,11 +497,12 @@ static void row_without_the_vote_is_no_answer_to_it(void **state)
     start(&world, 0, 0);
     deliver_all(&world);
     play_until_it_votes(&world, 0, 0);
-    struct letter const cast = take(&world, TACIT_VOTE_CAST);
+    struct message const cast = take(&world, TACIT_VOTE_CAST);
     world.queue_count = 0;
-    struct letter row = {
-        .letter = {.kind = TACIT_VOTE_ROW, .from = TACIT_HUB, .to = TACIT_EVERYONE, .run_id = RUN}};
-    row.letter.marks = &row.marks;
+    struct message row = {
+        .message = {
+            .kind = TACIT_VOTE_ROW, .from = TACIT_HUB, .to = TACIT_EVERYONE, .run_id = RUN}};
+    row.message.marks = &row.marks;
     row.marks = cast.marks & (cast.marks - 1); /* one mark is missing */
     assert_int_equal(hear(&world, 0, 0, &row), TACIT_OK);
     assert_false(look(&world, 0, 0).is_heard);
@@ -521,12 +523,12 @@ static void vote_of_a_blocked_site_stays_where_it_is(void **state)
     play_all(&world, 0, 0);
     deliver_all(&world);
     assert_true(world.processes[0][0].deadline_us < TACIT_NEVER); /* a vote waits for its tick */
-    struct letter refusal = {
-        .letter = {.kind = TACIT_VOTE_REFUSED, .from = TACIT_HUB, .to = 0, .run_id = RUN}};
-    memset(refusal.letter.commitment, 9, TACIT_SHA256_BYTES);
+    struct message refusal = {
+        .message = {.kind = TACIT_VOTE_REFUSED, .from = TACIT_HUB, .to = 0, .run_id = RUN}};
+    memset(refusal.message.commitment, 9, TACIT_SHA256_BYTES);
     assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
     assert_false(look(&world, 0, 0).is_blocked); /* that was about a draw of before */
-    refusal.letter.cell = 1;
+    refusal.message.cell = 1;
     assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
     pass(&world, TICK_US);
     assert_false(is_under_way(&world, TACIT_VOTE_CAST));
@@ -590,15 +592,15 @@ static void board_waits_for_the_grant(void **state)
     start(&world, 0, 0);
     deliver_all(&world);
     play_all(&world, 0, 0);
-    struct letter const commit = take(&world, TACIT_VOTE_COMMIT);
+    struct message const commit = take(&world, TACIT_VOTE_COMMIT);
     for (uint32_t player = 1; player <= NEEDED; player++) {
-        struct letter const row = {.letter = {.kind = TACIT_VOTE_ROW,
-                                              .from = TACIT_HUB,
-                                              .to = TACIT_EVERYONE,
-                                              .run_id = RUN,
-                                              .player = player,
-                                              .marks = &row.marks},
-                                   .marks = 1};
+        struct message const row = {.message = {.kind = TACIT_VOTE_ROW,
+                                                .from = TACIT_HUB,
+                                                .to = TACIT_EVERYONE,
+                                                .run_id = RUN,
+                                                .player = player,
+                                                .marks = &row.marks},
+                                    .marks = 1};
         assert_int_equal(hear(&world, 0, 0, &row), TACIT_OK);
     }
     assert_int_equal(look(&world, 0, 0).board.voted_count, ARMS - 1);
@@ -613,30 +615,30 @@ static void board_waits_for_the_grant(void **state)
  * draw, so that a site that has gone on is not blocked by it, and a copy is. */
 static void what_comes_late_is_refused_by_its_draw(void **state)
 {
-    static const enum tacit_vote_letter_kind kinds[] = {TACIT_VOTE_COMMIT, TACIT_VOTE_HELLO,
-                                                        TACIT_VOTE_CAST};
-    struct letter letter = {
-        .letter = {.kind = TACIT_VOTE_COMMIT, .from = 0, .to = TACIT_HUB, .run_id = RUN}};
+    static const enum tacit_vote_hub_message_kind kinds[] = {TACIT_VOTE_COMMIT, TACIT_VOTE_HELLO,
+                                                             TACIT_VOTE_CAST};
+    struct message message = {
+        .message = {.kind = TACIT_VOTE_COMMIT, .from = 0, .to = TACIT_HUB, .run_id = RUN}};
     (void)state;
     struct world world;
     open_world(&world, 1, 7);
     for (uint32_t cell = 1; cell <= 3; cell++) {
-        letter.letter.cell = cell;
-        memset(letter.letter.commitment, (int)cell, TACIT_SHA256_BYTES);
-        memset(letter.letter.previous, (int)cell - 1, TACIT_SHA256_BYTES);
-        assert_int_equal(tell_hub(&world, &letter), TACIT_OK);
+        message.message.cell = cell;
+        memset(message.message.commitment, (int)cell, TACIT_SHA256_BYTES);
+        memset(message.message.previous, (int)cell - 1, TACIT_SHA256_BYTES);
+        assert_int_equal(tell_hub(&world, &message), TACIT_OK);
         (void)take(&world, TACIT_VOTE_GRANTED);
     }
-    letter.letter.cell = 1;
-    memset(letter.letter.commitment, 1, TACIT_SHA256_BYTES);
-    memset(letter.letter.previous, 0, TACIT_SHA256_BYTES);
-    letter.letter.marks = &letter.marks;
+    message.message.cell = 1;
+    memset(message.message.commitment, 1, TACIT_SHA256_BYTES);
+    memset(message.message.previous, 0, TACIT_SHA256_BYTES);
+    message.message.marks = &message.marks;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        letter.letter.kind = kinds[i];
-        assert_int_equal(tell_hub(&world, &letter), TACIT_OK);
-        struct letter const refusal = take(&world, TACIT_VOTE_REFUSED);
-        assert_int_equal(refusal.letter.cell, 1);
-        assert_false(refusal.letter.forgot);
+        message.message.kind = kinds[i];
+        assert_int_equal(tell_hub(&world, &message), TACIT_OK);
+        struct message const refusal = take(&world, TACIT_VOTE_REFUSED);
+        assert_int_equal(refusal.message.cell, 1);
+        assert_false(refusal.message.forgot);
     }
     struct tacit_vote_hub_view view;
     tacit_vote_hub_look(world.hub, &view);
@@ -662,10 +664,10 @@ static void blocked_site_says_nothing_more(void **state)
     for (int i = 0; i < 20; i++) {
         pass(&world, RESEND_US);
         while (world.queue_count > 0) {
-            struct letter const said = world.queue[0];
+            struct message const said = world.queue[0];
             memmove(world.queue, world.queue + 1, --world.queue_count * sizeof said);
-            assert_true(said.letter.kind == TACIT_VOTE_COMMIT ||
-                        said.letter.kind == TACIT_VOTE_REFUSED);
+            assert_true(said.message.kind == TACIT_VOTE_COMMIT ||
+                        said.message.kind == TACIT_VOTE_REFUSED);
             deliver(&world, &said);
         }
     }
@@ -685,16 +687,16 @@ static void old_state_cannot_take_a_vote_back(void **state)
     deliver_all(&world);
     uint64_t const before = world.rows[0];
     assert_true(before != 0);
-    struct tacit_vote_letter old = {
+    struct tacit_vote_hub_message old = {
         .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .cell = 1};
-    struct letter letter = {.letter = old, .marks = 0};
-    letter.letter.marks = &letter.marks;
-    memcpy(letter.letter.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
-    assert_int_equal(tell_hub(&world, &letter), TACIT_OK);
+    struct message message = {.message = old, .marks = 0};
+    message.message.marks = &message.marks;
+    memcpy(message.message.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
+    assert_int_equal(tell_hub(&world, &message), TACIT_OK);
     assert_int_equal(world.rows[0], before);
-    memset(letter.letter.commitment, 5, TACIT_SHA256_BYTES); /* of a state that was not granted */
-    letter.marks = 7;
-    assert_int_equal(tell_hub(&world, &letter), TACIT_ROLLBACK);
+    memset(message.message.commitment, 5, TACIT_SHA256_BYTES); /* of a state that was not granted */
+    message.marks = 7;
+    assert_int_equal(tell_hub(&world, &message), TACIT_ROLLBACK);
     assert_int_equal(world.rows[0], before);
     close_world(&world);
 }
@@ -709,18 +711,18 @@ static void one_mark_makes_a_voter(void **state)
         start(&world, 0, 0);
         play_all(&world, 0, 0);
         deliver_all(&world);
-        struct letter letter = {
-            .letter = {
+        struct message message = {
+            .message = {
                 .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .cell = 1}};
-        letter.letter.marks = &letter.marks;
-        memcpy(letter.letter.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
+        message.message.marks = &message.marks;
+        memcpy(message.message.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
         struct tacit_vote_hub_view view;
-        assert_int_equal(tell_hub(&world, &letter), TACIT_OK); /* without any mark */
+        assert_int_equal(tell_hub(&world, &message), TACIT_OK); /* without any mark */
         tacit_vote_hub_look(world.hub, &view);
         assert_int_equal(view.voter_count, 0);
         assert_int_equal(world.rows[0], 0);
-        letter.marks = UINT64_C(1) << arm;
-        assert_int_equal(tell_hub(&world, &letter), TACIT_OK);
+        message.marks = UINT64_C(1) << arm;
+        assert_int_equal(tell_hub(&world, &message), TACIT_OK);
         tacit_vote_hub_look(world.hub, &view);
         assert_int_equal(view.voter_count, 1);
         assert_int_equal(view.voters[0], 1);
@@ -796,11 +798,11 @@ static void resets_that_are_forgotten_come_back(void **state)
     deliver_all(&world);
     play_all(&world, 0, 0);
     deliver_all(&world);
-    struct letter const anew = {.letter = {.kind = TACIT_VOTE_ANEW,
-                                           .from = TACIT_HUB,
-                                           .to = TACIT_EVERYONE,
-                                           .run_id = RUN,
-                                           .reset = 5}};
+    struct message const anew = {.message = {.kind = TACIT_VOTE_ANEW,
+                                             .from = TACIT_HUB,
+                                             .to = TACIT_EVERYONE,
+                                             .run_id = RUN,
+                                             .reset = 5}};
     assert_int_equal(hear(&world, 0, 0, &anew), TACIT_OK);
     begin_term(&world, 1);
     deliver_all(&world);
@@ -808,27 +810,27 @@ static void resets_that_are_forgotten_come_back(void **state)
     deliver_all(&world);
     tacit_vote_hub_look(world.hub, &view);
     assert_int_equal(view.board.reset, 5);
-    struct letter cast = {.letter = {.kind = TACIT_VOTE_CAST,
-                                     .from = 0,
-                                     .to = TACIT_HUB,
-                                     .run_id = RUN,
-                                     .term = 1,
-                                     .reset = UINT64_MAX,
-                                     .marks = &cast.marks}};
-    memcpy(cast.letter.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
-    cast.letter.reset = 6; /* once a term */
+    struct message cast = {.message = {.kind = TACIT_VOTE_CAST,
+                                       .from = 0,
+                                       .to = TACIT_HUB,
+                                       .run_id = RUN,
+                                       .term = 1,
+                                       .reset = UINT64_MAX,
+                                       .marks = &cast.marks}};
+    memcpy(cast.message.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
+    cast.message.reset = 6; /* once a term */
     assert_int_equal(tell_hub(&world, &cast), TACIT_ROLLBACK);
     begin_term(&world, 2);
-    cast.letter.term = 2;
-    cast.letter.reset = UINT64_MAX;
+    cast.message.term = 2;
+    cast.message.reset = UINT64_MAX;
     assert_int_equal(tell_hub(&world, &cast), TACIT_ROLLBACK);
-    cast.letter.reset = 6;
+    cast.message.reset = 6;
     assert_int_equal(tell_hub(&world, &cast), TACIT_OK);
     tacit_vote_hub_look(world.hub, &view);
     assert_int_equal(view.board.reset, 6);
-    cast.letter.term = 0;
+    cast.message.term = 0;
     assert_int_equal(tell_hub(&world, &cast), TACIT_STRANGER);
-    cast.letter.term = 3;
+    cast.message.term = 3;
     assert_int_equal(tell_hub(&world, &cast), TACIT_ROLLBACK);
     close_world(&world);
 }
@@ -841,10 +843,10 @@ static void site_whose_hub_says_it_was_granted_after_all_goes_on(void **state)
     start(&world, 0, 0);
     deliver_all(&world);
     play_all(&world, 0, 0);
-    struct letter refusal = {
-        .letter = {
+    struct message refusal = {
+        .message = {
             .kind = TACIT_VOTE_REFUSED, .from = TACIT_HUB, .to = 0, .run_id = RUN, .cell = 1}};
-    memset(refusal.letter.commitment, 9, TACIT_SHA256_BYTES);
+    memset(refusal.message.commitment, 9, TACIT_SHA256_BYTES);
     assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
     assert_true(look(&world, 0, 0).is_blocked);
     deliver_all(&world); /* its commitment arrives */

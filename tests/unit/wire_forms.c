@@ -142,7 +142,7 @@ FAMILY(phased, struct tacit_phased_message, phased, tacit_wire_phased_bytes(said
        tacit_wire_phased_encode(said, bytes),
        tacit_wire_phased_decode(given, size, K, A, 0, &said, HEAP))
 
-static const struct tacit_vote_letter votes[] = {
+static const struct tacit_vote_hub_message votes[] = {
     {.kind = TACIT_VOTE_HELLO},
     {.kind = TACIT_VOTE_COMMIT, .cell = 1, .commitment = {1}},
     {.kind = TACIT_VOTE_CAST, .cell = 1, .reset = 2, .marks = arms, .commitment = {1}},
@@ -151,7 +151,7 @@ static const struct tacit_vote_letter votes[] = {
     {.kind = TACIT_VOTE_ROW, .player = 1, .reset = 2, .marks = arms},
     {.kind = TACIT_VOTE_ANEW, .reset = 2},
 };
-FAMILY(votes, struct tacit_vote_letter, votes, tacit_wire_vote_bytes(said->kind, K),
+FAMILY(votes, struct tacit_vote_hub_message, votes, tacit_wire_vote_bytes(said->kind, K),
        tacit_wire_vote_encode(said, K, bytes),
        tacit_wire_vote_decode(given, size, K, A, 0, &said, HEAP))
 

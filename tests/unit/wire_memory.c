@@ -125,15 +125,15 @@ static size_t phased_again(const void *found, uint8_t *bytes)
     return write_phased(found, bytes);
 }
 
-static size_t write_vote(const struct tacit_vote_letter *letter, uint8_t *bytes)
+static size_t write_vote(const struct tacit_vote_hub_message *vote_message, uint8_t *bytes)
 {
-    tacit_wire_vote_encode(letter, K, bytes);
-    return tacit_wire_vote_bytes(letter->kind, K);
+    tacit_wire_vote_encode(vote_message, K, bytes);
+    return tacit_wire_vote_bytes(vote_message->kind, K);
 }
 
 static size_t encode_vote(uint8_t *bytes)
 {
-    struct tacit_vote_letter const cast = {
+    struct tacit_vote_hub_message const cast = {
         .kind = TACIT_VOTE_CAST, .from = 3, .run_id = 1, .cell = 2, .marks = arms};
     return write_vote(&cast, bytes);
 }
@@ -141,10 +141,10 @@ static size_t encode_vote(uint8_t *bytes)
 static enum tacit_status decode_vote(const uint8_t *bytes, size_t size, void **found,
                                      const struct tacit_wire_allocator *allocator)
 {
-    struct tacit_vote_letter *letter = NULL;
+    struct tacit_vote_hub_message *vote_message = NULL;
     enum tacit_status const status =
-        tacit_wire_vote_decode(bytes, size, K, A, TACIT_HUB, &letter, allocator);
-    *found = letter;
+        tacit_wire_vote_decode(bytes, size, K, A, TACIT_HUB, &vote_message, allocator);
+    *found = vote_message;
     return status;
 }
 

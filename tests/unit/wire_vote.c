@@ -1,8 +1,8 @@
-/* The wire form of votes: every letter survives the trip, its length says its kind and the number
+/* The wire form of votes: every message survives the trip, its length says its kind and the number
  * of arms and nothing else, and a peer's bytes are taken only in the one form that we write.
  *
  * Run under a sanitizer this also shows that no refusal leaks or reads too far: every buffer is
- * exactly as long as its letter. */
+ * exactly as long as its message. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,46 +23,47 @@ static const uint32_t arm_counts[] = {1, 10, 64, 65, ARMS_MAX};
 
 static uint64_t marks[TACIT_BITS_WORDS(ARMS_MAX)];
 
-static bool has_marks(enum tacit_vote_letter_kind kind)
+static bool has_marks(enum tacit_vote_hub_message_kind kind)
 {
     return kind == TACIT_VOTE_CAST || kind == TACIT_VOTE_ROW;
 }
 
-/* Every third arm, in a letter with all that its kind has. */
-static struct tacit_vote_letter sample(enum tacit_vote_letter_kind kind, uint32_t arm_count)
+/* Every third arm, in a message with all that its kind has. */
+static struct tacit_vote_hub_message sample(enum tacit_vote_hub_message_kind kind,
+                                            uint32_t arm_count)
 {
     bool const is_of_site = kind <= TACIT_VOTE_CAST;
     bool const is_broadcast = kind >= TACIT_VOTE_ROW;
-    struct tacit_vote_letter letter = {.kind = kind,
-                                       .from = is_of_site ? 7 : TACIT_HUB,
-                                       .to = is_of_site ? TACIT_HUB : 7,
-                                       .run_id = UINT64_C(0x0123456789abcdef),
-                                       .cell = is_broadcast ? 0 : 3,
-                                       .player = kind == TACIT_VOTE_ROW ? AGENTS - 1 : 0};
+    struct tacit_vote_hub_message message = {.kind = kind,
+                                             .from = is_of_site ? 7 : TACIT_HUB,
+                                             .to = is_of_site ? TACIT_HUB : 7,
+                                             .run_id = UINT64_C(0x0123456789abcdef),
+                                             .cell = is_broadcast ? 0 : 3,
+                                             .player = kind == TACIT_VOTE_ROW ? AGENTS - 1 : 0};
     memset(marks, 0, sizeof marks);
     for (uint32_t arm = 0; arm < arm_count; arm += 3)
         tacit_bits_add(marks, arm);
     if (has_marks(kind))
-        letter.marks = marks;
+        message.marks = marks;
     if (has_marks(kind) || kind == TACIT_VOTE_ANEW)
-        letter.reset = 2;
+        message.reset = 2;
     if (!is_broadcast)
-        memset(letter.commitment, 0xa5, sizeof letter.commitment);
-    letter.forgot = kind == TACIT_VOTE_REFUSED;
+        memset(message.commitment, 0xa5, sizeof message.commitment);
+    message.forgot = kind == TACIT_VOTE_REFUSED;
     if (kind == TACIT_VOTE_COMMIT)
-        memset(letter.previous, 0x3c, sizeof letter.previous);
-    return letter;
+        memset(message.previous, 0x3c, sizeof message.previous);
+    return message;
 }
 
-static struct wire_bytes encode(const struct tacit_vote_letter *letter, uint32_t arm_count)
+static struct wire_bytes encode(const struct tacit_vote_hub_message *message, uint32_t arm_count)
 {
-    struct wire_bytes const coded = wire_bytes_new(tacit_wire_vote_bytes(letter->kind, arm_count));
-    tacit_wire_vote_encode(letter, arm_count, coded.bytes);
+    struct wire_bytes const coded = wire_bytes_new(tacit_wire_vote_bytes(message->kind, arm_count));
+    tacit_wire_vote_encode(message, arm_count, coded.bytes);
     return coded;
 }
 
 static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                struct tacit_vote_letter **found)
+                                struct tacit_vote_hub_message **found)
 {
     uint8_t *const exact = wire_bytes_exact(bytes, size);
     *found = NULL;
@@ -74,20 +75,20 @@ static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arm_
 
 static void expect_refused(const uint8_t *bytes, size_t size, uint32_t arm_count)
 {
-    struct tacit_vote_letter *found;
+    struct tacit_vote_hub_message *found;
     assert_int_equal(decode(bytes, size, arm_count, &found), TACIT_MALFORMED);
     assert_null(found);
 }
 
-static void letters_survive_the_trip(void **state)
+static void messages_survive_the_trip(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARM_COUNTS; i++)
         for (int kind = 0; kind < (int)KINDS; kind++) {
-            struct tacit_vote_letter const sent =
-                sample((enum tacit_vote_letter_kind)kind, arm_counts[i]);
+            struct tacit_vote_hub_message const sent =
+                sample((enum tacit_vote_hub_message_kind)kind, arm_counts[i]);
             struct wire_bytes const coded = encode(&sent, arm_counts[i]);
-            struct tacit_vote_letter *found;
+            struct tacit_vote_hub_message *found;
             assert_int_equal(decode(coded.bytes, coded.size, arm_counts[i], &found), TACIT_OK);
             assert_int_equal(found->kind, sent.kind);
             assert_int_equal(found->from, sent.from);
@@ -111,54 +112,54 @@ static void letters_survive_the_trip(void **state)
 static void length_is_a_function_of_kind_and_arms(void **state)
 {
     (void)state;
-    struct tacit_vote_letter letter = sample(TACIT_VOTE_CAST, ARMS_MAX);
+    struct tacit_vote_hub_message message = sample(TACIT_VOTE_CAST, ARMS_MAX);
     memset(marks, 0, sizeof marks);
-    struct wire_bytes const none = encode(&letter, ARMS_MAX);
+    struct wire_bytes const none = encode(&message, ARMS_MAX);
     tacit_bits_fill(marks, ARMS_MAX);
-    letter.reset = UINT64_MAX;
-    letter.cell = UINT32_MAX;
-    struct wire_bytes const all = encode(&letter, ARMS_MAX);
+    message.reset = UINT64_MAX;
+    message.cell = UINT32_MAX;
+    struct wire_bytes const all = encode(&message, ARMS_MAX);
     assert_int_equal(none.size, all.size);
     free(none.bytes);
     free(all.bytes);
 }
 
-static void expect_letter_refused(struct tacit_vote_letter letter, uint32_t arm_count)
+static void expect_message_refused(struct tacit_vote_hub_message message, uint32_t arm_count)
 {
-    struct wire_bytes const coded = encode(&letter, arm_count);
+    struct wire_bytes const coded = encode(&message, arm_count);
     expect_refused(coded.bytes, coded.size, arm_count);
     free(coded.bytes);
 }
 
-static void letters_that_cannot_be_are_refused(void **state)
+static void messages_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    struct tacit_vote_letter letter = sample(TACIT_VOTE_ROW, 10);
-    letter.player = AGENTS;
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_ROW, 10);
-    letter.cell = 1;
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_CAST, 10);
-    letter.from = AGENTS;
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_CAST, 10);
+    struct tacit_vote_hub_message message = sample(TACIT_VOTE_ROW, 10);
+    message.player = AGENTS;
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_ROW, 10);
+    message.cell = 1;
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_CAST, 10);
+    message.from = AGENTS;
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_CAST, 10);
     marks[0] |= 1u << 10; /* the eleventh of ten arms */
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_COMMIT, 10);
-    memset(letter.commitment, 0, sizeof letter.commitment);
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_COMMIT, 10);
-    letter.cell = 0;
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_GRANTED, 10);
-    memset(letter.commitment, 0, sizeof letter.commitment);
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_ANEW, 10);
-    letter.reset = 0;
-    expect_letter_refused(letter, 10);
-    letter = sample(TACIT_VOTE_ROW, 10); /* of a run with more arms */
-    struct wire_bytes const coded = encode(&letter, 10);
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_COMMIT, 10);
+    memset(message.commitment, 0, sizeof message.commitment);
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_COMMIT, 10);
+    message.cell = 0;
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_GRANTED, 10);
+    memset(message.commitment, 0, sizeof message.commitment);
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_ANEW, 10);
+    message.reset = 0;
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_ROW, 10); /* of a run with more arms */
+    struct wire_bytes const coded = encode(&message, 10);
     expect_refused(coded.bytes, coded.size, 65);
     coded.bytes[1] = 2; /* another version */
     expect_refused(coded.bytes, coded.size, 10);
@@ -245,22 +246,22 @@ static void runs_that_cannot_be_are_refused(void **state)
 static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     uint32_t const arm_count = *(const uint32_t *)context;
-    struct tacit_vote_letter *letter = NULL;
+    struct tacit_vote_hub_message *message = NULL;
     enum tacit_status const status =
-        tacit_wire_vote_decode(bytes, size, arm_count, AGENTS, 7, &letter, wire_bytes_memory());
+        tacit_wire_vote_decode(bytes, size, arm_count, AGENTS, 7, &message, wire_bytes_memory());
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
     uint64_t const words[] = {
-        (uint64_t)letter->kind, letter->from,          letter->to,
-        letter->run_id,         letter->cell,          letter->player,
-        letter->reset,          letter->marks != NULL, tacit_wire_vote_kind(letter->kind)};
+        (uint64_t)message->kind, message->from,          message->to,
+        message->run_id,         message->cell,          message->player,
+        message->reset,          message->marks != NULL, tacit_wire_vote_kind(message->kind)};
     digest_bytes(words, sizeof words);
-    digest_bytes(letter->commitment, sizeof letter->commitment);
-    digest_bytes(letter->previous, sizeof letter->previous);
-    if (letter->marks != NULL)
-        digest_bytes(letter->marks, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t));
-    wire_bytes_give(letter);
+    digest_bytes(message->commitment, sizeof message->commitment);
+    digest_bytes(message->previous, sizeof message->previous);
+    if (message->marks != NULL)
+        digest_bytes(message->marks, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t));
+    wire_bytes_give(message);
 }
 
 /* Each byte of a hash is another one. */
@@ -270,20 +271,21 @@ static void number(uint8_t *hash, uint8_t first)
         hash[i] = (uint8_t)(first + i);
 }
 
-static void damaged_letters_are_judged_as_they_were(void **state)
+static void damaged_messages_are_judged_as_they_were(void **state)
 {
     static const uint32_t counts[] = {4, 65};
     (void)state;
     wire_bytes_sizes(look, &counts[0]);
     for (size_t i = 0; i < 2; i++)
         for (int kind = 0; kind < (int)KINDS; kind++) {
-            struct tacit_vote_letter letter = sample((enum tacit_vote_letter_kind)kind, counts[i]);
-            if (letter.commitment[0] != 0)
-                number(letter.commitment, 1);
-            if (letter.previous[0] != 0)
-                number(letter.previous, 101);
-            letter.from = kind <= TACIT_VOTE_CAST ? AGENTS - 1 : TACIT_HUB;
-            struct wire_bytes const word = encode(&letter, counts[i]);
+            struct tacit_vote_hub_message message =
+                sample((enum tacit_vote_hub_message_kind)kind, counts[i]);
+            if (message.commitment[0] != 0)
+                number(message.commitment, 1);
+            if (message.previous[0] != 0)
+                number(message.previous, 101);
+            message.from = kind <= TACIT_VOTE_CAST ? AGENTS - 1 : TACIT_HUB;
+            struct wire_bytes const word = encode(&message, counts[i]);
             wire_bytes_damage(word, look, &counts[i]);
             free(word.bytes);
         }
@@ -338,12 +340,12 @@ static void damaged_parameters_are_judged_as_they_were(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_survive_the_trip),
+        cmocka_unit_test(messages_survive_the_trip),
         cmocka_unit_test(length_is_a_function_of_kind_and_arms),
-        cmocka_unit_test(letters_that_cannot_be_are_refused),
+        cmocka_unit_test(messages_that_cannot_be_are_refused),
         cmocka_unit_test(run_survives_the_trip),
         cmocka_unit_test(runs_that_cannot_be_are_refused),
-        cmocka_unit_test(damaged_letters_are_judged_as_they_were),
+        cmocka_unit_test(damaged_messages_are_judged_as_they_were),
         cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
     };
     (void)argv;

@@ -10,36 +10,37 @@
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* What the hub says to all is about the board; a site hears nothing else of that kind. */
-static enum tacit_status decode_letter(const struct live_shape *shape, const uint8_t *bytes,
-                                       size_t size, uint32_t to, struct tacit_vote_letter **letter)
+static enum tacit_status decode_vote_message(const struct live_shape *shape, const uint8_t *bytes,
+                                             size_t size, uint32_t to,
+                                             struct tacit_vote_hub_message **vote_message)
 {
     enum tacit_status const status = tacit_wire_vote_decode(
-        bytes, size, shape->arm_count, shape->agent_count, to, letter, tacit_wire_heap());
+        bytes, size, shape->arm_count, shape->agent_count, to, vote_message, tacit_wire_heap());
     if (status != TACIT_OK || to == TACIT_HUB)
         return status;
     bool const is_of_board =
-        (*letter)->kind == TACIT_VOTE_ROW || (*letter)->kind == TACIT_VOTE_ANEW;
+        (*vote_message)->kind == TACIT_VOTE_ROW || (*vote_message)->kind == TACIT_VOTE_ANEW;
     if (is_of_board == (to == TACIT_EVERYONE))
         return TACIT_OK;
-    free(*letter);
+    free(*vote_message);
     return TACIT_MALFORMED;
 }
 
 static struct live_label label(const void *message)
 {
-    struct tacit_vote_letter const *const letter = message;
-    bool const is_row = letter->kind == TACIT_VOTE_ROW;
-    return (struct live_label){.from = letter->from,
-                               .message = {.to = letter->to,
-                                           .kind = tacit_wire_vote_kind(letter->kind),
-                                           .epoch = letter->cell,
-                                           .is_retained = letter->to == TACIT_EVERYONE,
+    struct tacit_vote_hub_message const *const vote_message = message;
+    bool const is_row = vote_message->kind == TACIT_VOTE_ROW;
+    return (struct live_label){.from = vote_message->from,
+                               .message = {.to = vote_message->to,
+                                           .kind = tacit_wire_vote_kind(vote_message->kind),
+                                           .epoch = vote_message->cell,
+                                           .is_retained = vote_message->to == TACIT_EVERYONE,
                                            .is_about_one = is_row,
-                                           .about = is_row ? letter->player : 0}};
+                                           .about = is_row ? vote_message->player : 0}};
 }
 
-LIVE_CODEC(static, codec, struct tacit_vote_letter, label,
-           decode_letter(shape, bytes, size, to, &made),
+LIVE_CODEC(static, codec, struct tacit_vote_hub_message, label,
+           decode_vote_message(shape, bytes, size, to, &made),
            tacit_wire_vote_bytes(said->kind, shape->arm_count),
            (tacit_wire_vote_encode(said, shape->arm_count, bytes), TACIT_OK));
 
@@ -110,7 +111,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_vote_site_event made = {
         .now_us = event->now_us, .kind = live_event_kind(event), .keys = event->keys};
     struct tacit_vote_site_update done;
-    struct tacit_vote_letter *const letter = message;
+    struct tacit_vote_hub_message *const vote_message = message;
     struct tacit_vote_site_view view;
     tacit_vote_site_look(site->state, &view);
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
@@ -120,19 +121,19 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     else if (made.kind == TACIT_EVENT_EXPLOITED)
         made.as.exploited_count = event->as.exploited_count;
     else if (made.kind == TACIT_EVENT_RECEIVE)
-        made.as.letter = letter;
-    if (letter != NULL)
-        letter->term = view.term; /* as its envelope said */
+        made.as.message = vote_message;
+    if (vote_message != NULL)
+        vote_message->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_vote_site_step(site->state, &made, entropy, &done);
     struct live_site_release const release = {
         .number = done.cell, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
-    TACIT_IMPLIES(done.has_draw, done.persist && done.letter_count > 0);
+    TACIT_IMPLIES(done.has_draw, done.persist && done.message_count > 0);
     update->persist = done.persist;
-    for (uint32_t i = 0; i < done.letter_count; i++)
-        if (done.has_draw && done.letters[i].kind == TACIT_VOTE_COMMIT)
-            live_site_reveal(site, &done.letters[i], &release, update);
+    for (uint32_t i = 0; i < done.message_count; i++)
+        if (done.has_draw && done.messages[i].kind == TACIT_VOTE_COMMIT)
+            live_site_reveal(site, &done.messages[i], &release, update);
         else
-            live_site_send(site, &done.letters[i]);
+            live_site_send(site, &done.messages[i]);
     live_site_settle(site, done.granted, update);
     update->drops_open = done.begins_term;
     if (done.replan)
@@ -276,12 +277,12 @@ static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes,
 /* The broker is not trusted to keep anything. */
 static void say_all(struct live_hub *hub)
 {
-    struct tacit_vote_letter letter;
-    if (tacit_vote_hub_anew(hub->state, &letter))
-        (void)live_hub_send(hub, &letter);
+    struct tacit_vote_hub_message vote_message;
+    if (tacit_vote_hub_anew(hub->state, &vote_message))
+        (void)live_hub_send(hub, &vote_message);
     for (uint32_t site = 0; site < hub->config->site_count; site++)
-        if (tacit_vote_hub_row(hub->state, site, &letter))
-            (void)live_hub_send(hub, &letter);
+        if (tacit_vote_hub_row(hub->state, site, &vote_message))
+            (void)live_hub_send(hub, &vote_message);
 }
 
 static void note(struct live_hub *hub, const struct tacit_vote_hub_update *made,
@@ -289,7 +290,7 @@ static void note(struct live_hub *hub, const struct tacit_vote_hub_update *made,
 {
     struct tacit_vote_hub_view view;
     tacit_vote_hub_look(hub->state, &view);
-    if (made->send && made->letter.kind == TACIT_VOTE_ANEW)
+    if (made->send && made->message.kind == TACIT_VOTE_ANEW)
         live_hub_note(hub, update, "reset %llu: all arms are in again",
                       (unsigned long long)view.board.reset);
     else if (made->arms_out > 0)
@@ -301,7 +302,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   void *message, const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_vote_letter *const letter = message;
+    struct tacit_vote_hub_message *const vote_message = message;
     struct tacit_vote_hub_view view;
     struct tacit_vote_hub_event const made = {
         .now_us = event->now_us,
@@ -309,17 +310,17 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         .kind = event->kind == LIVE_HUB_START     ? TACIT_VOTE_HUB_START
                 : event->kind == LIVE_HUB_RECEIVE ? TACIT_VOTE_HUB_RECEIVE
                                                   : TACIT_VOTE_HUB_TIMEOUT,
-        .letter = letter};
+        .message = vote_message};
     struct tacit_vote_hub_update done;
     tacit_vote_hub_look(hub->state, &view);
-    if (letter != NULL)
-        letter->term = view.term; /* as its envelope said */
+    if (vote_message != NULL)
+        vote_message->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_vote_hub_step(hub->state, &made, entropy, &done);
     update->persist = done.persist;
     update->deadline_us = done.deadline_us;
     note(hub, &done, update);
     if (done.send)
-        (void)live_hub_send(hub, &done.letter);
+        (void)live_hub_send(hub, &done.message);
     if (event->kind == LIVE_HUB_START)
         say_all(hub);
     return status;

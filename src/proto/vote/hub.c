@@ -77,35 +77,37 @@ size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
 
 /* ---- Saying ---- */
 
-static struct tacit_vote_letter letter_of(const struct tacit_vote_hub *hub,
-                                          enum tacit_vote_letter_kind kind, uint32_t to)
+static struct tacit_vote_hub_message message_of(const struct tacit_vote_hub *hub,
+                                                enum tacit_vote_hub_message_kind kind, uint32_t to)
 {
-    return (struct tacit_vote_letter){
+    return (struct tacit_vote_hub_message){
         .kind = kind, .from = TACIT_HUB, .to = to, .run_id = hub->run_id, .term = hub->term};
 }
 
-/* The head of a site, as an answer to its letter. */
-static void answer(struct tacit_vote_hub *hub, enum tacit_vote_letter_kind kind,
-                   const struct tacit_vote_letter *letter, struct tacit_vote_hub_update *update)
+/* The head of a site, as an answer to its message. */
+static void answer(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_kind kind,
+                   const struct tacit_vote_hub_message *message,
+                   struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(letter->from < hub->player_count);
+    TACIT_ASSERT(message->from < hub->player_count);
     TACIT_ASSERT(!update->send);
     update->send = true;
-    update->letter = letter_of(hub, kind, letter->from);
-    update->letter.cell = letter->cell;
-    memcpy(update->letter.commitment, holder_of(hub).heads[letter->from].head,
-           sizeof update->letter.commitment);
+    update->message = message_of(hub, kind, message->from);
+    update->message.cell = message->cell;
+    memcpy(update->message.commitment, holder_of(hub).heads[message->from].head,
+           sizeof update->message.commitment);
 }
 
-/* What the holder makes of this site's letter. */
-static enum tacit_status follow(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter,
+/* What the holder makes of this site's message. */
+static enum tacit_status follow(struct tacit_vote_hub *hub,
+                                const struct tacit_vote_hub_message *message,
                                 struct round_verdict verdict, struct tacit_vote_hub_update *update)
 {
     update->persist = update->persist || verdict.persist;
     if (verdict.answer != ROUND_NOTHING) {
-        answer(hub, verdict.answer == ROUND_GRANT ? TACIT_VOTE_GRANTED : TACIT_VOTE_REFUSED, letter,
-               update);
-        update->letter.forgot = verdict.is_unknown;
+        answer(hub, verdict.answer == ROUND_GRANT ? TACIT_VOTE_GRANTED : TACIT_VOTE_REFUSED,
+               message, update);
+        update->message.forgot = verdict.is_unknown;
     }
     return verdict.status;
 }
@@ -126,7 +128,7 @@ static enum tacit_status reset(struct tacit_vote_hub *hub, uint64_t number,
     memset(voters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     hub->voter_count = 0;
     update->persist = true;
-    update->send = tacit_vote_hub_anew(hub, &update->letter);
+    update->send = tacit_vote_hub_anew(hub, &update->message);
     TACIT_ASSERT(update->send);
     return TACIT_OK;
 }
@@ -144,48 +146,49 @@ static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
     update->persist = true;
 }
 
-/* ---- Letters of sites ---- */
+/* ---- Messages of sites ---- */
 
 static enum tacit_status on_commit(struct tacit_vote_hub *hub,
-                                   const struct tacit_vote_letter *letter,
+                                   const struct tacit_vote_hub_message *message,
                                    struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(letter->cell > 0);
-    TACIT_ASSERT(letter->from < hub->player_count);
+    TACIT_ASSERT(message->cell > 0);
+    TACIT_ASSERT(message->from < hub->player_count);
     struct round_holder const holder = holder_of(hub);
     struct tacit_commit asked = {.salt = {0}};
-    memcpy(asked.commitment, letter->commitment, sizeof asked.commitment);
-    memcpy(asked.previous, letter->previous, sizeof asked.previous);
-    struct round_verdict const verdict = round_holder_ask(&holder, letter->from, &asked);
+    memcpy(asked.commitment, message->commitment, sizeof asked.commitment);
+    memcpy(asked.previous, message->previous, sizeof asked.previous);
+    struct round_verdict const verdict = round_holder_ask(&holder, message->from, &asked);
     if (verdict.answer == ROUND_GRANT && verdict.persist)
-        cells_of(hub)[letter->from] = letter->cell;
-    return follow(hub, letter, verdict, update);
+        cells_of(hub)[message->from] = message->cell;
+    return follow(hub, message, verdict, update);
 }
 
 /* It names its head; in a later term that may be the first of it that is heard of. */
-static struct round_verdict name(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter)
+static struct round_verdict name(struct tacit_vote_hub *hub,
+                                 const struct tacit_vote_hub_message *message)
 {
     struct round_holder const holder = holder_of(hub);
     struct round_verdict const verdict =
-        round_holder_name(&holder, letter->from, letter->commitment, false);
+        round_holder_name(&holder, message->from, message->commitment, false);
     if (verdict.persist && verdict.status == TACIT_OK)
-        cells_of(hub)[letter->from] = letter->cell > 0 ? letter->cell : 1;
+        cells_of(hub)[message->from] = message->cell > 0 ? message->cell : 1;
     return verdict;
 }
 
-/* A draw may come at any time, so a head that is not the last one may be an older letter's. */
+/* A draw may come at any time, so a head that is not the last one may be an older message's. */
 static enum tacit_status on_hello(struct tacit_vote_hub *hub,
-                                  const struct tacit_vote_letter *letter,
+                                  const struct tacit_vote_hub_message *message,
                                   struct tacit_vote_hub_update *update)
 {
     struct round_holder const holder = holder_of(hub);
     struct round_verdict verdict =
-        round_holder_greet(&holder, letter->from, letter->commitment, false);
-    if (verdict.answer == ROUND_NOTHING && !tacit_commit_is_nothing(letter->commitment)) {
-        verdict = name(hub, letter);
+        round_holder_greet(&holder, message->from, message->commitment, false);
+    if (verdict.answer == ROUND_NOTHING && !tacit_commit_is_nothing(message->commitment)) {
+        verdict = name(hub, message);
         verdict.answer = ROUND_GRANT;
     }
-    return follow(hub, letter, verdict, update);
+    return follow(hub, message, verdict, update);
 }
 
 /* All marks of the players are of the present reset, or count nothing. */
@@ -210,70 +213,71 @@ static uint32_t voted_count(const struct tacit_vote_hub *hub)
 }
 
 /* In a later term each site may show once that this state has lost a reset. */
-static bool may_show_reset(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter)
+static bool may_show_reset(struct tacit_vote_hub *hub, const struct tacit_vote_hub_message *message)
 {
-    return hub->term > 0 && hub->reset_after_s > 0 && letter->reset <= RESET_MAX &&
-           !tacit_bits_has(told_of(hub), letter->from);
+    return hub->term > 0 && hub->reset_after_s > 0 && message->reset <= RESET_MAX &&
+           !tacit_bits_has(told_of(hub), message->from);
 }
 
 /* A vote is a function of granted draws: it names the last grant, or the one before it, when a new
  * one has overtaken it. What it says is joined, and all that stands of the player is said. */
-static enum tacit_status on_cast(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter,
+static enum tacit_status on_cast(struct tacit_vote_hub *hub,
+                                 const struct tacit_vote_hub_message *message,
                                  struct tacit_vote_hub_update *update)
 {
-    TACIT_ASSERT(letter->marks != NULL);
-    TACIT_ASSERT(letter->from < hub->player_count);
+    TACIT_ASSERT(message->marks != NULL);
+    TACIT_ASSERT(message->from < hub->player_count);
     uint32_t const before = voted_count(hub);
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);
-    if (tacit_commit_is_nothing(letter->commitment) ||
-        !tacit_vote_board_counts(board_of(hub), letter->from))
+    if (tacit_commit_is_nothing(message->commitment) ||
+        !tacit_vote_board_counts(board_of(hub), message->from))
         return TACIT_STRANGER;
-    if (letter->reset > view.reset && !may_show_reset(hub, letter))
+    if (message->reset > view.reset && !may_show_reset(hub, message))
         return TACIT_ROLLBACK; /* resets are this hub's own */
-    struct round_verdict const verdict = name(hub, letter);
+    struct round_verdict const verdict = name(hub, message);
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
-        return follow(hub, letter, verdict, update);
+        return follow(hub, message, verdict, update);
     if (hub->term > 0)
-        tacit_bits_add(told_of(hub), letter->from);
-    if (letter->reset > view.reset) /* one that is forgotten here; the vote comes again */
-        return reset(hub, letter->reset, update);
+        tacit_bits_add(told_of(hub), message->from);
+    if (message->reset > view.reset) /* one that is forgotten here; the vote comes again */
+        return reset(hub, message->reset, update);
     struct tacit_vote_message const vote = {.kind = TACIT_VOTE_MARKS,
-                                            .from = letter->from,
+                                            .from = message->from,
                                             .to = TACIT_EVERYONE,
-                                            .run_id = letter->run_id,
-                                            .reset = letter->reset,
-                                            .marks = letter->marks};
+                                            .run_id = message->run_id,
+                                            .reset = message->reset,
+                                            .marks = message->marks};
     enum tacit_status const status = tacit_vote_board_take(board_of(hub), &vote, NULL);
     TACIT_ASSERT(status == TACIT_OK);
-    struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), letter->from);
+    struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), message->from);
     note_voter(hub, &row);
     update->persist = true;
     update->arms_out = before - voted_count(hub);
-    (void)tacit_vote_hub_row(hub, letter->from, &update->letter); /* also without a mark */
+    (void)tacit_vote_hub_row(hub, message->from, &update->message); /* also without a mark */
     update->send = true;
     return TACIT_OK;
 }
 
 static enum tacit_status on_receive(struct tacit_vote_hub *hub,
-                                    const struct tacit_vote_letter *letter,
+                                    const struct tacit_vote_hub_message *message,
                                     struct tacit_vote_hub_update *update)
 {
-    if (letter->run_id != hub->run_id || letter->from >= hub->player_count ||
-        letter->to != TACIT_HUB || letter->term < hub->term)
+    if (message->run_id != hub->run_id || message->from >= hub->player_count ||
+        message->to != TACIT_HUB || message->term < hub->term)
         return TACIT_STRANGER;
-    if (letter->term > hub->term)
+    if (message->term > hub->term)
         return TACIT_ROLLBACK;
-    switch (letter->kind) {
+    switch (message->kind) {
     case TACIT_VOTE_HELLO:
-        return on_hello(hub, letter, update);
+        return on_hello(hub, message, update);
     case TACIT_VOTE_COMMIT:
-        return letter->cell == 0 ? TACIT_MALFORMED : on_commit(hub, letter, update);
+        return message->cell == 0 ? TACIT_MALFORMED : on_commit(hub, message, update);
     case TACIT_VOTE_CAST:
-        return letter->marks == NULL ||
-                       !tacit_bits_within(letter->marks, letter->marks, (uint32_t)hub->arm_count)
+        return message->marks == NULL ||
+                       !tacit_bits_within(message->marks, message->marks, (uint32_t)hub->arm_count)
                    ? TACIT_MALFORMED
-                   : on_cast(hub, letter, update);
+                   : on_cast(hub, message, update);
     case TACIT_VOTE_GRANTED:
     case TACIT_VOTE_REFUSED:
     case TACIT_VOTE_ROW:
@@ -380,7 +384,7 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
         hub->coin_us = hub->reset_after_s > 0 ? hub->now_us + COIN_US : TACIT_NEVER;
         break;
     case TACIT_VOTE_HUB_RECEIVE:
-        status = on_receive(hub, event->letter, update);
+        status = on_receive(hub, event->message, update);
         break;
     case TACIT_VOTE_HUB_TIMEOUT:
         status = flip_coin(hub, entropy, update);
@@ -390,7 +394,7 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
         hub->now_us = now_before; /* refused: byte for byte as before */
     TACIT_IMPLIES(status == TACIT_OK, hub->now_us == event->now_us);
     TACIT_ASSERT(hub->voter_count <= hub->player_count);
-    TACIT_IMPLIES(update->send, update->letter.from == TACIT_HUB);
+    TACIT_IMPLIES(update->send, update->message.from == TACIT_HUB);
     TACIT_IMPLIES(status == TACIT_UNEXPECTED || status == TACIT_MALFORMED, !update->persist);
     update->deadline_us = hub->coin_us;
     return status;
@@ -433,27 +437,27 @@ enum tacit_status tacit_vote_hub_restore(struct tacit_vote_hub *hub,
 }
 
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
-                        struct tacit_vote_letter *letter)
+                        struct tacit_vote_hub_message *message)
 {
     TACIT_ASSERT(player < hub->player_count);
-    TACIT_ASSERT(letter != NULL);
+    TACIT_ASSERT(message != NULL);
     TACIT_ASSERT(hub != NULL);
     struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
-    *letter = letter_of(hub, TACIT_VOTE_ROW, TACIT_EVERYONE);
-    letter->player = player;
-    letter->reset = row.reset;
-    letter->marks = row.marks;
+    *message = message_of(hub, TACIT_VOTE_ROW, TACIT_EVERYONE);
+    message->player = player;
+    message->reset = row.reset;
+    message->marks = row.marks;
     return tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
 }
 
-bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_letter *letter)
+bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_hub_message *message)
 {
-    TACIT_ASSERT(letter != NULL);
+    TACIT_ASSERT(message != NULL);
     TACIT_ASSERT(hub != NULL);
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);
-    *letter = letter_of(hub, TACIT_VOTE_ANEW, TACIT_EVERYONE);
-    letter->reset = view.reset;
+    *message = message_of(hub, TACIT_VOTE_ANEW, TACIT_EVERYONE);
+    message->reset = view.reset;
     return view.reset > 0;
 }
 

@@ -106,33 +106,33 @@ static bool may_explore(const struct tacit_vote_site *site)
 
 /* ---- Saying ---- */
 
-static struct tacit_vote_letter *add_letter(const struct tacit_vote_site *site,
-                                            enum tacit_vote_letter_kind kind,
-                                            struct tacit_vote_site_update *update)
+static struct tacit_vote_hub_message *add_message(const struct tacit_vote_site *site,
+                                                  enum tacit_vote_hub_message_kind kind,
+                                                  struct tacit_vote_site_update *update)
 {
-    TACIT_ASSERT(update->letter_count < sizeof update->letters / sizeof update->letters[0]);
-    struct tacit_vote_letter *const letter = &update->letters[update->letter_count++];
-    *letter = (struct tacit_vote_letter){.kind = kind,
-                                         .from = (uint32_t)site->player_id,
-                                         .to = TACIT_HUB,
-                                         .run_id = site->run_id,
-                                         .term = site->term,
-                                         .cell = (uint32_t)glance(site).cell};
-    return letter;
+    TACIT_ASSERT(update->message_count < sizeof update->messages / sizeof update->messages[0]);
+    struct tacit_vote_hub_message *const message = &update->messages[update->message_count++];
+    *message = (struct tacit_vote_hub_message){.kind = kind,
+                                               .from = (uint32_t)site->player_id,
+                                               .to = TACIT_HUB,
+                                               .run_id = site->run_id,
+                                               .term = site->term,
+                                               .cell = (uint32_t)glance(site).cell};
+    return message;
 }
 
 /* "May this draw be used?", or, with none, "Is this the last that was granted?" */
 static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     bool const committed = site->committed != 0;
-    struct tacit_vote_letter *const letter =
-        add_letter(site, committed ? TACIT_VOTE_COMMIT : TACIT_VOTE_HELLO, update);
-    memcpy(letter->commitment, committed ? site->grants.commit.commitment : site->grants.head,
-           sizeof letter->commitment);
+    struct tacit_vote_hub_message *const message =
+        add_message(site, committed ? TACIT_VOTE_COMMIT : TACIT_VOTE_HELLO, update);
+    memcpy(message->commitment, committed ? site->grants.commit.commitment : site->grants.head,
+           sizeof message->commitment);
     if (!committed)
-        letter->cell = (uint32_t)site->granted; /* a draw of a term before may be void */
+        message->cell = (uint32_t)site->granted; /* a draw of a term before may be void */
     else
-        memcpy(letter->previous, site->grants.commit.previous, sizeof letter->previous);
+        memcpy(message->previous, site->grants.commit.previous, sizeof message->previous);
 }
 
 /* The vote as it left last. A blocked site says nothing more. */
@@ -141,10 +141,10 @@ static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *up
     TACIT_ASSERT(site->unheard != 0);
     if (site->grants.blocked != 0)
         return;
-    struct tacit_vote_letter *const letter = add_letter(site, TACIT_VOTE_CAST, update);
-    letter->reset = site->said_reset;
-    letter->marks = said_of(site);
-    memcpy(letter->commitment, site->grants.head, sizeof letter->commitment);
+    struct tacit_vote_hub_message *const message = add_message(site, TACIT_VOTE_CAST, update);
+    message->reset = site->said_reset;
+    message->marks = said_of(site);
+    memcpy(message->commitment, site->grants.head, sizeof message->commitment);
 }
 
 /* Ensures: after a draw, that it is committed to in the same write. */
@@ -306,15 +306,15 @@ static enum tacit_status go_on(struct tacit_vote_site *site, const struct tacit_
 
 /* The draw may be used; then the board is read, which has waited. */
 static enum tacit_status on_granted(struct tacit_vote_site *site,
-                                    const struct tacit_vote_letter *letter,
+                                    const struct tacit_vote_hub_message *message,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
-    TACIT_ASSERT(!tacit_commit_is_nothing(letter->commitment));
-    if (memcmp(letter->commitment, site->grants.head, sizeof site->grants.head) == 0)
+    TACIT_ASSERT(!tacit_commit_is_nothing(message->commitment));
+    if (memcmp(message->commitment, site->grants.head, sizeof site->grants.head) == 0)
         return site->committed != 0 || site->grants.blocked == 0 ? TACIT_OK
                                                                  : go_on(site, entropy, update);
-    if (site->committed == 0 || !round_site_take_grant(&site->grants, letter->commitment))
+    if (site->committed == 0 || !round_site_take_grant(&site->grants, message->commitment))
         return TACIT_OK; /* late, or repeated */
     struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
                                              .from = TACIT_HUB,
@@ -336,17 +336,17 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
 /* Another state of this site goes on: nothing is played, nothing leaves, until the hub says that it
  * was this one. */
 static enum tacit_status on_refused(struct tacit_vote_site *site,
-                                    const struct tacit_vote_letter *letter,
+                                    const struct tacit_vote_hub_message *message,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
-    TACIT_ASSERT(letter->kind == TACIT_VOTE_REFUSED);
-    struct round_refusal const shown = {.round = letter->cell,
+    TACIT_ASSERT(message->kind == TACIT_VOTE_REFUSED);
+    struct round_refusal const shown = {.round = message->cell,
                                         .draw_round = site->committed != 0 ? glance(site).cell
                                                                            : site->granted,
                                         .is_waiting = site->committed != 0,
-                                        .forgot = letter->forgot,
-                                        .commitment = letter->commitment};
+                                        .forgot = message->forgot,
+                                        .commitment = message->commitment};
     bool const was_blocked = site->grants.blocked != 0;
     update->persist = round_site_take_refusal(&site->grants, &shown);
     if (was_blocked && site->grants.blocked == 0)
@@ -366,7 +366,7 @@ static bool contains(const uint64_t *all, const uint64_t *some, size_t words)
 }
 
 /* Has the hub all that this site has said? */
-static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_letter *row,
+static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_hub_message *row,
                        struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(row->marks != NULL);
@@ -380,46 +380,47 @@ static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_let
 }
 
 static enum tacit_status on_board(struct tacit_vote_site *site,
-                                  const struct tacit_vote_letter *letter,
+                                  const struct tacit_vote_hub_message *message,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_vote_site_update *update)
 {
-    bool const is_row = letter->kind == TACIT_VOTE_ROW;
-    struct tacit_vote_message const message = {.kind = is_row ? TACIT_VOTE_MARKS : TACIT_VOTE_RESET,
-                                               .from = is_row ? letter->player : TACIT_HUB,
-                                               .to = TACIT_EVERYONE,
-                                               .run_id = letter->run_id,
-                                               .reset = letter->reset,
-                                               .marks = letter->marks};
-    enum tacit_status const status = tacit_vote_board_take(board_of(site), &message, NULL);
+    bool const is_row = message->kind == TACIT_VOTE_ROW;
+    struct tacit_vote_message const shown = {.kind = is_row ? TACIT_VOTE_MARKS : TACIT_VOTE_RESET,
+                                             .from = is_row ? message->player : TACIT_HUB,
+                                             .to = TACIT_EVERYONE,
+                                             .run_id = message->run_id,
+                                             .reset = message->reset,
+                                             .marks = message->marks};
+    enum tacit_status const status = tacit_vote_board_take(board_of(site), &shown, NULL);
     if (status != TACIT_OK)
         return status;
     update->persist = true;
     if (is_row)
-        note_heard(site, letter, update);
+        note_heard(site, message, update);
     if (glance(site).waiting)
         return TACIT_OK;
     return read_board(site, entropy, update);
 }
 
 static enum tacit_status on_receive(struct tacit_vote_site *site,
-                                    const struct tacit_vote_letter *letter,
+                                    const struct tacit_vote_hub_message *message,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
-    if (letter->run_id != site->run_id || letter->from != TACIT_HUB || letter->term != site->term ||
-        (letter->to != site->player_id && letter->to != TACIT_EVERYONE))
+    if (message->run_id != site->run_id || message->from != TACIT_HUB ||
+        message->term != site->term ||
+        (message->to != site->player_id && message->to != TACIT_EVERYONE))
         return TACIT_STRANGER;
-    switch (letter->kind) {
+    switch (message->kind) {
     case TACIT_VOTE_GRANTED:
-        return tacit_commit_is_nothing(letter->commitment)
+        return tacit_commit_is_nothing(message->commitment)
                    ? TACIT_MALFORMED
-                   : on_granted(site, letter, entropy, update);
+                   : on_granted(site, message, entropy, update);
     case TACIT_VOTE_REFUSED:
-        return on_refused(site, letter, entropy, update);
+        return on_refused(site, message, entropy, update);
     case TACIT_VOTE_ROW:
     case TACIT_VOTE_ANEW:
-        return on_board(site, letter, entropy, update);
+        return on_board(site, message, entropy, update);
     case TACIT_VOTE_HELLO:
     case TACIT_VOTE_COMMIT:
     case TACIT_VOTE_CAST:
@@ -440,7 +441,7 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
         return status;
     if (glance(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
-    bool const has_cast = update->letter_count > 0;
+    bool const has_cast = update->message_count > 0;
     if (site->committed != 0 || site->grants.blocked != 0)
         ask(site, update);
     if (site->unheard != 0 && !has_cast)
@@ -459,7 +460,7 @@ static void time_resend(struct tacit_vote_site *site, const struct tacit_vote_si
         .unanswered_before = unanswered_before,
         .is_wanted = glance(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
         .has_moved = lacks_salt || site->grants.resend.due_us == TACIT_NEVER,
-        .sends = update->letter_count > 0};
+        .sends = update->message_count > 0};
     round_site_end_step(&site->grants, site->resend_after_us, &made);
 }
 
@@ -561,7 +562,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
         status = TACIT_OK;
         break;
     case TACIT_EVENT_RECEIVE:
-        status = on_receive(site, event->as.letter, entropy, update);
+        status = on_receive(site, event->as.message, entropy, update);
         break;
     case TACIT_EVENT_TIMEOUT:
         status = on_timeout(site, entropy, keys, update);
@@ -581,7 +582,7 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     TACIT_ASSERT(site->granted <= glance(site).cell);
     TACIT_IMPLIES(site->committed != 0, glance(site).waiting);
     TACIT_IMPLIES(update->has_draw, site->committed != 0);
-    TACIT_IMPLIES(update->letter_count > 0, update->letters[0].from == site->player_id);
+    TACIT_IMPLIES(update->message_count > 0, update->messages[0].from == site->player_id);
     set_deadline(site, update);
     return status;
 }
