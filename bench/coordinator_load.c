@@ -9,7 +9,7 @@
  * round begins when the file GATE is there.
  */
 #include "../src/live/bus/bus.h"
-#include "../src/live/bus/letter.h"
+#include "../src/live/bus/envelope.h"
 #include "../src/live/daemon/entropy.h"
 #include "../src/live/bus/topics.h"
 #include "../src/live/site.h"
@@ -33,7 +33,7 @@ struct load;
 struct site {
     struct load *load;
     struct live_bus *bus;
-    struct live_letters letters;
+    struct live_envelopes envelopes;
     struct live_signer *signer;
     char name[16];
     uint32_t index;
@@ -126,13 +126,13 @@ static void say(struct site *site, const struct tacit_elim_message *message)
                                                tacit_wire_heap()) != TACIT_OK)
         fail(site->name, "out of memory");
     struct live_topic const topic = topic_up(site);
-    struct live_letter const letter = {.topic = topic.text,
-                                       .to = TACIT_WIRE_COORDINATOR,
-                                       .kind = tacit_wire_elim_kind(message->kind),
-                                       .epoch = message->epoch,
-                                       .body = body,
-                                       .size = body_size};
-    uint8_t *const bytes = live_letter_close(&site->letters, &letter, &size);
+    struct live_envelope const envelope = {.topic = topic.text,
+                                           .to = TACIT_WIRE_COORDINATOR,
+                                           .kind = tacit_wire_elim_kind(message->kind),
+                                           .epoch = message->epoch,
+                                           .body = body,
+                                           .size = body_size};
+    uint8_t *const bytes = live_envelope_close(&site->envelopes, &envelope, &size);
     if (bytes == NULL)
         fail(site->name, "out of memory");
     free(body);
@@ -275,13 +275,14 @@ static void join(struct site *site, const struct live_arrival *arrival)
     struct tacit_wire_elim_run run;
     if (site->core != NULL)
         return;
-    const char *const objection = live_letter_open_announcement(&site->letters, arrival, &opened);
+    const char *const objection =
+        live_envelope_open_announcement(&site->envelopes, arrival, &opened);
     if (objection != NULL)
         fail(site->name, objection);
     if (tacit_wire_announcement_decode(opened.envelope.body, opened.envelope.body_size,
                                        &announcement, tacit_wire_heap()) != TACIT_OK ||
         tacit_wire_elim_run_decode(announcement, &run, tacit_wire_heap()) != TACIT_OK ||
-        live_letters_begin(&site->letters, &announcement->agreement) != TACIT_OK ||
+        live_envelopes_begin(&site->envelopes, &announcement->agreement) != TACIT_OK ||
         run.agent != site->index || run.agent_count != load->site_count ||
         run.arm_count != load->arm_count || run.network != NULL)
         fail(site->name, "another run is announced");
@@ -321,7 +322,7 @@ static void check(struct site *site, uint32_t to, const struct live_arrival *arr
         (void)tacit_wire_envelope_decode(arrival->bytes, arrival->size, &opened->envelope);
         return;
     }
-    const char *const objection = live_letter_open(&site->letters, arrival, opened);
+    const char *const objection = live_envelope_open(&site->envelopes, arrival, opened);
     if (objection != NULL)
         fail(site->name, objection);
     if (to != TACIT_EVERYONE)
@@ -416,11 +417,11 @@ static void open_site(struct load *load, struct site *site)
     if (live_signer_open(&site->signer, &signing, &error) != TACIT_OK ||
         (load->keys == NULL && live_keys_new(&load->keys, files[0], 1, &error) != TACIT_OK))
         fail(site->name, error.text);
-    site->letters = (struct live_letters){.federation = load->federation,
-                                          .self = site->name,
-                                          .family = TACIT_WIRE_ELIM_FAMILY,
-                                          .signer = site->signer,
-                                          .keys = load->keys};
+    site->envelopes = (struct live_envelopes){.federation = load->federation,
+                                              .self = site->name,
+                                              .family = TACIT_WIRE_ELIM_FAMILY,
+                                              .signer = site->signer,
+                                              .keys = load->keys};
     struct live_bus_config const config = {.host = "127.0.0.1",
                                            .port = load->ports[site->index % load->port_count],
                                            .ca_file = files[0],

@@ -120,9 +120,9 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
 {
     struct agent agent = {.config = config,
                           .core_deadline_us = TACIT_NEVER,
-                          .letters = {.federation = config->site.federation,
-                                      .self = config->site.site,
-                                      .family = config->protocol->family}};
+                          .envelopes = {.federation = config->site.federation,
+                                        .self = config->site.site,
+                                        .family = config->protocol->family}};
     struct live_store_identity identity = {0};
     TACIT_ASSERT(config->protocol != NULL);
     enum tacit_status status = agent_identify(config, &identity);
@@ -139,7 +139,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_chain(&agent);
     if (status == TACIT_OK)
-        status = live_member_open(&agent.member, &agent.daemon, &agent.letters, &config->signing,
+        status = live_member_open(&agent.member, &agent.daemon, &agent.envelopes, &config->signing,
                                   config->site.agents_max + 1, error);
     if (status == TACIT_OK)
         status = open_all(&agent, error);

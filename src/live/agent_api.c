@@ -202,7 +202,7 @@ static size_t numbers_of(const struct agent *agent, const struct live_site_view 
          agent->hub_epoch},
         {"message_version", "tacit_agent_message_version",
          "Version of the messages of this run; 0: none was announced yet.", LIVE_WHOLE,
-         agent->letters.version},
+         agent->envelopes.version},
         {NULL, "tacit_agent_active_arms", "Arms that are in.", LIVE_WHOLE, view->active_count},
         {"pulls", "tacit_agent_pulls_total", "Pulls that were played in this run.", LIVE_WHOLE,
          (double)view->pull_count},
@@ -418,7 +418,7 @@ static void add_run(const struct agent *agent, json_t *status)
     struct tacit_wire_agreement const *const agreement = live_site_agreement(agent->site);
     (void)json_object_set_new(status, "run",
                               live_show_bytes(agreement->run, sizeof agreement->run));
-    live_show_entry(agent->letters.term, &agent->chain.head, status);
+    live_show_entry(agent->envelopes.term, &agent->chain.head, status);
 }
 
 /* The answer first, as far as this site knows one. */

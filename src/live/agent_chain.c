@@ -18,13 +18,13 @@ static const char behind_text[] =
 static enum tacit_status hold(struct agent *agent, uint8_t *bytes, size_t size)
 {
     struct agent_chain *const chain = &agent->chain;
-    free(chain->letter);
-    chain->letter = bytes;
+    free(chain->envelope);
+    chain->envelope = bytes;
     chain->size = size;
     chain->head = (struct live_entry){0};
     if (bytes != NULL && !live_entry_read(bytes, size, &chain->head))
         return TACIT_MALFORMED;
-    agent->letters.entry = chain->head.number;
+    agent->envelopes.entry = chain->head.number;
     return TACIT_OK;
 }
 
@@ -33,7 +33,7 @@ enum tacit_status agent_open_chain(struct agent *agent)
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum tacit_status const status =
-        live_store_get_entry(agent->daemon.store, agent->letters.run, &bytes, &size);
+        live_store_get_entry(agent->daemon.store, agent->envelopes.run, &bytes, &size);
     agent->chain.is_forked = false;
     if (status != TACIT_OK) {
         free(bytes);
@@ -41,13 +41,13 @@ enum tacit_status agent_open_chain(struct agent *agent)
     }
     if (hold(agent, bytes, size) != TACIT_OK)
         return TACIT_MALFORMED;
-    bool const was_left = agent->chain.head.term > agent->letters.term; /* by its owner's word */
+    bool const was_left = agent->chain.head.term > agent->envelopes.term; /* by its owner's word */
     return was_left ? hold(agent, NULL, 0) : TACIT_OK;
 }
 
 void agent_close_chain(struct agent *agent)
 {
-    free(agent->chain.letter);
+    free(agent->chain.envelope);
     agent->chain = (struct agent_chain){0};
 }
 
@@ -74,16 +74,16 @@ void agent_show_chain(struct agent *agent)
 {
     struct live_topic const topic =
         live_topic_up(agent->config->site.federation, agent->config->site.site, LIVE_TOPIC_CHAIN);
-    struct live_letter const letter = {.topic = topic.text,
-                                       .to = TACIT_WIRE_COORDINATOR,
-                                       .kind = TACIT_WIRE_KIND_ENTRY,
-                                       .epoch = LIVE_VERSION_SAID | TACIT_WIRE_VERSION,
-                                       .body = agent->chain.letter,
-                                       .size = agent->chain.size};
-    if (agent->chain.letter == NULL) /* what an earlier state showed is void */
+    struct live_envelope const envelope = {.topic = topic.text,
+                                           .to = TACIT_WIRE_COORDINATOR,
+                                           .kind = TACIT_WIRE_KIND_ENTRY,
+                                           .epoch = LIVE_VERSION_SAID | TACIT_WIRE_VERSION,
+                                           .body = agent->chain.envelope,
+                                           .size = agent->chain.size};
+    if (agent->chain.envelope == NULL) /* what an earlier state showed is void */
         live_daemon_send(&agent->daemon, topic.text, NULL, 0, true);
     else
-        live_member_post(&agent->member, &letter, true);
+        live_member_post(&agent->member, &envelope, true);
 }
 
 /* Kept before anything that rests on it is obeyed. */
@@ -97,7 +97,7 @@ static void keep(struct agent *agent, const struct live_arrival *arrival)
         return;
     }
     if (status == TACIT_OK)
-        status = live_store_put_entry(agent->daemon.store, agent->letters.run, arrival->bytes,
+        status = live_store_put_entry(agent->daemon.store, agent->envelopes.run, arrival->bytes,
                                       arrival->size);
     if (status == TACIT_OK) {
         memcpy(copy, arrival->bytes, arrival->size);
@@ -121,8 +121,8 @@ static void alarm_fork(struct agent *agent)
 /* Is it of the run of this site? */
 static bool is_of_here(const struct agent *agent, const struct live_entry *found)
 {
-    return memcmp(found->run, agent->letters.run, sizeof found->run) == 0 &&
-           memcmp(found->agreement, agent->letters.agreement, sizeof found->agreement) == 0;
+    return memcmp(found->run, agent->envelopes.run, sizeof found->run) == 0 &&
+           memcmp(found->agreement, agent->envelopes.agreement, sizeof found->agreement) == 0;
 }
 
 const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arrival,
@@ -130,12 +130,12 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
 {
     struct live_entry found;
     struct agent_chain *const chain = &agent->chain;
-    char const *const objection = live_letter_open_entry(&agent->letters, arrival, opened);
+    char const *const objection = live_envelope_open_entry(&agent->envelopes, arrival, opened);
     if (objection != NULL)
         return objection;
     if (opened->envelope.to[0] != '\0' || !live_entry_read(arrival->bytes, arrival->size, &found))
         return "an entry of the log that does not decode";
-    if (agent->site == NULL || (is_of_here(agent, &found) && found.term > agent->letters.term))
+    if (agent->site == NULL || (is_of_here(agent, &found) && found.term > agent->envelopes.term))
         return NULL; /* it is asked for again once its announcement is here */
     if (!is_of_here(agent, &found))
         return "an entry of another run";
@@ -158,8 +158,8 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
 const char *agent_objection_to_entry(struct agent *agent, uint64_t entry)
 {
     struct agent_chain *const chain = &agent->chain;
-    TACIT_ASSERT(agent->site != NULL && agent->letters.entry == chain->head.number);
-    bool const is_late = entry > chain->head.number || chain->head.term != agent->letters.term;
+    TACIT_ASSERT(agent->site != NULL && agent->envelopes.entry == chain->head.number);
+    bool const is_late = entry > chain->head.number || chain->head.term != agent->envelopes.term;
     if (chain->is_forked)
         return fork_text;
     if (is_late) {

@@ -3,7 +3,7 @@
 #define TACIT_LIVE_AGENT_CHAIN_H
 #include "agent_state.h"
 
-/* The entry of the run that this site is in, as it was kept. Requires: the letters have begun.
+/* The entry of the run that this site is in, as it was kept. Requires: the envelopes have begun.
  * Errors: TACIT_MALFORMED, TACIT_MEMORY, and what the store says. */
 enum tacit_status agent_open_chain(struct agent *agent);
 void agent_close_chain(struct agent *agent);

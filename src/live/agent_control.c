@@ -200,7 +200,7 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
                             "this site is in no run, or its protocol has no terms");
         return;
     }
-    bool const is_new = !agent->awaits_term || agent->letters.term != term;
+    bool const is_new = !agent->awaits_term || agent->envelopes.term != term;
     agent_put_term(agent, term, true);
     if (is_new) {
         (void)agent_open_chain(agent);

@@ -81,19 +81,19 @@ static void start(struct agent *agent)
              agent->config->site.arm_count, (unsigned long long)place.horizon,
              place.has_neighbours ? ", with neighbours instead of a hub" : "");
     (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_START,
-                                                     .as.begins_term = agent->letters.term > 1});
+                                                     .as.begins_term = agent->envelopes.term > 1});
 }
 
 /* From now on this is the term. It is in the batch with what the core makes of it. */
 static void take_term_of(struct agent *agent, uint64_t term)
 {
-    if (term != agent->letters.term || agent->awaits_term)
+    if (term != agent->envelopes.term || agent->awaits_term)
         agent_put_term(agent, term, false);
 }
 
 static void take_term(struct agent *agent, uint64_t term)
 {
-    if (term != agent->letters.term && agent->site != NULL)
+    if (term != agent->envelopes.term && agent->site != NULL)
         live_log(LIVE_LOG_WARNING, "term",
                  "term %llu begins: a grantor has lost its state; rewards that were not granted "
                  "yet are dropped, with all decisions that are open, and are pulled anew",
@@ -125,7 +125,7 @@ static void join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_
     if (status == TACIT_OK)
         enter(agent, made, term);
     if (status == TACIT_OK)
-        status = live_letters_begin(&agent->letters, live_site_agreement(agent->site));
+        status = live_envelopes_begin(&agent->envelopes, live_site_agreement(agent->site));
     if (status == TACIT_OK)
         status = agent_open_senders(agent);
     if (status == TACIT_OK) {
@@ -221,7 +221,7 @@ static const char *objection_to_run(struct agent *agent,
 /* What the term of an announcement says against it. NULL: nothing. */
 static const char *objection_to_term(struct agent *agent, bool is_other_run, uint64_t term)
 {
-    uint64_t const known = agent->letters.term;
+    uint64_t const known = agent->envelopes.term;
     bool const has_joined = agent->site != NULL && !is_other_run;
     if (live_term_is_out_of_reach(known, term)) {
         (void)snprintf(
@@ -261,7 +261,7 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
     if (agent->refusal != NULL) {
         refuse(agent, agent->refusal);
     } else if (is_ours) {
-        bool const begins_term = term != agent->letters.term;
+        bool const begins_term = term != agent->envelopes.term;
         take_term(agent, term);
         if (begins_term) /* a coordinator that recovers reads it there */
             agent_show_chain(agent);
@@ -274,7 +274,7 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
     }
 }
 
-/* Who says in the envelope something else than in the letter is not to be trusted with either. */
+/* Who says in the envelope something else than in its body is not to be trusted with either. */
 static bool is_of(const struct tacit_wire_envelope *envelope,
                   const struct tacit_wire_agreement *agreement)
 {
@@ -299,10 +299,10 @@ static void refuse_foreign(struct agent *agent, const char *words)
 /* What is announced in it is answered in it. */
 static void take_version(struct agent *agent, uint32_t version)
 {
-    if (version != agent->letters.version)
+    if (version != agent->envelopes.version)
         live_log(LIVE_LOG_INFO, "version", LIVE_VERSION_FORMAT, version, TACIT_WIRE_VERSION_OLDEST,
                  TACIT_WIRE_VERSION);
-    agent->letters.version = version;
+    agent->envelopes.version = version;
 }
 
 static void on_announcement(struct agent *agent, const char *topic, const uint8_t *bytes,
@@ -312,7 +312,7 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
     struct live_opened opened;
     struct sender const hub = hub_of(agent);
     struct tacit_wire_announcement *announcement = NULL;
-    char const *objection = live_letter_open_announcement(&agent->letters, &arrival, &opened);
+    char const *objection = live_envelope_open_announcement(&agent->envelopes, &arrival, &opened);
     if (!open_word(agent, &hub, objection, &opened)) {
         if (opened.foreign != 0)
             refuse_foreign(agent, objection);
@@ -343,7 +343,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
     struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
     if (agent->site == NULL || agent->awaits_term)
         return; /* the announcement comes first */
-    char const *objection = live_letter_open(&agent->letters, arrival, &opened);
+    char const *objection = live_envelope_open(&agent->envelopes, arrival, &opened);
     if (objection == NULL && from.agent == TACIT_HUB)
         objection = agent_objection_to_entry(agent, opened.envelope.entry);
     if (!open_word(agent, &from, objection, &opened))

@@ -51,12 +51,12 @@ void agent_put_term(struct agent *agent, uint64_t term, bool awaits)
     if (!live_daemon_begin(&agent->daemon))
         return;
     struct live_store *const store = agent->daemon.store;
-    enum tacit_status status = live_store_put_value(store, LIVE_LETTERS_TERM, term);
+    enum tacit_status status = live_store_put_value(store, LIVE_ENVELOPES_TERM, term);
     if (status == TACIT_OK && awaits != agent->awaits_term)
         status = live_store_put_value(store, awaits_term, awaits);
     if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "the term cannot be written");
-    agent->letters.term = term;
+    agent->envelopes.term = term;
     agent->awaits_term = awaits;
 }
 
@@ -109,13 +109,13 @@ static enum tacit_status restore_site(struct agent *agent)
         status = live_site_restore(agent->config->protocol, &agent->site, &agent->config->site,
                                    bytes, size);
     if (status == TACIT_OK)
-        status = live_store_get_value(agent->daemon.store, LIVE_LETTERS_TERM, &agent->letters.term,
-                                      &found);
+        status = live_store_get_value(agent->daemon.store, LIVE_ENVELOPES_TERM,
+                                      &agent->envelopes.term, &found);
     if (status == TACIT_OK)
         status = live_store_get_value(agent->daemon.store, awaits_term, &awaits, &found);
     agent->awaits_term = awaits > 0;
     if (status == TACIT_OK && size > 0)
-        status = live_letters_begin(&agent->letters, live_site_agreement(agent->site));
+        status = live_envelopes_begin(&agent->envelopes, live_site_agreement(agent->site));
     free(bytes);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "api/api.h"
 #include "api/decisions.h"
 #include "causes.h"
-#include "bus/letter.h"
+#include "bus/envelope.h"
 #include "control.h"
 #include "daemon.h"
 #include "daemon/command.h"
@@ -49,7 +49,7 @@ struct agent_runs {
 /* What this site holds of the coordinator's chain (agent_chain.h). */
 struct agent_chain {
     struct live_entry head; /* number 0: nothing yet */
-    uint8_t *letter;        /* as the coordinator signed it */
+    uint8_t *envelope;      /* as the coordinator signed it */
     size_t size;
     uint64_t asked_us; /* when it was asked for last */
     bool is_forked;
@@ -95,7 +95,7 @@ struct agent {
     const char
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
     char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* room for its words */
-    struct live_letters letters;
+    struct live_envelopes envelopes;
     bool awaits_term; /* its owner has set the term: nothing is said or heard until the next begins
                        */
     struct live_member member;

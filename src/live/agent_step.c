@@ -56,13 +56,13 @@ static void acknowledge(struct agent *agent, uint64_t number)
 static void post(struct agent *agent, const char *to, const struct live_message *message,
                  const char *topic)
 {
-    struct live_letter const letter = {.topic = topic,
-                                       .to = to,
-                                       .kind = message->kind,
-                                       .epoch = message->epoch,
-                                       .body = message->bytes,
-                                       .size = message->size};
-    live_member_post(&agent->member, &letter, message->is_retained);
+    struct live_envelope const envelope = {.topic = topic,
+                                           .to = to,
+                                           .kind = message->kind,
+                                           .epoch = message->epoch,
+                                           .body = message->bytes,
+                                           .size = message->size};
+    live_member_post(&agent->member, &envelope, message->is_retained);
 }
 
 /* To the hub, or to one neighbour or all of them. */
@@ -267,15 +267,15 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
 static bool sign_seal(void *context, const uint8_t digest[32], uint8_t seal[64])
 {
     struct agent const *const agent = context;
-    return live_letters_seal(&agent->letters, digest, seal);
+    return live_envelopes_seal(&agent->envelopes, digest, seal);
 }
 
 static bool check_seal(void *context, const char *site, const uint8_t digest[32],
                        const uint8_t seal[64])
 {
     struct agent *const agent = context;
-    bool const is_good = live_letters_check_seal(&agent->letters, site, digest, seal);
-    if (!is_good && !live_keys_know(agent->letters.keys, site))
+    bool const is_good = live_envelopes_check_seal(&agent->envelopes, site, digest, seal);
+    if (!is_good && !live_keys_know(agent->envelopes.keys, site))
         live_member_ask(&agent->member, site);
     return is_good;
 }
@@ -310,7 +310,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     struct live_site_update update;
     TACIT_ASSERT(agent->site != NULL);
     event.now_us = live_now_us();
-    event.term = agent->letters.term;
+    event.term = agent->envelopes.term;
     event.keys = &keys;
     struct live_seals const seals = {agent, sign_seal, check_seal};
     event.seals = &seals;

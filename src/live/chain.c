@@ -26,32 +26,32 @@ static void digest_of(struct live_entry *entry)
     tacit_sha256_final(&sha, entry->digest);
 }
 
-uint8_t *live_entry_write(struct live_letters *letters, struct live_entry *entry, size_t *size)
+uint8_t *live_entry_write(struct live_envelopes *envelopes, struct live_entry *entry, size_t *size)
 {
     TACIT_ASSERT(entry->number > 0 && entry->state_size <= LIVE_ENTRY_STATE_BYTES_MAX);
     TACIT_IMPLIES(!entry->has_state, entry->state_size == 0);
-    struct live_topic const topic = live_topic_down(letters->federation, LIVE_TOPIC_CHAIN);
-    struct live_letters own = *letters; /* of this entry, whatever the newest is */
+    struct live_topic const topic = live_topic_down(envelopes->federation, LIVE_TOPIC_CHAIN);
+    struct live_envelopes own = *envelopes; /* of this entry, whatever the newest is */
     size_t const body_size = HEAD_BYTES + entry->state_size;
     uint8_t *const body = malloc(body_size);
     if (body == NULL)
         return NULL;
-    memcpy(entry->run, letters->run, sizeof entry->run);
-    memcpy(entry->agreement, letters->agreement, sizeof entry->agreement);
-    entry->term = letters->term;
+    memcpy(entry->run, envelopes->run, sizeof entry->run);
+    memcpy(entry->agreement, envelopes->agreement, sizeof entry->agreement);
+    entry->term = envelopes->term;
     digest_of(entry);
     memcpy(body, entry->previous, sizeof entry->previous);
     body[TACIT_WIRE_DIGEST_BYTES] = entry->has_state ? 1 : 0;
     if (entry->state_size > 0)
         memcpy(body + HEAD_BYTES, entry->state, entry->state_size);
     own.entry = entry->number;
-    struct live_letter const letter = {.topic = topic.text,
-                                       .kind = TACIT_WIRE_KIND_ENTRY,
-                                       .epoch = entry->epoch,
-                                       .body = body,
-                                       .size = body_size};
-    uint8_t *const bytes = live_letter_close(&own, &letter, size);
-    letters->sequence = own.sequence;
+    struct live_envelope const envelope = {.topic = topic.text,
+                                           .kind = TACIT_WIRE_KIND_ENTRY,
+                                           .epoch = entry->epoch,
+                                           .body = body,
+                                           .size = body_size};
+    uint8_t *const bytes = live_envelope_close(&own, &envelope, size);
+    envelopes->sequence = own.sequence;
     free(body);
     return bytes;
 }
@@ -84,25 +84,25 @@ bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry
     return tacit_wire_envelope_decode(bytes, size, &envelope) == TACIT_OK && take(&envelope, entry);
 }
 
-const char *live_entry_open(const struct live_letters *letters, const uint8_t *bytes, size_t size,
-                            struct live_entry *entry)
+const char *live_entry_open(const struct live_envelopes *envelopes, const uint8_t *bytes,
+                            size_t size, struct live_entry *entry)
 {
-    struct live_topic const topic = live_topic_down(letters->federation, LIVE_TOPIC_CHAIN);
+    struct live_topic const topic = live_topic_down(envelopes->federation, LIVE_TOPIC_CHAIN);
     struct live_arrival const arrival = {topic.text, TACIT_WIRE_COORDINATOR, bytes, size};
     struct live_opened opened;
-    char const *const objection = live_letter_open_entry(letters, &arrival, &opened);
+    char const *const objection = live_envelope_open_entry(envelopes, &arrival, &opened);
     if (objection != NULL)
         return objection;
-    if (opened.envelope.to[0] != '\0' || opened.envelope.family != letters->family)
+    if (opened.envelope.to[0] != '\0' || opened.envelope.family != envelopes->family)
         return "an entry of another protocol";
     return take(&opened.envelope, entry) ? NULL : "an entry of the log that does not decode";
 }
 
-const char *live_entry_shown(const struct live_letters *letters,
+const char *live_entry_shown(const struct live_envelopes *envelopes,
                              const struct tacit_wire_envelope *envelope, struct live_entry *entry)
 {
     char const *const objection =
-        live_entry_open(letters, envelope->body, envelope->body_size, entry);
+        live_entry_open(envelopes, envelope->body, envelope->body_size, entry);
     if (objection != NULL)
         return objection;
     return memcmp(envelope->run, entry->run, sizeof entry->run) == 0

@@ -5,7 +5,7 @@
  * states. */
 #ifndef TACIT_LIVE_CHAIN_H
 #define TACIT_LIVE_CHAIN_H
-#include "bus/letter.h"
+#include "bus/envelope.h"
 
 /* One entry. All zero: there is none yet. */
 struct live_entry {
@@ -21,28 +21,28 @@ struct live_entry {
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES]; /* of all this */
 };
 
-/* A site shows an entry in a letter of its own. */
+/* A site shows an entry in an envelope of its own. */
 #define LIVE_ENTRY_STATE_BYTES_MAX                                                                 \
-    (LIVE_LETTER_BYTES_MAX - TACIT_WIRE_ENVELOPE_BYTES_MAX - TACIT_WIRE_DIGEST_BYTES - 8u)
+    (LIVE_ENVELOPE_BYTES_MAX - TACIT_WIRE_ENVELOPE_BYTES_MAX - TACIT_WIRE_DIGEST_BYTES - 8u)
 
-/* The coordinator's letter that holds the entry, to be given to free(); entry->digest, run,
- * agreement and term are filled from the letters. NULL: out of memory. Requires: a state of at most
- * LIVE_ENTRY_STATE_BYTES_MAX. */
-uint8_t *live_entry_write(struct live_letters *letters, struct live_entry *entry, size_t *size);
+/* The coordinator's envelope that holds the entry, to be given to free(); entry->digest, run,
+ * agreement and term are filled from the envelopes. NULL: out of memory. Requires: a state of at
+ * most LIVE_ENTRY_STATE_BYTES_MAX. */
+uint8_t *live_entry_write(struct live_envelopes *envelopes, struct live_entry *entry, size_t *size);
 
-/* What a letter holds, whose signature is not looked at: from this daemon's own disk. Errors:
+/* What an envelope holds whose signature is not looked at: from this daemon's own disk. Errors:
  * false.
  */
 bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry);
 
 /* The same for bytes from elsewhere. NULL: it is an entry that the coordinator of this federation
- * signed. Else why not. Requires: letters->keys knows the coordinator's. */
-const char *live_entry_open(const struct live_letters *letters, const uint8_t *bytes, size_t size,
-                            struct live_entry *entry);
+ * signed. Else why not. Requires: envelopes->keys knows the coordinator's. */
+const char *live_entry_open(const struct live_envelopes *envelopes, const uint8_t *bytes,
+                            size_t size, struct live_entry *entry);
 
-/* The same for what a site shows: an opened letter whose body is such an entry, of the run that the
- * letter names. */
-const char *live_entry_shown(const struct live_letters *letters,
+/* The same for what a site shows: an opened envelope whose body is such an entry, of the run that
+ * the envelope names. */
+const char *live_entry_shown(const struct live_envelopes *envelopes,
                              const struct tacit_wire_envelope *envelope, struct live_entry *entry);
 
 enum live_entry_order {

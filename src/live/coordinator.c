@@ -1,7 +1,7 @@
 /* The coordinator: a hub, a roster, a status. What it does is a function of the messages it
  * accepted; all of it is durable before the next word is said. */
 #include "coordinator.h"
-#include "bus/letter.h"
+#include "bus/envelope.h"
 #include "bus/topics.h"
 #include "control.h"
 #include "daemon.h"
@@ -51,7 +51,7 @@ struct coordinator {
     struct live_history history;
     struct live_observe observe;
     struct live_helper_desk desk; /* with two aggregators */
-    struct live_letters letters;
+    struct live_envelopes envelopes;
     struct live_member member;
     struct live_control *control; /* NULL until the start is done */
     struct live_sender *senders;  /* by site */
@@ -74,14 +74,14 @@ static void publish(struct coordinator *coordinator, const struct live_message *
         : message->to == TACIT_EVERYONE
             ? live_topic_down(config->federation, word)
             : live_topic_to(config->federation, config->sites[message->to], word);
-    struct live_letter const letter = {
+    struct live_envelope const envelope = {
         .topic = topic.text,
         .to = message->to == TACIT_EVERYONE ? NULL : config->sites[message->to],
         .kind = message->kind,
         .epoch = message->epoch,
         .body = message->bytes,
         .size = message->size};
-    live_member_post(&coordinator->member, &letter, message->is_retained);
+    live_member_post(&coordinator->member, &envelope, message->is_retained);
 }
 
 static void announce(struct coordinator *coordinator)
@@ -90,16 +90,16 @@ static void announce(struct coordinator *coordinator)
     for (uint32_t site = 0; site < config->site_count; site++) {
         struct live_topic const topic =
             live_topic_to(config->federation, config->sites[site], "announce");
-        struct live_letter letter = {
+        struct live_envelope envelope = {
             .topic = topic.text, .to = config->sites[site], .kind = TACIT_WIRE_KIND_ANNOUNCEMENT};
         uint8_t *const body =
-            live_hub_announce(coordinator->config->protocol, config, site, &letter.size);
-        letter.body = body;
+            live_hub_announce(coordinator->config->protocol, config, site, &envelope.size);
+        envelope.body = body;
         if (body == NULL)
             live_log(LIVE_LOG_WARNING, "memory", "%s was not invited; a restart invites again",
                      config->sites[site]);
         else
-            live_member_post(&coordinator->member, &letter, true);
+            live_member_post(&coordinator->member, &envelope, true);
         free(body);
     }
 }
@@ -121,10 +121,10 @@ static void keep_file(const struct coordinator *coordinator, const struct live_f
 static bool extend_chain(struct coordinator *coordinator, bool has_changed)
 {
     if (!has_changed && coordinator->chain.head.number > 0 &&
-        coordinator->chain.head.term == coordinator->letters.term)
+        coordinator->chain.head.term == coordinator->envelopes.term)
         return true;
     enum tacit_status const status =
-        live_hub_chain_advance(&coordinator->chain, &coordinator->daemon, &coordinator->letters,
+        live_hub_chain_advance(&coordinator->chain, &coordinator->daemon, &coordinator->envelopes,
                                coordinator->config->protocol, coordinator->hub);
     if (status != TACIT_OK)
         live_daemon_fail(&coordinator->daemon, status, "an entry cannot be written");
@@ -216,8 +216,8 @@ static struct live_status status_of(const struct coordinator *coordinator,
         .unsigned_count = coordinator->member.unsigned_count,
         .senders = coordinator->senders,
         .heard_us = coordinator->heard_us,
-        .term = coordinator->letters.term,
-        .version = coordinator->letters.version,
+        .term = coordinator->envelopes.term,
+        .version = coordinator->envelopes.version,
         .speaks = coordinator->speaks,
         .terms = coordinator->terms,
         .strangers = &coordinator->strangers,
@@ -265,7 +265,7 @@ static bool check_seal(void *context, const char *site, const uint8_t digest[32]
                        const uint8_t seal[64])
 {
     struct coordinator const *const coordinator = context;
-    return live_letters_check_seal(&coordinator->letters, site, digest, seal);
+    return live_envelopes_check_seal(&coordinator->envelopes, site, digest, seal);
 }
 
 /* The helper has agreed: the run is announced with its word. */
@@ -285,15 +285,15 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     struct live_hub_view view;
     TACIT_ASSERT(coordinator->hub != NULL);
     event.now_us = live_now_us();
-    event.term = coordinator->letters.term;
+    event.term = coordinator->envelopes.term;
     event.seals = &seals;
     coordinator->config->protocol->look(coordinator->hub, &view);
     bool const was_finished = view.is_finished;
     bool const was_asked = view.helper.is_asked;
     uint32_t const before = ahead_count(coordinator, &view);
     uint32_t const forkers_before = forker_count(coordinator, &view);
-    bool const is_letter = event.kind == LIVE_HUB_RECEIVE;
-    bool const was_flagged = is_letter && is_flagged(&view, event.from);
+    bool const is_envelope = event.kind == LIVE_HUB_RECEIVE;
+    bool const was_flagged = is_envelope && is_flagged(&view, event.from);
     enum tacit_status const status = live_hub_step(coordinator->hub, &event, &entropy, &update);
     /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
      */
@@ -316,7 +316,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     }
     if (event.kind == LIVE_HUB_HELPER && update.persist && live_daemon_begin(&coordinator->daemon))
         live_store_erase_past(coordinator->daemon.store); /* masked sums, and noise */
-    if (is_letter && !was_flagged && is_flagged(&view, event.from))
+    if (is_envelope && !was_flagged && is_flagged(&view, event.from))
         say_flagged(coordinator, event.from);
     if (forker_count(coordinator, &view) > forkers_before)
         live_log(LIVE_LOG_ERROR, "two-rows",
@@ -401,7 +401,7 @@ static void note_term(struct coordinator *coordinator, uint32_t site,
 {
     struct tacit_wire_envelope const *const envelope = &opened->envelope;
     if (!opened->is_unsigned &&
-        memcmp(envelope->run, coordinator->letters.run, sizeof envelope->run) == 0)
+        memcmp(envelope->run, coordinator->envelopes.run, sizeof envelope->run) == 0)
         coordinator->terms[site] = envelope->term;
 }
 
@@ -416,7 +416,7 @@ static void note_version(struct coordinator *coordinator, uint32_t site,
                             : newest < TACIT_WIRE_VERSION ? newest
                                                           : TACIT_WIRE_VERSION;
     TACIT_ASSERT(site < coordinator->run.site_count);
-    uint32_t *const version = &coordinator->letters.version;
+    uint32_t *const version = &coordinator->envelopes.version;
     uint32_t const before = *version;
     if (speaks == coordinator->speaks[site])
         return;
@@ -432,24 +432,24 @@ static void note_version(struct coordinator *coordinator, uint32_t site,
 }
 
 /* False: it was refused. */
-static bool open_letter(struct coordinator *coordinator, uint32_t site,
-                        const struct live_arrival *arrival, struct live_opened *opened)
+static bool open_envelope(struct coordinator *coordinator, uint32_t site,
+                          const struct live_arrival *arrival, struct live_opened *opened)
 {
-    char const *const objection = live_letter_open(&coordinator->letters, arrival, opened);
+    char const *const objection = live_envelope_open(&coordinator->envelopes, arrival, opened);
     note_term(coordinator, site, opened);
     if (opened->foreign != 0)
         note_version(coordinator, site, opened);
     if (objection == NULL)
         coordinator->heard_us[site] = live_now_us();
     return live_member_heeds(&coordinator->member, &coordinator->senders[site], arrival->from,
-                             objection == live_letter_is_ahead ? IS_AHEAD : objection, opened);
+                             objection == live_envelope_is_ahead ? IS_AHEAD : objection, opened);
 }
 
-static void on_letter(struct coordinator *coordinator, uint32_t site,
-                      const struct live_arrival *arrival)
+static void on_envelope(struct coordinator *coordinator, uint32_t site,
+                        const struct live_arrival *arrival)
 {
     struct live_opened opened;
-    if (!open_letter(coordinator, site, arrival, &opened))
+    if (!open_envelope(coordinator, site, arrival, &opened))
         return;
     enum tacit_status const status =
         step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_RECEIVE,
@@ -474,11 +474,11 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
     struct live_hub_chain *const chain = &coordinator->chain;
     if (arrival->size == 0)
         return; /* it holds none */
-    char const *objection = live_letter_open_entry(&coordinator->letters, arrival, &opened);
+    char const *objection = live_envelope_open_entry(&coordinator->envelopes, arrival, &opened);
     note_term(coordinator, site, &opened);
     if (objection == NULL)
         objection =
-            live_hub_chain_hear(chain, &coordinator->letters, arrival->from, &opened.envelope);
+            live_hub_chain_hear(chain, &coordinator->envelopes, arrival->from, &opened.envelope);
     (void)live_member_heeds(&coordinator->member, &coordinator->senders[site], arrival->from,
                             objection, &opened);
     if (chain->stop != LIVE_CHAIN_GOES_ON)
@@ -550,7 +550,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     else if (is_entry)
         on_entry(coordinator, site, &arrival);
     else
-        on_letter(coordinator, site, &arrival);
+        on_envelope(coordinator, site, &arrival);
 }
 
 /* ---- The broker ------------------------------------------------------------------------------ */
@@ -562,8 +562,8 @@ static void speak(struct coordinator *coordinator)
         return; /* the helper agrees first */
     coordinator->has_spoken = true;
     announce(coordinator);
-    (void)live_hub_chain_sign(&coordinator->chain, &coordinator->letters);
-    live_hub_chain_publish(&coordinator->chain, &coordinator->daemon, &coordinator->letters);
+    (void)live_hub_chain_sign(&coordinator->chain, &coordinator->envelopes);
+    live_hub_chain_publish(&coordinator->chain, &coordinator->daemon, &coordinator->envelopes);
     (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
 }
 
@@ -781,22 +781,23 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
     return live_digest(text, identity->config_digest);
 }
 
-/* What the letters of this run say of it: what every site is told that all must agree on. */
-static enum tacit_status begin_letters(struct coordinator *coordinator)
+/* What the envelopes of this run say of it: what every site is told that all must agree on. */
+static enum tacit_status begin_envelopes(struct coordinator *coordinator)
 {
     struct live_hub_config const *const config = &coordinator->run;
     struct tacit_wire_announcement *announcement = NULL;
     size_t size;
     uint8_t *const body = live_hub_announce(coordinator->config->protocol, config, 0, &size);
-    coordinator->letters = (struct live_letters){.federation = config->federation,
-                                                 .self = TACIT_WIRE_COORDINATOR,
-                                                 .version = TACIT_WIRE_VERSION_OLDEST,
-                                                 .family = coordinator->config->protocol->family};
+    coordinator->envelopes =
+        (struct live_envelopes){.federation = config->federation,
+                                .self = TACIT_WIRE_COORDINATOR,
+                                .version = TACIT_WIRE_VERSION_OLDEST,
+                                .family = coordinator->config->protocol->family};
     enum tacit_status status =
         body == NULL ? TACIT_MEMORY
                      : tacit_wire_announcement_decode(body, size, &announcement, tacit_wire_heap());
     if (status == TACIT_OK)
-        status = live_letters_begin(&coordinator->letters, &announcement->agreement);
+        status = live_envelopes_begin(&coordinator->envelopes, &announcement->agreement);
     free(announcement);
     free(body);
     return status;
@@ -851,7 +852,7 @@ static enum tacit_status open_member(struct coordinator *coordinator, struct tac
     struct live_coordinator_config const *const config = coordinator->config;
     uint32_t const count = config->hub.site_count;
     enum tacit_status const status =
-        live_member_open(&coordinator->member, &coordinator->daemon, &coordinator->letters,
+        live_member_open(&coordinator->member, &coordinator->daemon, &coordinator->envelopes,
                          &config->signing, count + 1, error);
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
     coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
@@ -867,16 +868,16 @@ static enum tacit_status open_member(struct coordinator *coordinator, struct tac
 static enum tacit_status take_term(struct coordinator *coordinator)
 {
     struct live_store *const store = coordinator->daemon.store;
-    uint64_t *const term = &coordinator->letters.term;
+    uint64_t *const term = &coordinator->envelopes.term;
     bool is_known;
-    enum tacit_status status = live_store_get_value(store, LIVE_LETTERS_TERM, term, &is_known);
+    enum tacit_status status = live_store_get_value(store, LIVE_ENVELOPES_TERM, term, &is_known);
     if (status != TACIT_OK || !coordinator->config->begins_term)
         return status;
     TACIT_ASSERT(coordinator->last_term >= *term || !is_known);
     *term = coordinator->last_term + 1;
     if (!live_daemon_begin(&coordinator->daemon)) /* the run may be in it, too */
         return TACIT_IO;
-    status = live_store_put_value(store, LIVE_LETTERS_TERM, *term);
+    status = live_store_put_value(store, LIVE_ENVELOPES_TERM, *term);
     return status;
 }
 
@@ -892,12 +893,12 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     if (status == TACIT_OK)
         live_hub_runs_enter(&coordinator->runs, &coordinator->daemon, &coordinator->run);
     if (status == TACIT_OK)
-        status = begin_letters(coordinator);
+        status = begin_envelopes(coordinator);
     if (status == TACIT_OK)
         status = take_term(coordinator);
     if (status == TACIT_OK)
         status = live_hub_chain_open(&coordinator->chain, coordinator->config->protocol,
-                                     coordinator->daemon.store, &coordinator->letters);
+                                     coordinator->daemon.store, &coordinator->envelopes);
     if (status == TACIT_OK)
         status = sort_sites(coordinator);
     if (status == TACIT_OK)
@@ -969,7 +970,7 @@ static enum tacit_status write_term(struct coordinator *coordinator)
             LIVE_LOG_WARNING, "term",
             "term %llu begins with the next start: what was granted before counts no more, and "
             "the sites drop what they were not granted",
-            (unsigned long long)coordinator->letters.term);
+            (unsigned long long)coordinator->envelopes.term);
     return status;
 }
 

@@ -86,13 +86,13 @@ static void notice(struct live_helper_desk *desk, enum live_notice what, const c
     struct live_topic const topic = site == NULL ? live_topic_down(federation, desk->ops->word)
                                                  : live_topic_to(federation, site, desk->ops->word);
     TACIT_ASSERT(now_us >= since_us && what < LIVE_NOTICES);
-    struct live_letter const letter = {.topic = topic.text,
-                                       .to = site,
-                                       .kind = LIVE_KIND_NOTICE,
-                                       .epoch = (uint32_t)((now_us - since_us) / US_PER_S),
-                                       .body = &body,
-                                       .size = sizeof body};
-    live_member_post(desk->member, &letter, false);
+    struct live_envelope const envelope = {.topic = topic.text,
+                                           .to = site,
+                                           .kind = LIVE_KIND_NOTICE,
+                                           .epoch = (uint32_t)((now_us - since_us) / US_PER_S),
+                                           .body = &body,
+                                           .size = sizeof body};
+    live_member_post(desk->member, &envelope, false);
 }
 
 /* Sites hear for whom the run waits, as long as it does; and who was left out, of the last sum. */

@@ -1,6 +1,6 @@
 #include "coordinator_recover.h"
 #include "api/numbers.h"
-#include "bus/letter.h"
+#include "bus/envelope.h"
 #include "bus/topics.h"
 #include "causes.h"
 #include "daemon.h"
@@ -20,7 +20,7 @@
 /* What one site has shown. */
 struct shown {
     struct live_entry entry; /* number 0: nothing yet; without its state */
-    uint64_t term;           /* as the letter says that shows it: never before the entry's */
+    uint64_t term;           /* as the envelope says that shows it: never before the entry's */
     struct live_sender sender;
 };
 
@@ -28,7 +28,7 @@ struct recovery {
     struct live_coordinator_config const *config;
     struct live_hub_config run;
     struct live_daemon daemon;
-    struct live_letters letters;
+    struct live_envelopes envelopes;
     struct live_member member;
     struct live_timer *timer;
     struct live_timer *end; /* of the wait for terms */
@@ -38,7 +38,7 @@ struct recovery {
     uint64_t own_term;     /* of it; 0: none */
     uint64_t term_max;     /* the last that is within reach of most sites; 0: not known yet */
     struct live_entry best;
-    uint8_t *letter; /* the best, as it was signed */
+    uint8_t *envelope; /* the best, as it was signed */
     size_t size;
     bool knows_run; /* own state, or the operator's word */
     bool is_done;
@@ -102,8 +102,8 @@ static void keep_best(struct recovery *recovery, const struct live_entry *found,
         return;
     }
     memcpy(copy, bytes, size);
-    free(recovery->letter);
-    recovery->letter = copy;
+    free(recovery->envelope);
+    recovery->envelope = copy;
     recovery->size = size;
     TACIT_ASSERT(live_entry_read(copy, size, &recovery->best));
 }
@@ -111,7 +111,7 @@ static void keep_best(struct recovery *recovery, const struct live_entry *found,
 /* Which run it is about: the one that is named or known, else the one that the first site shows. */
 static const char *objection_to_run(struct recovery *recovery, const struct live_entry *found)
 {
-    bool const is_ours = memcmp(recovery->letters.run, found->run, sizeof found->run) == 0;
+    bool const is_ours = memcmp(recovery->envelopes.run, found->run, sizeof found->run) == 0;
     if (tacit_wire_run_id(found->run) != recovery->run.run_id)
         return "an entry of a run with another number than run.id of the file";
     if (is_ours)
@@ -124,7 +124,7 @@ static const char *objection_to_run(struct recovery *recovery, const struct live
                 "as `run` in the status of a site shows it, with --run");
         return NULL;
     }
-    memcpy(recovery->letters.run, found->run, sizeof found->run);
+    memcpy(recovery->envelopes.run, found->run, sizeof found->run);
     return NULL;
 }
 
@@ -180,20 +180,20 @@ static enum tacit_status put_all(struct recovery *recovery, const void *bytes, s
     struct live_store *const store = recovery->daemon.store;
     struct live_entry const *const best = &recovery->best;
     uint64_t const term = term_of(recovery, size);
-    TACIT_ASSERT(term >= best->term && recovery->letter != NULL);
+    TACIT_ASSERT(term >= best->term && recovery->envelope != NULL);
     enum tacit_status status = live_store_begin(store);
     if (status == TACIT_OK && size > 0)
         status = live_store_put_core(store, bytes, size);
     if (status == TACIT_OK)
         status = live_store_put_value(store, LIVE_RUN_NONCE, recovery->run.run_nonce);
     if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_LETTERS_TERM, term);
+        status = live_store_put_value(store, LIVE_ENVELOPES_TERM, term);
     if (status == TACIT_OK)
         status = live_store_put_value(store, LIVE_CHAIN_REBUILT_TERM, best->term);
     if (status == TACIT_OK)
         status = live_store_put_value(store, LIVE_CHAIN_REBUILT_NUMBER, best->number);
     if (status == TACIT_OK)
-        status = live_store_put_entry(store, best->run, recovery->letter, recovery->size);
+        status = live_store_put_entry(store, best->run, recovery->envelope, recovery->size);
     return status == TACIT_OK ? live_store_commit(store) : status;
 }
 
@@ -314,7 +314,7 @@ static enum tacit_status follow_sites(struct recovery *recovery)
              (unsigned long long)last);
     enum tacit_status status = live_store_begin(store);
     if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_LETTERS_TERM, last + 1);
+        status = live_store_put_value(store, LIVE_ENVELOPES_TERM, last + 1);
     return status == TACIT_OK ? live_store_commit(store) : status;
 }
 
@@ -380,7 +380,7 @@ static const char *take_entry(struct recovery *recovery, uint32_t site,
     struct live_entry found;
     uint8_t const *const bytes = opened->envelope.body;
     size_t const size = opened->envelope.body_size;
-    char const *objection = live_entry_shown(&recovery->letters, &opened->envelope, &found);
+    char const *objection = live_entry_shown(&recovery->envelopes, &opened->envelope, &found);
     if (objection == NULL)
         objection = objection_to_run(recovery, &found);
     if (objection == NULL &&
@@ -424,7 +424,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         live_member_take_key(&recovery->member, sender, &arrival);
         return;
     }
-    char const *objection = live_letter_open_entry(&recovery->letters, &arrival, &opened);
+    char const *objection = live_envelope_open_entry(&recovery->envelopes, &arrival, &opened);
     if (objection == NULL)
         objection = take_entry(recovery, site, &opened);
     (void)live_member_heeds(&recovery->member, sender, name, objection, &opened);
@@ -523,7 +523,7 @@ static enum tacit_status look_at_own(struct recovery *recovery, struct tacit_err
     bool found = false;
     bool has_term = false;
     enum tacit_status status =
-        live_store_get_value(store, LIVE_LETTERS_TERM, &recovery->own_term, &has_term);
+        live_store_get_value(store, LIVE_ENVELOPES_TERM, &recovery->own_term, &has_term);
     if (status == TACIT_OK)
         status = live_store_get_value(store, LIVE_RUN_NONCE, &recovery->run.run_nonce, &found);
     bool const is_named =
@@ -531,8 +531,8 @@ static enum tacit_status look_at_own(struct recovery *recovery, struct tacit_err
     if (status == TACIT_OK && is_named)
         status = live_hub_take_run(recovery->config->lost_run, &recovery->run, error);
     if (status == TACIT_OK) {
-        live_hub_run(&recovery->run, recovery->letters.run);
-        status = live_store_get_entry(store, recovery->letters.run, &bytes, &size);
+        live_hub_run(&recovery->run, recovery->envelopes.run);
+        status = live_store_get_entry(store, recovery->envelopes.run, &bytes, &size);
     }
     if (status == TACIT_OK && bytes != NULL && !live_entry_read(bytes, size, &recovery->own))
         status = TACIT_MALFORMED;
@@ -555,7 +555,7 @@ static enum tacit_status open_all(struct recovery *recovery, struct tacit_error 
     struct live_bus_events const events = {recovery, on_connected, live_member_disconnected,
                                            on_received};
     enum tacit_status status =
-        live_member_open(&recovery->member, daemon, &recovery->letters, &config->signing,
+        live_member_open(&recovery->member, daemon, &recovery->envelopes, &config->signing,
                          recovery->run.site_count + 1, error);
     recovery->sites = calloc(recovery->run.site_count, sizeof *recovery->sites);
     recovery->timer = live_timer_new(daemon->loop, on_timer, recovery);
@@ -581,10 +581,10 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
 {
     struct recovery recovery = {.config = config,
                                 .run = config->hub,
-                                .letters = {.federation = config->hub.federation,
-                                            .self = TACIT_WIRE_COORDINATOR,
-                                            .family = config->protocol->family,
-                                            .term = 1}};
+                                .envelopes = {.federation = config->hub.federation,
+                                              .self = TACIT_WIRE_COORDINATOR,
+                                              .family = config->protocol->family,
+                                              .term = 1}};
     *goes_on = false;
     if (!config->protocol->is_rebuilt && !config->begins_term) {
         (void)snprintf(error->text, sizeof error->text,
@@ -612,7 +612,7 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
     *term = *goes_on ? last_term(&recovery) : 0;
     live_daemon_close(&recovery.daemon);
     live_member_close(&recovery.member);
-    free(recovery.letter);
+    free(recovery.envelope);
     free(recovery.sites);
     return status;
 }

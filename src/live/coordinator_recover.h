@@ -13,7 +13,7 @@
  *
  * Where a term is to begin nothing is written at all: *term is the last one that the sites have
  * shown, or this state is in. Sites that do not come within ten seconds are not waited for. One
- * whose term is out of reach of most is left out, be it signed or not (letter.h). */
+ * whose term is out of reach of most is left out, be it signed or not (envelope.h). */
 enum tacit_status live_coordinator_recover(const struct live_coordinator_config *config,
                                            const struct live_store_identity *identity,
                                            bool *goes_on, uint64_t *term,

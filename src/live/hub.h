@@ -29,7 +29,7 @@ struct live_hub_config {
     const void *settings;                     /* what the family read from the file; or NULL */
 };
 
-/* The run as letters and announcements say it: the nonce, then the number. */
+/* The run as envelopes and announcements say it: the nonce, then the number. */
 static inline void live_hub_run(const struct live_hub_config *config,
                                 uint8_t run[TACIT_WIRE_RUN_BYTES])
 {

@@ -21,7 +21,7 @@ const char *live_hub_chain_over(bool has_one_run)
 
 enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
                                       const struct live_hub_ops *protocol, struct live_store *store,
-                                      struct live_letters *letters)
+                                      struct live_envelopes *envelopes)
 {
     bool found;
     *chain = (struct live_hub_chain){.room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
@@ -30,22 +30,22 @@ enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
     if (chain->room == NULL)
         return TACIT_MEMORY;
     enum tacit_status status =
-        live_store_get_entry(store, letters->run, &chain->letter, &chain->size);
+        live_store_get_entry(store, envelopes->run, &chain->envelope, &chain->size);
     if (status == TACIT_OK)
         status = live_store_get_value(store, LIVE_CHAIN_REBUILT_TERM, &chain->rebuilt_term, &found);
     if (status == TACIT_OK)
         status =
             live_store_get_value(store, LIVE_CHAIN_REBUILT_NUMBER, &chain->rebuilt_number, &found);
-    if (status == TACIT_OK && chain->letter != NULL &&
-        !live_entry_read(chain->letter, chain->size, &chain->head))
+    if (status == TACIT_OK && chain->envelope != NULL &&
+        !live_entry_read(chain->envelope, chain->size, &chain->head))
         status = TACIT_MALFORMED;
-    letters->entry = chain->head.number;
+    envelopes->entry = chain->head.number;
     return status;
 }
 
 void live_hub_chain_close(struct live_hub_chain *chain)
 {
-    free(chain->letter);
+    free(chain->envelope);
     free(chain->room);
     *chain = (struct live_hub_chain){0};
 }
@@ -85,54 +85,55 @@ static bool is_new(const struct live_entry *head, const struct live_entry *entry
                             : head->epoch != entry->epoch;
 }
 
-enum tacit_status live_hub_chain_sign(struct live_hub_chain *chain, struct live_letters *letters)
+enum tacit_status live_hub_chain_sign(struct live_hub_chain *chain,
+                                      struct live_envelopes *envelopes)
 {
     size_t size;
     struct live_entry entry = chain->head;
-    if (chain->letter == NULL || entry.term != letters->term)
+    if (chain->envelope == NULL || entry.term != envelopes->term)
         return TACIT_OK;
-    uint8_t *const letter = live_entry_write(letters, &entry, &size);
-    if (letter == NULL)
+    uint8_t *const envelope = live_entry_write(envelopes, &entry, &size);
+    if (envelope == NULL)
         return TACIT_MEMORY;
-    free(chain->letter);
-    chain->letter = letter;
+    free(chain->envelope);
+    chain->envelope = envelope;
     chain->size = size;
-    TACIT_ASSERT(live_entry_read(letter, size, &chain->head));
+    TACIT_ASSERT(live_entry_read(envelope, size, &chain->head));
     return TACIT_OK;
 }
 
 void live_hub_chain_publish(const struct live_hub_chain *chain, struct live_daemon *daemon,
-                            const struct live_letters *letters)
+                            const struct live_envelopes *envelopes)
 {
-    if (chain->letter != NULL)
-        live_daemon_send(daemon, live_topic_down(letters->federation, LIVE_TOPIC_CHAIN).text,
-                         chain->letter, chain->size, true);
+    if (chain->envelope != NULL)
+        live_daemon_send(daemon, live_topic_down(envelopes->federation, LIVE_TOPIC_CHAIN).text,
+                         chain->envelope, chain->size, true);
 }
 
 enum tacit_status live_hub_chain_advance(struct live_hub_chain *chain, struct live_daemon *daemon,
-                                         struct live_letters *letters,
+                                         struct live_envelopes *envelopes,
                                          const struct live_hub_ops *protocol,
                                          const struct live_hub *hub)
 {
     struct live_entry entry = state_of(chain, protocol, hub);
     size_t size;
-    TACIT_ASSERT(chain->head.number == letters->entry && entry.number == letters->entry + 1);
-    if (!is_new(&chain->head, &entry, letters->term))
+    TACIT_ASSERT(chain->head.number == envelopes->entry && entry.number == envelopes->entry + 1);
+    if (!is_new(&chain->head, &entry, envelopes->term))
         return TACIT_OK;
-    uint8_t *const letter = live_entry_write(letters, &entry, &size);
-    if (letter == NULL)
+    uint8_t *const envelope = live_entry_write(envelopes, &entry, &size);
+    if (envelope == NULL)
         return TACIT_MEMORY;
     if (!live_daemon_begin(daemon) ||
-        live_store_put_entry(daemon->store, letters->run, letter, size) != TACIT_OK) {
-        free(letter);
+        live_store_put_entry(daemon->store, envelopes->run, envelope, size) != TACIT_OK) {
+        free(envelope);
         return TACIT_IO;
     }
-    free(chain->letter);
-    chain->letter = letter;
+    free(chain->envelope);
+    chain->envelope = envelope;
     chain->size = size;
-    TACIT_ASSERT(live_entry_read(letter, size, &chain->head));
-    letters->entry = chain->head.number;
-    live_hub_chain_publish(chain, daemon, letters);
+    TACIT_ASSERT(live_entry_read(envelope, size, &chain->head));
+    envelopes->entry = chain->head.number;
+    live_hub_chain_publish(chain, daemon, envelopes);
     return TACIT_OK;
 }
 
@@ -172,10 +173,11 @@ static void stop(struct live_hub_chain *chain, enum live_chain_stop why, const c
 
 /* A run with our number, of which nothing is known here. If ours has closed rounds, theirs is an
  * old one that somebody has not cleared away. */
-static void hear_of_another_run(struct live_hub_chain *chain, const struct live_letters *letters,
-                                const char *site, const struct live_entry *found)
+static void hear_of_another_run(struct live_hub_chain *chain,
+                                const struct live_envelopes *envelopes, const char *site,
+                                const struct live_entry *found)
 {
-    if (tacit_wire_run_id(found->run) != tacit_wire_run_id(letters->run))
+    if (tacit_wire_run_id(found->run) != tacit_wire_run_id(envelopes->run))
         return;
     if (chain->head.number <= 1)
         stop(chain, LIVE_CHAIN_LOST, site, found,
@@ -212,19 +214,20 @@ static void judge(struct live_hub_chain *chain, const char *site, const struct l
     }
 }
 
-const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_letters *letters,
-                                const char *site, const struct tacit_wire_envelope *envelope)
+const char *live_hub_chain_hear(struct live_hub_chain *chain,
+                                const struct live_envelopes *envelopes, const char *site,
+                                const struct tacit_wire_envelope *envelope)
 {
     struct live_entry found;
-    char const *const objection = live_entry_shown(letters, envelope, &found);
+    char const *const objection = live_entry_shown(envelopes, envelope, &found);
     if (objection != NULL)
         return objection;
-    if (live_term_is_out_of_reach(letters->term, found.term))
+    if (live_term_is_out_of_reach(envelopes->term, found.term))
         return "an entry of a term that is out of reach: it was not counted up to";
     if (chain->stop != LIVE_CHAIN_GOES_ON)
         return NULL;
-    if (memcmp(found.run, letters->run, sizeof found.run) != 0)
-        hear_of_another_run(chain, letters, site, &found);
+    if (memcmp(found.run, envelopes->run, sizeof found.run) != 0)
+        hear_of_another_run(chain, envelopes, site, &found);
     else
         judge(chain, site, &found);
     return NULL;

@@ -15,7 +15,7 @@ enum live_chain_stop {
 
 struct live_hub_chain {
     struct live_entry head; /* number 0: none yet */
-    uint8_t *letter;        /* as it was signed; the head's state lies in it */
+    uint8_t *envelope;      /* as it was signed; the head's state lies in it */
     size_t size;
     uint8_t *room;         /* for a state */
     uint64_t rebuilt_term; /* what this hub was rebuilt from; 0: it was not */
@@ -29,30 +29,32 @@ struct live_hub_chain {
 };
 
 /* As it was kept. Errors: TACIT_MALFORMED, TACIT_MEMORY, and what the store says. Ensures: the
- * letters name the newest entry. */
+ * envelopes name the newest entry. */
 enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
                                       const struct live_hub_ops *protocol, struct live_store *store,
-                                      struct live_letters *letters);
+                                      struct live_envelopes *envelopes);
 /* Signs the newest entry again, with the key that counts now. Errors: TACIT_MEMORY; it stays. */
-enum tacit_status live_hub_chain_sign(struct live_hub_chain *chain, struct live_letters *letters);
+enum tacit_status live_hub_chain_sign(struct live_hub_chain *chain,
+                                      struct live_envelopes *envelopes);
 void live_hub_chain_close(struct live_hub_chain *chain);
 
 /* After a step: an entry more, in the batch of this round and to be sent behind it, if what the hub
  * would be built from is another than before. Errors: TACIT_MEMORY, TACIT_IO; what the step had to
  * say must then not be said. */
 enum tacit_status live_hub_chain_advance(struct live_hub_chain *chain, struct live_daemon *daemon,
-                                         struct live_letters *letters,
+                                         struct live_envelopes *envelopes,
                                          const struct live_hub_ops *protocol,
                                          const struct live_hub *hub);
 
 /* To all, retained. */
 void live_hub_chain_publish(const struct live_hub_chain *chain, struct live_daemon *daemon,
-                            const struct live_letters *letters);
+                            const struct live_envelopes *envelopes);
 
-/* What a site holds, in a letter that it signed. NULL, or why it is refused; chain->stop
+/* What a site holds, in an envelope that it signed. NULL, or why it is refused; chain->stop
  * says whether this coordinator may go on. */
-const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_letters *letters,
-                                const char *site, const struct tacit_wire_envelope *envelope);
+const char *live_hub_chain_hear(struct live_hub_chain *chain,
+                                const struct live_envelopes *envelopes, const char *site,
+                                const struct tacit_wire_envelope *envelope);
 
 /* What there is to be done where a state is lost and cannot be built again. */
 const char *live_hub_chain_over(bool has_one_run);

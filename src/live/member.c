@@ -8,17 +8,17 @@
 
 static void give(const struct live_member *member)
 {
-    member->letters->signer = member->signer;
-    member->letters->keys = member->keys;
+    member->envelopes->signer = member->signer;
+    member->envelopes->keys = member->keys;
 }
 
 enum tacit_status live_member_open(struct live_member *member, struct live_daemon *daemon,
-                                   struct live_letters *letters,
+                                   struct live_envelopes *envelopes,
                                    const struct live_signing_config *config, uint32_t heard_max,
                                    struct tacit_error *error)
 {
-    TACIT_ASSERT(config != NULL && letters->federation != NULL);
-    *member = (struct live_member){.daemon = daemon, .letters = letters, .config = *config};
+    TACIT_ASSERT(config != NULL && envelopes->federation != NULL);
+    *member = (struct live_member){.daemon = daemon, .envelopes = envelopes, .config = *config};
     enum tacit_status status = live_signer_open(&member->signer, config, error);
     if (status == TACIT_OK)
         status = live_keys_new(&member->keys, config->ca_file, heard_max, error);
@@ -57,7 +57,7 @@ static void renew(struct live_member *member)
 
 static void show_key(struct live_member *member)
 {
-    char const *const federation = member->letters->federation;
+    char const *const federation = member->envelopes->federation;
     TACIT_ASSERT(member->config.name != NULL);
     size_t size;
     renew(member);
@@ -105,20 +105,20 @@ void live_member_ask(struct live_member *member, const char *name)
         return;
     member->asked_us = now_us;
     (void)live_bus_subscribe(member->daemon->bus,
-                             live_topic_key(member->letters->federation, name).text);
+                             live_topic_key(member->envelopes->federation, name).text);
 }
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-void live_member_post(struct live_member *member, const struct live_letter *letter,
+void live_member_post(struct live_member *member, const struct live_envelope *content,
                       bool is_retained)
 {
     size_t size;
-    uint8_t *const bytes = live_letter_close(member->letters, letter, &size);
+    uint8_t *const bytes = live_envelope_close(member->envelopes, content, &size);
     if (bytes == NULL)
         live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
     else
-        live_daemon_send(member->daemon, letter->topic, bytes, size, is_retained);
+        live_daemon_send(member->daemon, content->topic, bytes, size, is_retained);
     free(bytes);
 }
 

@@ -3,13 +3,13 @@
  * that it hears; what was refused, by the name under which it came. */
 #ifndef TACIT_LIVE_MEMBER_H
 #define TACIT_LIVE_MEMBER_H
-#include "bus/letter.h"
+#include "bus/envelope.h"
 #include "daemon.h"
 #include "sender.h"
 
 struct live_member {
     struct live_daemon *daemon;
-    struct live_letters *letters; /* what it says and hears is of this run */
+    struct live_envelopes *envelopes; /* what it says and hears is of this run */
     struct live_signing_config config;
     struct live_signer *signer;
     struct live_keys *keys;
@@ -18,10 +18,10 @@ struct live_member {
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
 };
 
-/* daemon and letters have to stay; the letters are signed and checked with its keys from now on.
- * Errors: with error->text; nothing stays open. */
+/* daemon and envelopes have to stay; the envelopes are signed and checked with its keys from now
+ * on. Errors: with error->text; nothing stays open. */
 enum tacit_status live_member_open(struct live_member *member, struct live_daemon *daemon,
-                                   struct live_letters *letters,
+                                   struct live_envelopes *envelopes,
                                    const struct live_signing_config *config, uint32_t heard_max,
                                    struct tacit_error *error);
 void live_member_close(struct live_member *member); /* also of one that was not opened */
@@ -43,7 +43,7 @@ void live_member_hear_itself(struct live_member *member);
 void live_member_ask(struct live_member *member, const char *name);
 
 /* In an envelope, once what it rests on is durable. Without memory it is not said now. */
-void live_member_post(struct live_member *member, const struct live_letter *letter,
+void live_member_post(struct live_member *member, const struct live_envelope *content,
                       bool is_retained);
 
 /* A word that came under this name is refused: counted, and on a line of the log if the name has

@@ -1,6 +1,6 @@
 /* A hub of a run, whatever its family: the announcement, a state, from an event to what is to be
  * carried out. */
-#include "bus/letter.h"
+#include "bus/envelope.h"
 #include "hub_helper.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static bool is_too_many_for_helper(const struct live_hub_config *config)
     size_t const offered = LIVE_KEY_BYTES + 1u + TACIT_WIRE_NAME_BYTES_MAX;
     size_t const asked = TACIT_HELPER_ENVELOPE_BYTES + 5u * TACIT_SHA256_BYTES + LIVE_PROOF_BYTES;
     size_t const each = 32u + (asked > offered ? asked : offered);
-    return config->has_helper && config->site_count * each > LIVE_LETTER_BYTES_MAX / 2;
+    return config->has_helper && config->site_count * each > LIVE_ENVELOPE_BYTES_MAX / 2;
 }
 
 const char *live_hub_too_large(const struct live_hub_ops *ops, const struct live_hub_config *config)
@@ -121,7 +121,7 @@ const char *live_hub_too_large(const struct live_hub_ops *ops, const struct live
     for (uint32_t site = 0; key == NULL && has_place && site < config->site_count; site++) {
         size_t size = 0;
         uint8_t *const bytes = announce(ops, config, site, &size, &has_place);
-        if (bytes != NULL && size > LIVE_LETTER_BYTES_MAX)
+        if (bytes != NULL && size > LIVE_ENVELOPE_BYTES_MAX)
             key = has_place ? "network" : ops->one_run != NULL ? "sites" : "arms";
         free(bytes);
     }

@@ -255,7 +255,7 @@ def shown_with(federation, salt, reports):
     time.sleep(0.1)
     looks.append(pages(federation))
     shown = {f"look {number}: {name}": lines for number, look in enumerate(looks) for name, lines in look.items()}
-    for topic, payload in federation.tap.letters:
+    for topic, payload in federation.tap.messages:
         shown.setdefault(topic, []).append(payload.hex())
     for one in patients:
         shown[f"{one.site} decisions"] = one.sequence

@@ -174,7 +174,7 @@ def words_that_cannot_be_are_refused_in_words(federation_of):
     forger = federation.client("forger")
     for body in (order, with_change(order, change)):
         for signer in ("site-0", "forger"):
-            forger.publish(federation.topic("down/elimination"), federation.letter("down/elimination", body, signer))
+            forger.publish(federation.topic("down/elimination"), federation.message("down/elimination", body, signer))
     wait_for("the forged words are refused", lambda: federation.site_status("site-0")["unsigned_messages"] >= 4, 120)
     require(federation.site_status("site-0")["changes"] == [], "a forged change was heard")
     require(len(federation.site_status("site-0")["active_arms"]) == 3, "a forged change was obeyed")

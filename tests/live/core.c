@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/live/bus/letter.h"
+#include "../../src/live/bus/envelope.h"
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/place.h"
 #include "../../src/families/elim/settings.h"
@@ -101,10 +101,10 @@ static size_t settings_count;
 /* As many as a run can have, of one letter. */
 static const char *const *arm_names(void)
 {
-    static const char *letters[TACIT_ARMS_MAX];
+    static const char *all[TACIT_ARMS_MAX];
     for (uint32_t arm = 0; arm < TACIT_ARMS_MAX; arm++)
-        letters[arm] = "x";
-    return letters;
+        all[arm] = "x";
+    return all;
 }
 
 static struct live_hub_config config_of(const struct topology *topology)
@@ -202,7 +202,7 @@ static struct live_site *again(struct live_site *core)
 
 /* ---- Whole runs ------------------------------------------------------------------------------ */
 
-struct letter {
+struct envelope {
     uint32_t from;
     uint32_t to;
     uint8_t *bytes;
@@ -215,7 +215,7 @@ struct world {
     struct tacit_rng noise[SITES];
     uint64_t deadline_us[SITES];
     struct tacit_elim_hub *hub; /* NULL: there is none */
-    struct letter queue[QUEUE_MAX];
+    struct envelope queue[QUEUE_MAX];
     size_t first;
     size_t end;
     uint64_t now_us;
@@ -231,7 +231,7 @@ static void post(struct world *world, const struct tacit_elim_message *message, 
     assert_int_equal(tacit_wire_elim_encode(message, ARMS, SITES, bytes, tacit_wire_heap()),
                      TACIT_OK);
     assert_true(world->end < QUEUE_MAX);
-    world->queue[world->end++] = (struct letter){message->from, to, bytes, size};
+    world->queue[world->end++] = (struct envelope){message->from, to, bytes, size};
     world->longest = size > world->longest ? size : world->longest;
 }
 
@@ -304,18 +304,18 @@ static void feed_hub(struct world *world, struct tacit_elim_event event)
 
 static void deliver(struct world *world)
 {
-    struct letter const letter = world->queue[world->first++];
+    struct envelope const envelope = world->queue[world->first++];
     struct tacit_elim_message *message;
-    assert_int_equal(tacit_wire_elim_decode(letter.bytes, letter.size, ARMS, SITES, letter.to,
+    assert_int_equal(tacit_wire_elim_decode(envelope.bytes, envelope.size, ARMS, SITES, envelope.to,
                                             &message, tacit_wire_heap()),
                      TACIT_OK);
     struct tacit_elim_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
-    if (letter.to == TACIT_HUB)
+    if (envelope.to == TACIT_HUB)
         feed_hub(world, event);
     else
-        feed(world, letter.to, event);
+        feed(world, envelope.to, event);
     free(message);
-    free(letter.bytes);
+    free(envelope.bytes);
 }
 
 static void pass_time(struct world *world)
@@ -787,9 +787,9 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
         uint32_t const arms = cases[i][1];
         struct live_site *const core = leaf(sites, arms, TACIT_OK);
         uint32_t const rows = rows_asked_for(core, sites);
-        assert_true(data_bytes(sites, arms, rows) <= LIVE_LETTER_BYTES_MAX);
+        assert_true(data_bytes(sites, arms, rows) <= LIVE_ENVELOPE_BYTES_MAX);
         if (rows < sites - 1) /* else all of them were asked for */
-            assert_true(data_bytes(sites, arms, rows + 1) + 192 > LIVE_LETTER_BYTES_MAX);
+            assert_true(data_bytes(sites, arms, rows + 1) + 192 > LIVE_ENVELOPE_BYTES_MAX);
         live_site_free(core);
     }
 }
@@ -802,10 +802,10 @@ static void a_run_whose_rows_do_not_fit_is_refused(void **state)
     struct live_site *core;
     (void)state;
     for (; (core = leaf(10, arms, arms <= 7976 ? TACIT_OK : TACIT_REFUSED)) != NULL; arms++) {
-        assert_true(data_bytes(10, arms, 1) <= LIVE_LETTER_BYTES_MAX);
+        assert_true(data_bytes(10, arms, 1) <= LIVE_ENVELOPE_BYTES_MAX);
         live_site_free(core);
     }
-    assert_true(data_bytes(10, arms, 1) + 192 > LIVE_LETTER_BYTES_MAX);
+    assert_true(data_bytes(10, arms, 1) + 192 > LIVE_ENVELOPE_BYTES_MAX);
     assert_null(leaf(10, TACIT_ARMS_MAX, TACIT_REFUSED));
     assert_null(leaf(TACIT_AGENTS_MAX, 2, TACIT_REFUSED)); /* 128 KiB of whose they are */
     live_site_free(leaf(400000, 2, TACIT_OK));
@@ -821,7 +821,7 @@ static void a_star_whose_reports_do_not_fit_is_refused(void **state)
         struct tacit_elim_message const report = {
             .kind = TACIT_ELIM_REPORT, .sum_count = config.arm_count, .commit = &opening};
         bool const fits =
-            tacit_wire_elim_bytes(&report, config.arm_count, SITES) <= LIVE_LETTER_BYTES_MAX;
+            tacit_wire_elim_bytes(&report, config.arm_count, SITES) <= LIVE_ENVELOPE_BYTES_MAX;
         struct live_site *core = NULL;
         size_t size;
         uint8_t *const bytes = live_hub_announce(&elim_hub_ops, &config, 0, &size);

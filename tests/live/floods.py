@@ -359,7 +359,7 @@ def one_site_that_floods_costs_the_others_nothing(federation_of):
     federation.start_all()
     up = federation.topic("up/site-1/elimination")
     hello = wait_for("site-1 greets",
-                     lambda: next((letter for topic, letter in federation.tap.letters if topic == up), None))
+                     lambda: next((message for topic, message in federation.tap.messages if topic == up), None))
     wait_for("the run is joined", lambda: federation.phase("site-0") == "exploring")
     federation.tap.over = True
     federation.stop("site-1")

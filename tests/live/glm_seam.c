@@ -136,13 +136,13 @@ static void run_through_bytes_is_that_of_the_cores(void **state)
     world_free(world);
 }
 
-static void letters_that_are_not_what_they_say_are_refused(void **state)
+static void envelopes_that_are_not_what_they_say_are_refused(void **state)
 {
     (void)state;
     struct world *const world = glm_world(0, 0);
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_REWARD);
     play_to_trigger(world, &rng);
-    struct letter const good = world->queue[world->first];
+    struct envelope const good = world->queue[world->first];
     assert_int_not_equal(world_hear(world, 1, &good), TACIT_OK); /* no word for a site */
     world_expect_refusals(world);
     assert_int_equal(world->queue[world->first].message.to, TACIT_EVERYONE);
@@ -303,7 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_through_bytes_is_that_of_the_cores),
-        cmocka_unit_test(letters_that_are_not_what_they_say_are_refused),
+        cmocka_unit_test(envelopes_that_are_not_what_they_say_are_refused),
         cmocka_unit_test(contexts_that_were_not_chosen_leave_no_trace),
         cmocka_unit_test(matrices_grow_when_the_reward_comes),
         cmocka_unit_test(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on),

@@ -195,8 +195,8 @@ def shift(sender, exchange, moved, **options):
 
 def say(federation, client, sender, receiver, kind, payload):
     where = f"peer/{sender}/{receiver}/{WORD}"
-    letter = federation.letter(where, payload, family=FAMILY, kind=kind, epoch=0)
-    require(client.publish(federation.topic(where), letter) == 0, "the broker refused a neighbour's word")
+    message = federation.message(where, payload, family=FAMILY, kind=kind, epoch=0)
+    require(client.publish(federation.topic(where), message) == 0, "the broker refused a neighbour's word")
 
 
 def peer_words(federation, kind):
@@ -398,8 +398,8 @@ def hooked_sites_say_the_bytes_of_the_simulator_s_agents(federation_of):
             continue  # first pulls: it does not exchange yet
         words = cores.exchange()
         where = f"peer/site-0/site-1/{WORD}"
-        letter = federation.letter(where, words["ask"], family=FAMILY, kind=ASK, epoch=0)
-        require(asker.publish(federation.topic(where), letter) == 0, "the broker refuses to ask")
+        message = federation.message(where, words["ask"], family=FAMILY, kind=ASK, epoch=0)
+        require(asker.publish(federation.topic(where), message) == 0, "the broker refuses to ask")
         said += [words["offer"], words["shift"]]
         wait_for("the exchange", lambda: len(offers_and_shifts(federation)) == len(said), 10)
         wait_for("both ends agree", lambda: agree(federation))

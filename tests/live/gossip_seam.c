@@ -1,5 +1,5 @@
 /* Gossip UCB at the seam: three sites on a ring and the hub that watches, driven through
- * live_site_ops and live_hub_ops alone, as bytes. Letters are lost, repeated and overtaken; sites
+ * live_site_ops and live_hub_ops alone, as bytes. Envelopes are lost, repeated and overtaken; sites
  * die before or after what a step did is durable, and start anew from their bytes. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,13 +57,13 @@ static int close_network(void **state)
     return 0;
 }
 
-static void deliver(struct world *world, const struct letter *letter)
+static void deliver(struct world *world, const struct envelope *envelope)
 {
-    assert_int_equal(letter->message.epoch, 0);
-    if (letter->message.to == TACIT_HUB)
-        (void)world_tell_hub(world, letter);
+    assert_int_equal(envelope->message.epoch, 0);
+    if (envelope->message.to == TACIT_HUB)
+        (void)world_tell_hub(world, envelope);
     else
-        (void)world_hear(world, letter->message.to, letter);
+        (void)world_hear(world, envelope->message.to, envelope);
 }
 
 /* ---- What must hold -------------------------------------------------------------------------- */
@@ -147,30 +147,30 @@ static void happen(struct world *world)
         world->now_us += EXCHANGE_US;
         (void)world_time_out(world, index);
     } else if (count > 0) {
-        struct letter const letter =
+        struct envelope const envelope =
             world_take(world, world->first + tacit_rng_below(&world->chance, count));
         bool const is_repeated = what > 88 && what <= 94;
-        world->is_lost = world->is_lost && letter.message.to == index;
+        world->is_lost = world->is_lost && envelope.message.to == index;
         if (what <= 94) /* else it is lost */
-            deliver(world, &letter);
+            deliver(world, &envelope);
         if (is_repeated)
-            world->queue[world->end++] = letter;
+            world->queue[world->end++] = envelope;
         else
-            free((void *)(uintptr_t)letter.message.bytes);
+            free((void *)(uintptr_t)envelope.message.bytes);
     }
     world->is_lost = false;
     if (dies)
         world_revive(world, index);
 }
 
-/* Letters arrive and exchanges go on, nothing fails. */
+/* Envelopes arrive and exchanges go on, nothing fails. */
 static void calm_down(struct world *world)
 {
     for (uint32_t i = 0; i < 20000; i++) {
         while (world->first < world->end) {
-            struct letter const letter = world_take(world, world->first);
-            deliver(world, &letter);
-            free((void *)(uintptr_t)letter.message.bytes);
+            struct envelope const envelope = world_take(world, world->first);
+            deliver(world, &envelope);
+            free((void *)(uintptr_t)envelope.message.bytes);
         }
         if (average_is_kept(world))
             return;
@@ -244,9 +244,9 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
         size_t size_after;
         void const *const now = live_site_bytes(world->sites[1].live, &size_before);
         uint8_t *const before = world_copy(now, size_before);
-        struct letter const letter = {
+        struct envelope const envelope = {
             cases[i].from, {.to = 1, .kind = cases[i].kind, .bytes = bytes, .size = cases[i].size}};
-        assert_int_equal(world_hear(world, 1, &letter), cases[i].status);
+        assert_int_equal(world_hear(world, 1, &envelope), cases[i].status);
         void const *const after = live_site_bytes(world->sites[1].live, &size_after);
         assert_int_equal(size_after, size_before);
         assert_memory_equal(after, before, size_after);
@@ -283,9 +283,9 @@ static void hub_believes_a_site_about_itself_only(void **state)
         size_t const size = tacit_wire_gossip_told_bytes(WORLD_ARMS);
         assert_true(size <= sizeof bytes);
         tacit_wire_gossip_told_encode(&cases[i].told, WORLD_ARMS, bytes);
-        struct letter const letter = {
+        struct envelope const envelope = {
             cases[i].from, {.to = TACIT_HUB, .kind = cases[i].kind, .bytes = bytes, .size = size}};
-        assert_int_equal(world_tell_hub(world, &letter), cases[i].status);
+        assert_int_equal(world_tell_hub(world, &envelope), cases[i].status);
     }
     struct live_hub_view view;
     gossip_hub_ops.look(world->hub, &view);

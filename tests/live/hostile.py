@@ -106,7 +106,7 @@ def hostile_orders_change_nothing(federation_of):
              report(0, 1, 100, 7, [1, 2, 3])]
     for number, payload in enumerate(cases):
         topic = ("down/elimination", "to/site-0/elimination")[number % 2]
-        sent = federation.letter(topic, payload)
+        sent = federation.message(topic, payload)
         require(coordinator.publish(federation.topic(topic), sent) == 0, "the broker refused an order")
         wait_for(f"hostile order {number} is refused",
                  lambda number=number: federation.site_status("site-0")["refused_messages"] >= number + 1, 5)
@@ -143,21 +143,21 @@ def hostile_reports_change_nothing(federation_of):
              order(1, pulls, 7)]
     hostile = federation.client("site-2")
     for number, payload in enumerate(cases):  # each in a good envelope
-        sent = federation.letter("up/site-2/elimination", payload)
+        sent = federation.message("up/site-2/elimination", payload)
         require(hostile.publish(federation.topic("up/site-2/elimination"), sent) == 0, "the broker refused it")
         wait_for(f"hostile report {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
     good, name = report(2, 1, pulls, 7, fair), federation.name
     agreement = federation.agreement()
     run, up = federation.run(), "up/site-2/elimination"
     envelopes = [good, random.Random(7).randbytes(200),
-                 federation.signed(wire.letter(name, "site-1", "coordinator", good, agreement, run), "site-2", up),
-                 federation.signed(wire.letter(name, "site-2", "site-1", good, agreement, run), "site-2", up),
-                 federation.signed(wire.letter("other", "site-2", "coordinator", good, agreement, run), "site-2", up),
-                 federation.letter("up/site-2/elimination", good, run=2), federation.letter("up/site-2/elimination", good, family=2),
-                 federation.letter("up/site-2/elimination", good, kind=1), federation.letter("up/site-2/elimination", good, kind=0),
-                 federation.letter("up/site-2/elimination", good, epoch=2), federation.letter("up/site-2/elimination", good, term=0),
-                 federation.letter("up/site-2/elimination", good, agreement=b"\0" * 32),  # of something else
-                 federation.letter("up/site-2/elimination", good) + b"\0"]
+                 federation.signed(wire.message(name, "site-1", "coordinator", good, agreement, run), "site-2", up),
+                 federation.signed(wire.message(name, "site-2", "site-1", good, agreement, run), "site-2", up),
+                 federation.signed(wire.message("other", "site-2", "coordinator", good, agreement, run), "site-2", up),
+                 federation.message("up/site-2/elimination", good, run=2), federation.message("up/site-2/elimination", good, family=2),
+                 federation.message("up/site-2/elimination", good, kind=1), federation.message("up/site-2/elimination", good, kind=0),
+                 federation.message("up/site-2/elimination", good, epoch=2), federation.message("up/site-2/elimination", good, term=0),
+                 federation.message("up/site-2/elimination", good, agreement=b"\0" * 32),  # of something else
+                 federation.message("up/site-2/elimination", good) + b"\0"]
     for number, sent in enumerate(envelopes, len(cases)):
         require(hostile.publish(federation.topic("up/site-2/elimination"), sent) == 0, "the broker refused it")
         wait_for(f"hostile envelope {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
@@ -295,7 +295,7 @@ class Echo(threading.Thread):
 
     def listen(self):
         """New payloads only: the tap hears the echo too."""
-        seen = self.federation.tap.letters
+        seen = self.federation.tap.messages
         for topic, payload in seen[self.heard:]:
             if (topic, payload) not in self.known:
                 self.known.add((topic, payload))
@@ -349,7 +349,7 @@ def order_that_a_full_queue_swallowed_is_asked_for_within_seconds(federation_of)
     wait_for("the first report is in", lambda: (federation.status() or {"reports": 0})["reports"] == 1)
     echo, site = federation.client("echo"), federation.processes["site-0"]
     topic = federation.topic("to/site-0/announce")
-    announced = next(payload for name, payload in federation.tap.letters if name == topic)
+    announced = next(payload for name, payload in federation.tap.messages if name == topic)
     asked = federation.status()["accepted"]
     for _ in range(20):
         echo.publish(topic, announced)
@@ -376,7 +376,7 @@ def one_report_a_thousand_times_counts_once(federation_of):
     wait_for("two reports are in", lambda: (federation.status() or {"reports": 0})["reports"] == 2)
     before = federation.status()
     echo = federation.client("echo")
-    sent = federation.letter("up/site-0/elimination", next(iter(federation.reports("site-0")[1])))
+    sent = federation.message("up/site-0/elimination", next(iter(federation.reports("site-0")[1])))
     for _ in range(1000):
         echo.publish(federation.topic("up/site-0/elimination"), sent)
     echo.close()

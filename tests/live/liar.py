@@ -201,25 +201,25 @@ class Liar(threading.Thread):
         if "/key/" in topic:
             self.lie(peer, topic, self.altered(payload))
             return
-        letter = payload[:-65] + b"\0"  # with an empty signature
+        message = payload[:-65] + b"\0"  # with an empty signature
         form = self.random.randrange(8)
         if form == 0:
-            self.lie(peer, topic, letter)
+            self.lie(peer, topic, message)
         elif form == 1:  # with a good signature of somebody else
-            self.lie(peer, topic, wire.signed(letter, self.random.choice(self.keys), topic))
+            self.lie(peer, topic, wire.signed(message, self.random.choice(self.keys), topic))
         elif form == 2:  # with the right signature of another word
             other = self.random.choice(self.old[peer.name] or [(topic, payload)])[1]
             self.lie(peer, topic, payload[:-64] + (other[-64:] if other[-64:] != payload[-64:] else bytes(64)))
         elif form == 3:  # as if of somebody else, to the same receiver
             other = self.redirected(peer, topic)
-            self.lie(peer, other or topic, payload if other else letter)
+            self.lie(peer, other or topic, payload if other else message)
         elif form == 4:
             self.lie(peer, topic, payload[:self.random.randrange(1, len(payload))])  # an empty one is no word
         elif form == 5:
             self.lie(peer, topic, self.random.randbytes(self.random.randrange(1, 4096)))
         else:  # signed by the right one, of another run or version
             self.replays[peer.name] += 1
-            self.deliver(peer, topic, self.of_another_run(topic, letter) if form == 6 else self.of_another_version(topic, letter))
+            self.deliver(peer, topic, self.of_another_run(topic, message) if form == 6 else self.of_another_version(topic, message))
 
     def redirected(self, peer, topic):
         parts = topic.split("/")
@@ -239,16 +239,16 @@ class Liar(threading.Thread):
         """Whose words this receiver looks at."""
         return {topic.split("/")[4] for topic, _ in self.old[peer.name] if topic.split("/")[3] in ("up", "peer")}
 
-    def of_another_run(self, topic, letter):
-        found = wire.fields(letter)
+    def of_another_run(self, topic, message):
+        found = wire.fields(message)
         run = bytes(8) + found[5][8:]
-        return self.signed_by_its_own(letter.replace(wire.field(5, found[5]), wire.field(5, run), 1), topic)
+        return self.signed_by_its_own(message.replace(wire.field(5, found[5]), wire.field(5, run), 1), topic)
 
-    def of_another_version(self, topic, letter):
-        now = wire.fields(letter)[1]
+    def of_another_version(self, topic, message):
+        now = wire.fields(message)[1]
         other = self.random.choice([one for one in (0, 1, 2, 4, 2 ** 32 - 1) if one != now])
-        return self.signed_by_its_own(letter.replace(wire.fixed32(1, now), wire.fixed32(1, other), 1), topic)
+        return self.signed_by_its_own(message.replace(wire.fixed32(1, now), wire.fixed32(1, other), 1), topic)
 
-    def signed_by_its_own(self, letter, topic):
+    def signed_by_its_own(self, message, topic):
         sender = topic.split("/")[4] if topic.split("/")[3] in ("up", "peer") else "coordinator"
-        return wire.signed(letter, self.federation.pki / f"{sender}.sign.key", topic)
+        return wire.signed(message, self.federation.pki / f"{sender}.sign.key", topic)

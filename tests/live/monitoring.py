@@ -140,10 +140,10 @@ def accusations(federation):
 
 def replay(federation, client):
     """Whatever was said so far, once more: a broker could."""
-    letters = list(federation.tap.letters)
-    for topic, payload in letters:
+    messages = list(federation.tap.messages)
+    for topic, payload in messages:
         client.publish(topic, payload)
-    return len(letters)
+    return len(messages)
 
 
 @test
@@ -178,7 +178,7 @@ def nobody_is_accused_after_replays_and_restarts(federation_of):
                 federation.start("coordinator")
             for name in ("coordinator", *federation.sites):
                 wait_for(f"{name} is back", lambda name=name: is_connected(federation, name), 60)
-        require(replayed > 50, f"hardly a replay: {replayed} letters")
+        require(replayed > 50, f"hardly a replay: {replayed} messages")
         federation.allow(math.inf)
         wait_for("all sites decide", lambda federation=federation: all(
             federation.phase(site) in ("decided", "finished") for site in federation.sites), 120)

@@ -310,7 +310,7 @@ SAID = {16: "hello", 18: "report", 22: "commit"}  # bodies of src/wire/elim.prot
 def leaves(federation, site):
     """What the broker heard of a site, by the names that docs/privacy.md has for it."""
     found = set()
-    for topic, payload in federation.tap.letters:
+    for topic, payload in federation.tap.messages:
         if topic == federation.topic(f"key/{site}"):
             found.add("key")
             require(payload == federation.certificate(site), "not its certificate")

@@ -356,7 +356,7 @@ def hostile_neighbour_changes_nothing(federation_of):
              hello(1, 1, []) + b"\0"]
     neighbour = federation.client("site-1")
     for number, payload in enumerate(cases):
-        sent = federation.letter("peer/site-1/site-0/elimination", payload)
+        sent = federation.message("peer/site-1/site-0/elimination", payload)
         code = neighbour.publish(federation.topic("peer/site-1/site-0/elimination"), sent)
         require(code == 0, f"the broker refused word {number}: {code}")
         wait_for(f"word {number} is refused",
@@ -387,7 +387,7 @@ def neighbour_can_stop_a_site_but_not_make_it_release(federation_of):
     federation.start_all(["coordinator", "site-0"])
     wait_for("the run is joined", lambda: federation.has_joined("site-0"))
     liar = federation.client("site-1")
-    lie = federation.letter("peer/site-1/site-0/elimination", advert(1, 1, [0]))
+    lie = federation.message("peer/site-1/site-0/elimination", advert(1, 1, [0]))
     require(liar.publish(federation.topic("peer/site-1/site-0/elimination"), lie) == 0, "a neighbour may speak")
     wait_for("it takes its state for an old one", lambda: federation.phase("site-0") == "halted")
     federation.apply(["site-0"])

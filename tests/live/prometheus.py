@@ -187,7 +187,7 @@ def alarms_of_liars_fire(federation_of):
     federation.start("site-1")
     echo = federation.client("echo")
     for _ in range(20):
-        echo.publish(federation.topic("up/site-0/elimination"), federation.letter("up/site-0/elimination", b"false", "site-2"))
+        echo.publish(federation.topic("up/site-0/elimination"), federation.message("up/site-0/elimination", b"false", "site-2"))
         time.sleep(0.5)
     echo.close()
     expect(prometheus, "TacitUnsigned", "TacitTwoStates")

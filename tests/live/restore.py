@@ -35,7 +35,7 @@ class Entry:
 def entries(federation):
     """As they were published, each once, in order."""
     found = {}
-    for topic, payload in list(federation.tap.letters):
+    for topic, payload in list(federation.tap.messages):
         if topic == federation.topic("down/chain"):
             entry = Entry(payload)
             found.setdefault((entry.term, entry.number), entry)
@@ -212,11 +212,11 @@ def longer_chain_stops_it(federation):
     client.publish(federation.topic("up/site-2/chain"), b"", retain=True)
     recover(federation, "--sites", "2")
     family = wire.fields(newest.payload)[2]  # It held one more.
-    longer = wire.letter(federation.name, "coordinator", "", newest.digest(federation.agreement()) + newest.body[32:],
+    longer = wire.message(federation.name, "coordinator", "", newest.digest(federation.agreement()) + newest.body[32:],
                          agreement=federation.agreement(), run=federation.run(), kind=2 ** 32 - 1, epoch=newest.epoch + 1,
                          family=family, term=newest.term, entry=newest.number + 1)
     longer = federation.signed(longer, "coordinator", "down/chain")
-    shown = federation.letter("up/site-2/chain", longer, kind=2 ** 32 - 1, epoch=0, family=family, term=newest.term)
+    shown = federation.message("up/site-2/chain", longer, kind=2 ** 32 - 1, epoch=0, family=family, term=newest.term)
     client = federation.client("site-2")
     client.publish(federation.topic("up/site-2/chain"), shown, retain=True)
     process = federation.processes["coordinator"]
@@ -228,7 +228,7 @@ def longer_chain_stops_it(federation):
 def two_entries_of_one_number_are_an_alarm(federation_of):
     federation = begin(federation_of)
     newest = entries(federation)[-1]
-    other = wire.letter(federation.name, "coordinator", "", newest.previous + b"\x01" + b"another state",
+    other = wire.message(federation.name, "coordinator", "", newest.previous + b"\x01" + b"another state",
                         agreement=federation.agreement(), run=federation.run(), kind=2 ** 32 - 1, epoch=newest.epoch,
                         term=newest.term, entry=newest.number)
     forged = other[:-1] + b"\x40" + bytes(64)
@@ -244,7 +244,7 @@ def two_entries_of_one_number_are_an_alarm(federation_of):
                  lambda site=site: "two entries of one number" in (federation.site_status(site)["trouble"] or ""), 60)
     # A site shows it to the coordinator; it has no other by now.
     federation.kill("site-1")
-    shown = federation.letter("up/site-1/chain", federation.signed(other, "coordinator", "down/chain"), kind=2 ** 32 - 1,
+    shown = federation.message("up/site-1/chain", federation.signed(other, "coordinator", "down/chain"), kind=2 ** 32 - 1,
                               epoch=0, term=newest.term)
     client = federation.client("site-1")
     client.publish(federation.topic("up/site-1/chain"), shown, retain=True)

@@ -251,7 +251,7 @@ def two_coordinators_at_once_and_an_old_announcement(federation_of):
     end_first_run(federation)
     federation.stop("coordinator")
     topic = federation.topic("to/site-0/announce")
-    first = [payload for seen, payload in federation.tap.letters if seen == topic][-1]
+    first = [payload for seen, payload in federation.tap.messages if seen == topic][-1]
     federation.write_coordinator(federation.run_section(id=9), "coordinator-other")
     federation.start("coordinator-other")
     status = wait_for("the other is named", lambda: (federation.site_status("site-0") or {"runs": {}})["runs"]

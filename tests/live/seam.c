@@ -121,7 +121,7 @@ static void an_offer_is_not_for_a_family_with_a_plan(void **state)
 }
 
 /* Of this kind on its way from this site. */
-static uint32_t count_letters(const struct world *world, uint32_t from, uint32_t kind)
+static uint32_t count_envelopes(const struct world *world, uint32_t from, uint32_t kind)
 {
     uint32_t count = 0;
     for (size_t i = world->first; i < world->end; i++)
@@ -167,12 +167,12 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     assert_true(view.spent_nano > 0);
     assert_int_equal(live_site_rank(site->live, &site->config, ranking), count);
     assert_memory_equal(ranking, before, sizeof ranking);
-    assert_int_equal(count_letters(world, 0, family->commit), 1);
-    assert_int_equal(count_letters(world, 0, family->report), 0);
+    assert_int_equal(count_envelopes(world, 0, family->commit), 1);
+    assert_int_equal(count_envelopes(world, 0, family->report), 0);
     world_deliver_to(world, WORLD_ALL);
-    assert_int_equal(count_letters(world, 0, family->report), 0); /* the grant is on its way */
+    assert_int_equal(count_envelopes(world, 0, family->report), 0); /* the grant is on its way */
     world_deliver_to(world, WORLD_ALL);
-    assert_int_equal(count_letters(world, 0, family->report), 1);
+    assert_int_equal(count_envelopes(world, 0, family->report), 1);
     view = world_look(world, 0);
     assert_true(!view.is_committed);
     assert_int_equal(view.release_number, 1);
@@ -203,8 +203,8 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     site->live = old; /* with other noise, from here on in its stream */
     site->release = 0;
     (void)world_play(world, 0);
-    assert_int_equal(count_letters(world, 0, family->commit), 1);
-    struct letter const commit = world->queue[world->first++];
+    assert_int_equal(count_envelopes(world, 0, family->commit), 1);
+    struct envelope const commit = world->queue[world->first++];
     assert_int_equal(world_tell_hub(world, &commit), TACIT_FORKED);
     free((void *)(uintptr_t)commit.message.bytes);
     hub = world_look_hub(world);
@@ -214,7 +214,7 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     assert_true(view.is_blocked && view.trouble != NULL);
     assert_non_null(strstr(view.trouble, "coordinator"));
     assert_int_equal(view.release_number, 0);
-    assert_int_equal(count_letters(world, 0, family->report), 0);
+    assert_int_equal(count_envelopes(world, 0, family->report), 0);
     hub = world_look_hub(world);
     assert_int_equal(hub.report_count, 1); /* the first one's */
     world_free(world);
@@ -389,7 +389,7 @@ static void what_only_votes_say_is_refused(void **state)
     while (world->first == world->end)
         (void)world_play(world, 0);
     world_deliver_to(world, WORLD_ALL);
-    struct letter row = world->queue[world->end - 1];
+    struct envelope row = world->queue[world->end - 1];
     row.message.to = TACIT_EVERYONE;
     assert_int_equal(world_hear(world, 0, &row), TACIT_MALFORMED);
     void const *const bytes = live_site_bytes(site->live, &size);

@@ -54,7 +54,7 @@ class Liar(threading.Thread):
     def say(self, site, kind, body, epoch=1):
         inner = fixed32(1, 1) + fixed32(2, LIAR) + wire.fixed64(3, 1) + fixed32(4, epoch) + field(kind, body)
         topic = f"peer/site-{LIAR}/site-{site}/elimination"
-        sent = self.federation.letter(topic, inner)
+        sent = self.federation.message(topic, inner)
         self.client.send(0x30, wire.text(self.federation.topic(topic)) + b"\0" + sent)
 
     def commit(self, site):

@@ -243,15 +243,15 @@ class Federation(federation.Federation):
         return self.announced()[5]
 
     def announced(self):
-        return next(wire.fields(payload) for topic, payload in reversed(self.tap.letters)
+        return next(wire.fields(payload) for topic, payload in reversed(self.tap.messages)
                     if topic.endswith("/announce") and 6 in wire.fields(payload))
 
-    def letter(self, rest, body, signer=None, **options):
+    def message(self, rest, body, signer=None, **options):
         """A body in the envelope that belongs to this topic, signed by whoever the topic says, or by `signer`."""
         way, first, second = (rest.split("/") + [""])[:3]
         sender, receiver = {"up": (first, "coordinator"), "down": ("coordinator", ""), "to": ("coordinator", first),
                             "peer": (first, second)}[way]
-        made = wire.letter(self.name, sender, receiver, body,
+        made = wire.message(self.name, sender, receiver, body,
                            **{"agreement": self.agreement(), "run": self.run(), **options})
         return self.signed(made, signer or sender, rest)
 

@@ -314,10 +314,10 @@ def play_to(federation, epoch):
 
 
 def in_term(federation, topic, term, signer):
-    """The newest letter of this topic, in another term, signed with this key."""
-    payload = next(payload for name, payload in reversed(federation.tap.letters) if name == federation.topic(topic) and payload)
+    """The newest message of this topic, in another term, signed with this key."""
+    payload = next(payload for name, payload in reversed(federation.tap.messages) if name == federation.topic(topic) and payload)
     found = wire.fields(payload)
-    made = wire.letter(federation.name, found[7].decode(), found.get(8, b"").decode(), found[12], found[6], run=found[5],
+    made = wire.message(federation.name, found[7].decode(), found.get(8, b"").decode(), found[12], found[6], run=found[5],
                        kind=found[3], epoch=found[10], family=found[2], term=term, sequence=found[11], entry=found[13])
     return federation.signed(made, signer, topic)
 

@@ -194,7 +194,7 @@ def check_books(trial, kind_ok=True, terms_count=1):
 
 
 def check_secrets(trial, *secrets):
-    for topic, payload in trial.tap.letters:
+    for topic, payload in trial.tap.messages:
         for secret in secrets:
             require(secret not in payload, f"{topic}: raw bytes on the wire")
 

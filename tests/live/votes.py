@@ -70,8 +70,8 @@ class Votes(support.Federation):
     def write_agent(self, site, policy, name=None, **more):
         super().write_agent(site, policy, name, protocol="votes", **more)
 
-    def letter(self, rest, body, **options):
-        return super().letter(rest, body, **{"family": 3, **options})
+    def message(self, rest, body, **options):
+        return super().message(rest, body, **{"family": 3, **options})
 
     def said(self, rest, kind):
         """What passed the broker on these topics, in order, without repetitions by retained state."""
@@ -547,7 +547,7 @@ def hostile_bytes_are_refused_and_nobody_dies(federation_of):
     bad = [*garbage, cast, cast[:-1], cast + b"\0", cast.replace(b"\x15\x01", b"\x15\x02")]
     before = federation.status()["refused"]
     for body in bad:
-        for payload in (body, federation.letter(f"up/{site}/votes", body)):
+        for payload in (body, federation.message(f"up/{site}/votes", body)):
             liar.publish(federation.topic(f"up/{site}/votes"), payload)
     wait_for("all are refused", lambda: federation.status()["refused"] == before + 2 * len(bad), 20)
     for rest in (f"down/{site}/votes", "down/votes", f"up/{federation.sites[0]}/votes"):

@@ -93,7 +93,7 @@ class Tap(threading.Thread):
         super().__init__(daemon=True)
         self.context, self.port = context, port
         self.seen = []  # (topic, body)
-        self.letters = []  # (topic, payload): with the envelope
+        self.messages = []  # (topic, payload): with the envelope
         self.times = []  # when, in seconds of the agents' clock
         self.is_ready = threading.Event()
         self.over = False
@@ -114,7 +114,7 @@ class Tap(threading.Thread):
                     properties = 2 + length + (2 if kind & 6 else 0)  # fewer than 128 bytes of them
                     self.times.append(time.clock_gettime(time.CLOCK_BOOTTIME))
                     topic, payload = body[2:2 + length].decode(), body[properties + 1 + body[properties]:]
-                    self.letters.append((topic, payload))
+                    self.messages.append((topic, payload))
                     self.seen.append((topic, body_of(payload)))
         finally:
             client.close()
@@ -213,7 +213,7 @@ def signer(path):
 
 
 def signed(payload, key, topic):
-    """A letter that ends without a signature, signed under this whole topic."""
+    """A message that ends without a signature, signed under this whole topic."""
     if not payload.endswith(b"\x72\0"):
         raise ValueError("no place for a signature")
     text = b"tacit word 1\0" + struct.pack(">H", len(topic)) + topic.encode() + payload[:-2]
@@ -234,7 +234,7 @@ def fixed64(number, value):
     return varint(number << 3 | 1) + struct.pack("<Q", value)
 
 
-def letter(federation, sender, receiver, body, agreement, run=1, kind=None, epoch=None, family=0, term=1, sequence=1, entry=0):
+def message(federation, sender, receiver, body, agreement, run=1, kind=None, epoch=None, family=0, term=1, sequence=1, entry=0):
     """Not signed. receiver: "" is everybody. Kind and epoch are by default those of the body. run: a number, or its
     16 bytes. entry: of the coordinator's chain."""
     inner = fields(body)

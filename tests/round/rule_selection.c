@@ -314,7 +314,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
 
 /* ---- Messages: each with all that one may point to ---- */
 
-struct letter {
+struct envelope {
     struct tacit_select_message message;
     struct tacit_commit commit;
     int64_t steps[NUMBERS_MAX + 1];
@@ -327,15 +327,15 @@ static size_t message_size(const struct storm_world *world, const void *message)
 {
     (void)world;
     (void)message;
-    return sizeof(struct letter);
+    return sizeof(struct envelope);
 }
 
 static void *message_copy(const struct storm_world *world, const void *message, void *memory)
 {
     struct tacit_select_message const *const from = message;
-    struct letter *const to = memory;
+    struct envelope *const to = memory;
     (void)world;
-    *to = (struct letter){.message = *from, .set = storm_set_word(from->set)};
+    *to = (struct envelope){.message = *from, .set = storm_set_word(from->set)};
     if (from->digests != NULL)
         memcpy(to->digests, from->digests, TACIT_SHA256_BYTES);
     if (from->model_piece != NULL)

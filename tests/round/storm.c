@@ -352,8 +352,8 @@ static void world_free(struct storm_world *world)
         free(world->nodes[i].durable);
         free(world->nodes[i].old);
     }
-    for (uint32_t i = 0; i < STORM_LETTERS; i++)
-        free(world->letters[i].message);
+    for (uint32_t i = 0; i < STORM_ENVELOPES; i++)
+        free(world->envelopes[i].message);
     free(world->own);
     free(world);
 }
@@ -370,14 +370,14 @@ static void post(struct storm_world *world, uint32_t from, uint32_t to, const vo
 {
     if (!world->nodes[to].is_there || to == from)
         return;
-    struct storm_letter *const letter = &world->letters[world->end++ % STORM_LETTERS];
-    if (world->end - world->next > STORM_LETTERS)
+    struct storm_envelope *const envelope = &world->envelopes[world->end++ % STORM_ENVELOPES];
+    if (world->end - world->next > STORM_ENVELOPES)
         world->next++; /* lost */
-    free(letter->message);
-    *letter = (struct storm_letter){.to = to,
-                                    .from_node = from,
-                                    .size = world->rule->message_size(world, message),
-                                    .message = copy_message(world, message)};
+    free(envelope->message);
+    *envelope = (struct storm_envelope){.to = to,
+                                        .from_node = from,
+                                        .size = world->rule->message_size(world, message),
+                                        .message = copy_message(world, message)};
 }
 
 static void send(struct storm_world *world, uint32_t at, const void *message)
@@ -593,13 +593,13 @@ static void change(struct storm_world *world, void *message, size_t size)
         bytes[field->at + storm_below(world, field->width)] ^= 0x20;
 }
 
-static void hear(struct storm_world *world, const struct storm_letter *letter, bool is_changed)
+static void hear(struct storm_world *world, const struct storm_envelope *envelope, bool is_changed)
 {
-    uint32_t const to = letter->to;
-    void *const message = copy_message(world, letter->message);
+    uint32_t const to = envelope->to;
+    void *const message = copy_message(world, envelope->message);
     uint32_t const changes = is_changed ? 1 + storm_below(world, 2) : 0;
     for (uint32_t i = 0; i < changes; i++)
-        change(world, message, letter->size);
+        change(world, message, envelope->size);
     if (is_changed && world->rule->mend != NULL)
         world->rule->mend(world, message);
     storm_step(world, to, &(struct storm_event){.kind = TACIT_EVENT_RECEIVE, .message = message});
@@ -812,10 +812,10 @@ static void come_back(struct storm_world *world, uint32_t at)
 
 static void hear_next(struct storm_world *world)
 {
-    struct storm_letter *const letter = &world->letters[world->next++ % STORM_LETTERS];
+    struct storm_envelope *const envelope = &world->envelopes[world->next++ % STORM_ENVELOPES];
     if (!world->is_calm && happens(world, world->loss))
         return;
-    hear(world, letter, false);
+    hear(world, envelope, false);
 }
 
 static void happen(struct storm_world *world)
@@ -825,14 +825,14 @@ static void happen(struct storm_world *world)
     uint32_t const count = 2 * world->sites + 1;
     uint32_t at = storm_below(world, count);
     uint32_t const any =
-        storm_below(world, world->end < STORM_LETTERS ? world->end + 1 : STORM_LETTERS);
+        storm_below(world, world->end < STORM_ENVELOPES ? world->end + 1 : STORM_ENVELOPES);
     at = world->nodes[at].is_there ? at : at % world->sites;
     bool const is_site = at != world->sites;
     world->nodes[at].now_us += storm_below(world, 500);
     if (what < 70 && world->next < world->end)
         hear_next(world);
     else if (what < 100 && any < world->end)
-        hear(world, &world->letters[any], is_wild && what < 88);
+        hear(world, &world->envelopes[any], is_wild && what < 88);
     else if (what < 168 && is_site)
         play(world, at, is_wild && what < 106);
     else if (what < 184)

@@ -140,14 +140,14 @@ enum storm_kind {
     STORM_KINDS
 };
 
-struct storm_letter {
+struct storm_envelope {
     uint32_t to; /* the node */
     uint32_t from_node;
     size_t size;
     void *message; /* all of it */
 };
 
-#define STORM_LETTERS 64u
+#define STORM_ENVELOPES 64u
 #define STORM_DRAWS 512u
 struct storm_world {
     const struct storm_rule *rule;
@@ -173,7 +173,8 @@ struct storm_world {
     bool was_put_back;                 /* a holder was */
     bool hub_was_put_back;
     uint64_t term;
-    struct storm_letter letters[STORM_LETTERS]; /* the newest; from `next` to `end` are to come */
+    struct storm_envelope
+        envelopes[STORM_ENVELOPES]; /* the newest; from `next` to `end` are to come */
     uint32_t next;
     uint32_t end;
     struct tacit_rng chance;

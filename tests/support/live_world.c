@@ -25,8 +25,8 @@ static void post(struct world *world, uint32_t from, const struct live_message *
     if (world->first == world->end)
         world->first = world->end = 0;
     for (size_t i = 0; i < count; i++) {
-        assert_true(world->end < WORLD_LETTERS_MAX);
-        world->queue[world->end] = (struct letter){from, messages[i]};
+        assert_true(world->end < WORLD_ENVELOPES_MAX);
+        world->queue[world->end] = (struct envelope){from, messages[i]};
         world->queue[world->end++].message.bytes = world_copy(messages[i].bytes, messages[i].size);
     }
 }
@@ -104,15 +104,15 @@ enum tacit_status world_step(struct world *world, uint32_t index, struct live_si
     return status;
 }
 
-enum tacit_status world_hear(struct world *world, uint32_t index, const struct letter *letter)
+enum tacit_status world_hear(struct world *world, uint32_t index, const struct envelope *envelope)
 {
     struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
-    event.as.message.from = letter->from;
-    event.as.message.is_broadcast = letter->message.to == TACIT_EVERYONE;
-    event.as.message.kind = letter->message.kind;
-    event.as.message.epoch = letter->message.epoch;
-    event.as.message.bytes = letter->message.bytes;
-    event.as.message.size = letter->message.size;
+    event.as.message.from = envelope->from;
+    event.as.message.is_broadcast = envelope->message.to == TACIT_EVERYONE;
+    event.as.message.kind = envelope->message.kind;
+    event.as.message.epoch = envelope->message.epoch;
+    event.as.message.bytes = envelope->message.bytes;
+    event.as.message.size = envelope->message.size;
     return world_step(world, index, event);
 }
 
@@ -178,14 +178,14 @@ enum tacit_status world_step_hub(struct world *world, struct live_hub_event even
     return status;
 }
 
-enum tacit_status world_tell_hub(struct world *world, const struct letter *letter)
+enum tacit_status world_tell_hub(struct world *world, const struct envelope *envelope)
 {
     return world_step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_RECEIVE,
-                                                         .from = letter->from,
-                                                         .message_kind = letter->message.kind,
-                                                         .message_epoch = letter->message.epoch,
-                                                         .bytes = letter->message.bytes,
-                                                         .size = letter->message.size});
+                                                         .from = envelope->from,
+                                                         .message_kind = envelope->message.kind,
+                                                         .message_epoch = envelope->message.epoch,
+                                                         .bytes = envelope->message.bytes,
+                                                         .size = envelope->message.size});
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */
@@ -261,27 +261,27 @@ void world_free(struct world *world)
     free(world);
 }
 
-struct letter world_take(struct world *world, size_t at)
+struct envelope world_take(struct world *world, size_t at)
 {
     assert_in_range(at, world->first, world->end - 1);
-    struct letter const letter = world->queue[at];
+    struct envelope const envelope = world->queue[at];
     if (at == world->first)
         world->first++;
     else
         world->queue[at] = world->queue[--world->end];
-    return letter;
+    return envelope;
 }
 
 void world_deliver_to(struct world *world, uint32_t there)
 {
-    struct letter const letter = world_take(world, world->first);
-    uint32_t const to = letter.message.to;
+    struct envelope const envelope = world_take(world, world->first);
+    uint32_t const to = envelope.message.to;
     if (to == TACIT_HUB)
-        assert_int_equal(world_tell_hub(world, &letter), TACIT_OK);
+        assert_int_equal(world_tell_hub(world, &envelope), TACIT_OK);
     for (uint32_t index = 0; index < WORLD_SITES && to != TACIT_HUB; index++)
         if ((there >> index & 1u) != 0 && (to == TACIT_EVERYONE || to == index))
-            assert_int_equal(world_hear(world, index, &letter), TACIT_OK);
-    free((void *)(uintptr_t)letter.message.bytes);
+            assert_int_equal(world_hear(world, index, &envelope), TACIT_OK);
+    free((void *)(uintptr_t)envelope.message.bytes);
 }
 
 void world_deliver_all_to(struct world *world, uint32_t there)
@@ -324,8 +324,8 @@ enum tacit_status world_restore(const struct world *world, const struct live_sit
 
 void world_expect_refusals(struct world *world)
 {
-    struct letter const good = world->queue[world->first];
-    struct letter bad[4] = {good, good, good, good};
+    struct envelope const good = world->queue[world->first];
+    struct envelope bad[4] = {good, good, good, good};
     size_t size;
     size_t size_now;
     void const *const bytes = live_hub_bytes(world->hub, &size);

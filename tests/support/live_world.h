@@ -7,10 +7,10 @@
 
 #define WORLD_SITES 3u
 #define WORLD_ARMS 3u
-#define WORLD_LETTERS_MAX 4096u
+#define WORLD_ENVELOPES_MAX 4096u
 #define WORLD_ALL ((1u << WORLD_SITES) - 1u)
 
-struct letter {
+struct envelope {
     uint32_t from;
     struct live_message message; /* its bytes are its own */
 };
@@ -53,7 +53,7 @@ struct world {
     struct live_hub *hub;
     struct tacit_rng chance;
     struct site sites[WORLD_SITES];
-    struct letter queue[WORLD_LETTERS_MAX];
+    struct envelope queue[WORLD_ENVELOPES_MAX];
     size_t first;
     size_t end;
     uint64_t now_us;
@@ -68,9 +68,9 @@ struct world *world_new(const struct world_family *family, uint64_t seed);
 void world_free(struct world *world);
 
 enum tacit_status world_step(struct world *world, uint32_t index, struct live_site_event event);
-enum tacit_status world_hear(struct world *world, uint32_t index, const struct letter *letter);
+enum tacit_status world_hear(struct world *world, uint32_t index, const struct envelope *envelope);
 enum tacit_status world_step_hub(struct world *world, struct live_hub_event event);
-enum tacit_status world_tell_hub(struct world *world, const struct letter *letter);
+enum tacit_status world_tell_hub(struct world *world, const struct envelope *envelope);
 /* Its deadline has come. */
 enum tacit_status world_time_out(struct world *world, uint32_t index);
 /* One reward of its plan. Ensures: its arm; TACIT_NO_ARM: there is none to give. */
@@ -78,9 +78,9 @@ uint32_t world_play(struct world *world, uint32_t index);
 /* From what was durable last. */
 void world_revive(struct world *world, uint32_t index);
 
-/* The letter at this place, out of the queue; its bytes are to be given to free(). */
-struct letter world_take(struct world *world, size_t at);
-/* The next letter arrives; of the sites only those of the set `there` get it. */
+/* The envelope at this place, out of the queue; its bytes are to be given to free(). */
+struct envelope world_take(struct world *world, size_t at);
+/* The next envelope arrives; of the sites only those of the set `there` get it. */
 void world_deliver_to(struct world *world, uint32_t there);
 void world_deliver_all_to(struct world *world, uint32_t there);
 void world_deliver_all(struct world *world);
@@ -98,8 +98,8 @@ uint8_t *world_copy(const void *bytes, size_t size);
 
 /* ---- What holds of all families -------------------------------------------------------------- */
 
-/* A letter to the hub, the first of the queue: in the name of another, cut, or of another kind than
- * its envelope says, it is refused, and no byte of the hub changes; then it arrives. */
+/* An envelope to the hub, the first of the queue: in the name of another, cut, or of another kind
+ * than its envelope says, it is refused, and no byte of the hub changes; then it arrives. */
 void world_expect_refusals(struct world *world);
 /* A state that is cut or of another policy is not put back. */
 void world_expect_no_other_state(const struct world *world);

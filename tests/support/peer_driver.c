@@ -664,14 +664,14 @@ static void step_hub(struct peer_net *net, struct tacit_elim_event event)
 static void deliver(struct peer_net *net)
 {
     size_t const pick = net->is_shuffled ? tacit_rng_below(&net->order, net->mail_count) : 0;
-    struct peer_mail const letter = net->mail[pick];
+    struct peer_mail const envelope = net->mail[pick];
     net->mail_count--;
     memmove(net->mail + pick, net->mail + pick + 1, (net->mail_count - pick) * sizeof *net->mail);
-    if (letter.to == net->setup.base.agent_count)
-        step_hub(net, driver_receive(letter.message));
+    if (envelope.to == net->setup.base.agent_count)
+        step_hub(net, driver_receive(envelope.message));
     else
-        step_and_play(net, letter.to, driver_receive(letter.message));
-    free(letter.message);
+        step_and_play(net, envelope.to, driver_receive(envelope.message));
+    free(envelope.message);
 }
 
 /* The peer whose timer runs off next. */

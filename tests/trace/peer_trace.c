@@ -23,7 +23,7 @@
 
 static const double means[ARMS] = {0.75, 0.25, 0.7};
 
-struct letter {
+struct envelope {
     uint32_t to;
     struct tacit_elim_message *message;
 };
@@ -37,7 +37,7 @@ struct trace {
     uint32_t plan_counts[AGENTS_MAX];
     bool has_hub;
     struct driver_core hub;
-    struct letter mail[MAIL_MAX];
+    struct envelope mail[MAIL_MAX];
     size_t mail_count;
     uint64_t now_us;
     char log[LOG_BYTES];
@@ -188,7 +188,7 @@ static void post(struct trace *trace, uint32_t to, const struct tacit_elim_messa
     assert_non_null(memory);
     assert_in_range(trace->mail_count, 0, MAIL_MAX - 1);
     (void)tacit_elim_message_copy(message, ARMS, agents, memory);
-    trace->mail[trace->mail_count++] = (struct letter){to, memory};
+    trace->mail[trace->mail_count++] = (struct envelope){to, memory};
 }
 
 static void send(struct trace *trace, const struct tacit_elim_message *message)
@@ -207,21 +207,21 @@ static void send(struct trace *trace, const struct tacit_elim_message *message)
         post(trace, message->to, message);
 }
 
-static struct letter take_letter(struct trace *trace, size_t index)
+static struct envelope take_envelope(struct trace *trace, size_t index)
 {
-    struct letter const letter = trace->mail[index];
+    struct envelope const envelope = trace->mail[index];
     trace->mail_count--;
     memmove(trace->mail + index, trace->mail + index + 1,
             (trace->mail_count - index) * sizeof *trace->mail);
-    return letter;
+    return envelope;
 }
 
-/* The first letter of this kind to this one gets lost. */
+/* The first envelope of this kind to this one gets lost. */
 static void lose(struct trace *trace, enum tacit_elim_message_kind kind, uint32_t to)
 {
     for (size_t i = 0; i < trace->mail_count; i++)
         if (trace->mail[i].message->kind == kind && trace->mail[i].to == to) {
-            free(take_letter(trace, i).message);
+            free(take_envelope(trace, i).message);
             return;
         }
     fail();
@@ -276,13 +276,13 @@ static void step(struct trace *trace, uint32_t who, struct tacit_elim_event even
     after_step(trace, who, status, &core->update, deadline_us, size);
 }
 
-/* Delivers so many letters, and what they bring, in the order in which they were sent. */
+/* Delivers so many envelopes, and what they bring, in the order in which they were sent. */
 static void deliver(struct trace *trace, uint32_t count)
 {
     for (uint32_t i = 0; i < count && trace->mail_count > 0; i++) {
-        struct letter const letter = take_letter(trace, 0);
-        step(trace, letter.to, driver_receive(letter.message));
-        free(letter.message);
+        struct envelope const envelope = take_envelope(trace, 0);
+        step(trace, envelope.to, driver_receive(envelope.message));
+        free(envelope.message);
     }
 }
 

@@ -20,13 +20,13 @@
 #define CLIENTS_MAX 4u
 #define DIMENSION_MAX 6u
 #define ARMS 4u
-#define LETTERS 24u
+#define ENVELOPES 24u
 #define TURNS 500u
 #define VECTOR TACIT_LINALG_STRIDE(DIMENSION_MAX)
 #define MATRIX TACIT_LINALG_MATRIX(DIMENSION_MAX)
 
 /* A message on its way, with all that it points to. */
-struct letter {
+struct envelope {
     struct tacit_glm_message said;
     uint64_t participants;
     double vector[VECTOR + 1];
@@ -51,8 +51,8 @@ struct world {
     uint64_t order;
     uint64_t step_count;
     bool is_calm; /* what is said mostly comes, at once and in order */
-    uint32_t letter_count;
-    struct letter letters[LETTERS];
+    uint32_t envelope_count;
+    struct envelope envelopes[ENVELOPES];
 };
 
 static uint32_t below(struct world *w, uint32_t bound)
@@ -168,9 +168,9 @@ static void close_world(struct world *w)
     free(w->before);
 }
 
-/* ---- Letters ---- */
+/* ---- Envelopes ---- */
 
-/* What a letter points to lies in itself, and behind its last number is none. */
+/* What an envelope points to lies in itself, and behind its last number is none. */
 static const double *kept(const double *values, size_t count, double *copy)
 {
     if (values == NULL)
@@ -180,36 +180,37 @@ static const double *kept(const double *values, size_t count, double *copy)
     return copy;
 }
 
-static void write_letter(const struct world *w, struct letter *letter,
-                         const struct tacit_glm_message *said)
+static void write_envelope(const struct world *w, struct envelope *envelope,
+                           const struct tacit_glm_message *said)
 {
     size_t const vector = w->model.dimension;
     size_t const matrix = TACIT_LINALG_MATRIX(w->model.dimension);
-    letter->said = *said;
-    letter->said.vector = kept(said->vector, vector, letter->vector);
-    letter->said.target = kept(said->target, vector, letter->target);
-    letter->said.matrix = kept(said->matrix, matrix, letter->matrix);
-    letter->said.steps = kept(said->steps, matrix, letter->steps);
-    letter->said.inverse = kept(said->inverse, matrix, letter->inverse);
+    envelope->said = *said;
+    envelope->said.vector = kept(said->vector, vector, envelope->vector);
+    envelope->said.target = kept(said->target, vector, envelope->target);
+    envelope->said.matrix = kept(said->matrix, matrix, envelope->matrix);
+    envelope->said.steps = kept(said->steps, matrix, envelope->steps);
+    envelope->said.inverse = kept(said->inverse, matrix, envelope->inverse);
     if (said->participants == NULL)
         return;
-    letter->participants = said->participants[0];
-    letter->said.participants = &letter->participants;
+    envelope->participants = said->participants[0];
+    envelope->said.participants = &envelope->participants;
 }
 
-/* To one, or to each; where there is no place another letter is lost. */
+/* To one, or to each; where there is no place another envelope is lost. */
 static void post(struct world *w, const struct tacit_glm_message *said)
 {
     for (uint32_t i = 0; i < w->model.client_count; i++) {
         if (said->to != TACIT_EVERYONE && said->to != i && (said->to != TACIT_HUB || i > 0))
             continue;
-        uint32_t const at = w->letter_count < LETTERS ? w->letter_count++ : below(w, LETTERS);
-        write_letter(w, &w->letters[at], said);
+        uint32_t const at =
+            w->envelope_count < ENVELOPES ? w->envelope_count++ : below(w, ENVELOPES);
+        write_envelope(w, &w->envelopes[at], said);
         if (said->to == TACIT_EVERYONE && below(w, 2) == 0)
-            w->letters[at].said.to = i;
+            w->envelopes[at].said.to = i;
         if (below(w, 2) == 0) { /* as on a wire */
-            w->letters[at].said.inverse = NULL;
-            w->letters[at].said.log_det = 0;
+            w->envelopes[at].said.inverse = NULL;
+            w->envelopes[at].said.log_det = 0;
         }
     }
 }
@@ -270,26 +271,26 @@ static void deliver(struct world *w, const struct tacit_glm_message *said)
 /* All that is on its way, the oldest first, and what it leads to. */
 static void deliver_all(struct world *w)
 {
-    for (uint32_t count = 0; w->letter_count > 0 && count < 4000; count++) {
-        struct letter first;
-        write_letter(w, &first, &w->letters[0].said);
-        w->letter_count--;
-        for (uint32_t i = 0; i < w->letter_count; i++)
-            write_letter(w, &w->letters[i], &w->letters[i + 1].said);
+    for (uint32_t count = 0; w->envelope_count > 0 && count < 4000; count++) {
+        struct envelope first;
+        write_envelope(w, &first, &w->envelopes[0].said);
+        w->envelope_count--;
+        for (uint32_t i = 0; i < w->envelope_count; i++)
+            write_envelope(w, &w->envelopes[i], &w->envelopes[i + 1].said);
         deliver(w, &first.said);
     }
 }
 
 static void deliver_any(struct world *w)
 {
-    if (w->letter_count == 0)
+    if (w->envelope_count == 0)
         return;
-    uint32_t const at = below(w, w->letter_count);
-    struct letter letter;
-    write_letter(w, &letter, &w->letters[at].said);
-    if (below(w, 5) > 0 && at < --w->letter_count) /* else it comes once more */
-        write_letter(w, &w->letters[at], &w->letters[w->letter_count].said);
-    deliver(w, &letter.said);
+    uint32_t const at = below(w, w->envelope_count);
+    struct envelope envelope;
+    write_envelope(w, &envelope, &w->envelopes[at].said);
+    if (below(w, 5) > 0 && at < --w->envelope_count) /* else it comes once more */
+        write_envelope(w, &w->envelopes[at], &w->envelopes[w->envelope_count].said);
+    deliver(w, &envelope.said);
 }
 
 /* ---- Damaged messages: to a state that is put back then ---- */
@@ -343,12 +344,13 @@ static bool is_believed(const struct world *w, const struct tacit_glm_message *s
            (w->model.variant == TACIT_GLM_V3 || w->model.variant == TACIT_GLM_ONE_UCB);
 }
 
-static void damage_letter(struct world *w, struct letter *letter)
+static void damage_envelope(struct world *w, struct envelope *envelope)
 {
-    struct tacit_glm_message *const said = &letter->said;
+    struct tacit_glm_message *const said = &envelope->said;
     size_t const matrix = TACIT_LINALG_MATRIX(w->model.dimension);
     bool const is_bold = !is_believed(w, said);
-    double *const numbers[] = {letter->vector, letter->target, letter->matrix, letter->steps};
+    double *const numbers[] = {envelope->vector, envelope->target, envelope->matrix,
+                               envelope->steps};
     const double **const places[] = {&said->vector, &said->target, &said->matrix, &said->steps};
     uint32_t const which = below(w, 4);
     switch (below(w, 6)) {
@@ -364,7 +366,7 @@ static void damage_letter(struct world *w, struct letter *letter)
         damage_number(w, below(w, 2) == 0 ? &said->squares : &said->regret, 1, true);
         break;
     case 4:
-        letter->participants ^= UINT64_C(1) << below(w, w->model.client_count);
+        envelope->participants ^= UINT64_C(1) << below(w, w->model.client_count);
         if (said->participants != NULL && below(w, 4) == 0)
             said->participants = NULL;
         break;
@@ -375,16 +377,17 @@ static void damage_letter(struct world *w, struct letter *letter)
 
 static void deliver_damaged(struct world *w)
 {
-    if (w->letter_count == 0)
+    if (w->envelope_count == 0)
         return;
-    struct letter letter = {.participants = 0};
-    write_letter(w, &letter, &w->letters[below(w, w->letter_count)].said);
-    bool const is_up = letter.said.to == TACIT_HUB;
+    struct envelope envelope = {.participants = 0};
+    write_envelope(w, &envelope, &w->envelopes[below(w, w->envelope_count)].said);
+    bool const is_up = envelope.said.to == TACIT_HUB;
     uint32_t const node = is_up ? w->model.client_count : below(w, w->model.client_count);
-    damage_letter(w, &letter);
+    damage_envelope(w, &envelope);
     void *const sound = malloc(size_of(w, node));
     memcpy(sound, w->state[node], size_of(w, node));
-    struct tacit_glm_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &letter.said};
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                          .as.message = &envelope.said};
     enum tacit_status status;
     (void)step(w, node, event, NULL, &status);
     memcpy(w->state[node], sound, size_of(w, node));
@@ -531,8 +534,8 @@ static void turn(struct world *w)
         restart(w, below(w, node_count(w)));
     else if (chance < 97)
         surprise(w, below(w, node_count(w)));
-    else if (w->letter_count > 0)
-        w->letter_count--; /* lost */
+    else if (w->envelope_count > 0)
+        w->envelope_count--; /* lost */
 }
 
 static void disorder_leaves_the_steps_that_it_always_left(void **state)

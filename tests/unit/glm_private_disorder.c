@@ -16,14 +16,14 @@
 #define CLIENTS_MAX 4u
 #define DIMENSION_MAX 5u
 #define ARMS 4u
-#define LETTERS 16u
+#define ENVELOPES 16u
 #define TURNS 150u
 #define VECTOR TACIT_LINALG_STRIDE(DIMENSION_MAX)
 #define MATRIX TACIT_LINALG_MATRIX(DIMENSION_MAX)
 #define SUMS TACIT_GLM_PRIVATE_SUMS(DIMENSION_MAX)
 
 /* A message on its way, with all that it points to. */
-struct letter {
+struct envelope {
     struct tacit_glm_private_message said;
     int64_t sums[SUMS + 1];
     double theta[VECTOR + 1];
@@ -37,8 +37,8 @@ struct world {
     void *state[CLIENTS_MAX + 1];
     void *before;
     struct tacit_rng rng;
-    uint32_t letter_count;
-    struct letter letters[LETTERS];
+    uint32_t envelope_count;
+    struct envelope envelopes[ENVELOPES];
 };
 
 static uint32_t below(struct world *w, uint32_t bound)
@@ -131,9 +131,9 @@ static void close_world(struct world *w)
     free(w->before);
 }
 
-/* ---- Letters ---- */
+/* ---- Envelopes ---- */
 
-/* What a letter points to lies in itself, and behind its last number is none. */
+/* What an envelope points to lies in itself, and behind its last number is none. */
 static const double *kept(const double *values, size_t count, double *copy)
 {
     if (values == NULL)
@@ -143,33 +143,34 @@ static const double *kept(const double *values, size_t count, double *copy)
     return copy;
 }
 
-static void write_letter(const struct world *w, struct letter *letter,
-                         const struct tacit_glm_private_message *said)
+static void write_envelope(const struct world *w, struct envelope *envelope,
+                           const struct tacit_glm_private_message *said)
 {
     uint32_t const d = w->rule.model.dimension;
-    letter->said = *said;
-    letter->said.theta = kept(said->theta, d, letter->theta);
-    letter->said.matrix = kept(said->matrix, TACIT_LINALG_MATRIX(d), letter->matrix);
-    letter->said.inverse = kept(said->inverse, TACIT_LINALG_MATRIX(d), letter->inverse);
+    envelope->said = *said;
+    envelope->said.theta = kept(said->theta, d, envelope->theta);
+    envelope->said.matrix = kept(said->matrix, TACIT_LINALG_MATRIX(d), envelope->matrix);
+    envelope->said.inverse = kept(said->inverse, TACIT_LINALG_MATRIX(d), envelope->inverse);
     if (said->sums == NULL)
         return;
-    memcpy(letter->sums, said->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof(int64_t));
-    letter->sums[TACIT_GLM_PRIVATE_SUMS(d)] = INT64_MIN;
-    letter->said.sums = letter->sums;
+    memcpy(envelope->sums, said->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof(int64_t));
+    envelope->sums[TACIT_GLM_PRIVATE_SUMS(d)] = INT64_MIN;
+    envelope->said.sums = envelope->sums;
 }
 
 static void post(struct world *w, const struct tacit_glm_private_message *said)
 {
     uint32_t const copies = said->to == TACIT_HUB ? 1 : hub_of(w);
     for (uint32_t i = 0; i < copies; i++) {
-        uint32_t const at = w->letter_count < LETTERS ? w->letter_count++ : below(w, LETTERS);
-        write_letter(w, &w->letters[at], said);
+        uint32_t const at =
+            w->envelope_count < ENVELOPES ? w->envelope_count++ : below(w, ENVELOPES);
+        write_envelope(w, &w->envelopes[at], said);
         if (below(w, 2) == 0) { /* as on a wire */
-            w->letters[at].said.inverse = NULL;
-            w->letters[at].said.log_det = 0;
+            w->envelopes[at].said.inverse = NULL;
+            w->envelopes[at].said.log_det = 0;
         }
         if (said->to == TACIT_EVERYONE && below(w, 2) == 0)
-            w->letters[at].said.to = i;
+            w->envelopes[at].said.to = i;
     }
 }
 
@@ -264,19 +265,20 @@ static void run(struct world *w, uint32_t node, const struct tacit_glm_private_e
 
 static void deliver_any(struct world *w)
 {
-    if (w->letter_count == 0)
+    if (w->envelope_count == 0)
         return;
-    uint32_t const at = below(w, w->letter_count);
-    struct letter letter;
-    write_letter(w, &letter, &w->letters[at].said);
-    if (below(w, 5) > 0 && at < --w->letter_count) /* else it comes once more */
-        write_letter(w, &w->letters[at], &w->letters[w->letter_count].said);
-    uint32_t const to = letter.said.to;
+    uint32_t const at = below(w, w->envelope_count);
+    struct envelope envelope;
+    write_envelope(w, &envelope, &w->envelopes[at].said);
+    if (below(w, 5) > 0 && at < --w->envelope_count) /* else it comes once more */
+        write_envelope(w, &w->envelopes[at], &w->envelopes[w->envelope_count].said);
+    uint32_t const to = envelope.said.to;
     uint32_t const node = to == TACIT_HUB        ? hub_of(w)
                           : to == TACIT_EVERYONE ? below(w, hub_of(w))
                                                  : to;
     run(w, node,
-        &(struct tacit_glm_private_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &letter.said});
+        &(struct tacit_glm_private_event){.kind = TACIT_EVENT_RECEIVE,
+                                          .as.message = &envelope.said});
 }
 
 /* ---- Damaged messages: to a state that is put back then ---- */
@@ -304,48 +306,48 @@ static void damage_word(struct world *w, struct tacit_glm_private_message *said)
     }
 }
 
-static void damage_letter(struct world *w, struct letter *letter)
+static void damage_envelope(struct world *w, struct envelope *envelope)
 {
     uint32_t const d = w->rule.model.dimension;
     int64_t const most = INT64_C(0x4000000000000000) / hub_of(w);
     int64_t const sums[] = {most, -most, most + 1, -most - 1, INT64_MAX, INT64_MIN};
     double const numbers[] = {NAN, INFINITY, -INFINITY, 1e301, -1e9, 0.25};
-    bool const is_release = letter->said.sums != NULL;
+    bool const is_release = envelope->said.sums != NULL;
     uint32_t const at = below(w, (uint32_t)(is_release ? TACIT_GLM_PRIVATE_SUMS(d) : d));
     switch (below(w, 4)) {
     case 0:
-        damage_word(w, &letter->said);
+        damage_word(w, &envelope->said);
         break;
     case 1: /* what belongs there is missing */
         if (is_release)
-            letter->said.sums = NULL;
+            envelope->said.sums = NULL;
         else if (below(w, 2) == 0)
-            letter->said.theta = NULL;
+            envelope->said.theta = NULL;
         else
-            letter->said.matrix = NULL;
+            envelope->said.matrix = NULL;
         break;
     default:
         if (is_release)
-            letter->sums[at] = sums[below(w, 6)];
+            envelope->sums[at] = sums[below(w, 6)];
         else if (below(w, 2) == 0)
-            letter->theta[at] = one_of(w, numbers, 6);
+            envelope->theta[at] = one_of(w, numbers, 6);
         else
-            letter->matrix[at * TACIT_LINALG_STRIDE(d) + at] = one_of(w, numbers, 6);
+            envelope->matrix[at * TACIT_LINALG_STRIDE(d) + at] = one_of(w, numbers, 6);
     }
 }
 
 static void deliver_damaged(struct world *w)
 {
-    if (w->letter_count == 0)
+    if (w->envelope_count == 0)
         return;
-    struct letter letter = {.sums = {0}};
-    write_letter(w, &letter, &w->letters[below(w, w->letter_count)].said);
-    uint32_t const node = letter.said.to == TACIT_HUB ? hub_of(w) : below(w, hub_of(w));
-    damage_letter(w, &letter);
+    struct envelope envelope = {.sums = {0}};
+    write_envelope(w, &envelope, &w->envelopes[below(w, w->envelope_count)].said);
+    uint32_t const node = envelope.said.to == TACIT_HUB ? hub_of(w) : below(w, hub_of(w));
+    damage_envelope(w, &envelope);
     void *const sound = malloc(size_of(w, node));
     memcpy(sound, w->state[node], size_of(w, node));
     struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                                  .as.message = &letter.said};
+                                                  .as.message = &envelope.said};
     enum tacit_status status;
     (void)step(w, node, &event, NULL, &status);
     memcpy(w->state[node], sound, size_of(w, node));

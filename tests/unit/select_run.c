@@ -21,7 +21,7 @@
 #define RUN_ID UINT64_C(77)
 #define CLIP 3.0
 
-struct letter {
+struct envelope {
     uint32_t to;
     uint32_t from;
     size_t size;
@@ -40,7 +40,7 @@ struct world {
     struct tacit_select_site_config site_configs[SITES];
     struct tacit_select_hub_config hub_config;
     struct node nodes[SITES + 1]; /* the hub last */
-    struct letter queue[QUEUE_MAX];
+    struct envelope queue[QUEUE_MAX];
     uint32_t queue_start;
     uint32_t queue_end;
     uint64_t now_us;
@@ -148,16 +148,16 @@ static struct tacit_select_hub *hub_of(const struct world *world)
 static void post(struct world *world, uint32_t from, const struct tacit_select_message *message,
                  uint32_t to)
 {
-    struct letter *const letter = &world->queue[world->queue_end++ % QUEUE_MAX];
+    struct envelope *const envelope = &world->queue[world->queue_end++ % QUEUE_MAX];
     assert_true(world->queue_end - world->queue_start < QUEUE_MAX);
-    letter->from = from;
-    letter->to = to;
-    letter->size = tacit_wire_select_bytes(message, SITES);
-    letter->bytes = malloc(letter->size);
-    assert_non_null(letter->bytes);
-    assert_true(letter->size <= 50000);
-    tacit_wire_select_encode(message, SITES, letter->bytes);
-    digest_bytes(letter->bytes, letter->size);
+    envelope->from = from;
+    envelope->to = to;
+    envelope->size = tacit_wire_select_bytes(message, SITES);
+    envelope->bytes = malloc(envelope->size);
+    assert_non_null(envelope->bytes);
+    assert_true(envelope->size <= 50000);
+    tacit_wire_select_encode(message, SITES, envelope->bytes);
+    digest_bytes(envelope->bytes, envelope->size);
 }
 
 static void digest_site(const struct tacit_select_site *site, uint32_t dimension)
@@ -319,20 +319,20 @@ static void die(struct world *world, uint32_t node)
 
 static void deliver(struct world *world)
 {
-    struct letter const letter = world->queue[world->queue_start++ % QUEUE_MAX];
+    struct envelope const envelope = world->queue[world->queue_start++ % QUEUE_MAX];
     struct tacit_select_message *message = NULL;
-    uint32_t const to = letter.to == SITES ? TACIT_HUB : letter.to;
+    uint32_t const to = envelope.to == SITES ? TACIT_HUB : envelope.to;
     if (!chance(world, world->lost_percent)) {
-        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, to, &message,
-                                                  tacit_wire_heap()),
+        assert_int_equal(tacit_wire_select_decode(envelope.bytes, envelope.size, SITES, to,
+                                                  &message, tacit_wire_heap()),
                          TACIT_OK);
         watch(world, message);
         struct tacit_select_event const event = {
             .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = message};
-        (void)step(world, letter.to, &event);
+        (void)step(world, envelope.to, &event);
     }
     free(message);
-    free(letter.bytes);
+    free(envelope.bytes);
     if (chance(world, world->death_percent))
         die(world, (uint32_t)tacit_rng_below(&world->faults, SITES + 1));
 }
@@ -843,30 +843,30 @@ static void only_one_form_is_taken(void **state)
                     train(world, site);
             continue;
         }
-        struct letter const letter = world->queue[world->queue_start % QUEUE_MAX];
+        struct envelope const envelope = world->queue[world->queue_start % QUEUE_MAX];
         struct tacit_select_message *message = NULL;
-        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message,
+        assert_int_equal(tacit_wire_select_decode(envelope.bytes, envelope.size, SITES, 0, &message,
                                                   tacit_wire_heap()),
                          TACIT_OK);
         bool const is_new = (kinds >> (message->kind - 1) & 1u) == 0;
         kinds |= 1u << (message->kind - 1);
         free(message);
-        for (size_t at = 0; is_new && at < letter.size && at < 700; at++) {
-            uint8_t const byte = letter.bytes[at];
+        for (size_t at = 0; is_new && at < envelope.size && at < 700; at++) {
+            uint8_t const byte = envelope.bytes[at];
             uint8_t again[800];
-            letter.bytes[at] ^= 0x10;
+            envelope.bytes[at] ^= 0x10;
             message = NULL;
-            if (tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message,
+            if (tacit_wire_select_decode(envelope.bytes, envelope.size, SITES, 0, &message,
                                          tacit_wire_heap()) == TACIT_OK &&
-                letter.size < sizeof again) {
+                envelope.size < sizeof again) {
                 tacit_wire_select_encode(message, SITES, again);
-                assert_memory_equal(again, letter.bytes, letter.size);
+                assert_memory_equal(again, envelope.bytes, envelope.size);
             }
             free(message);
-            letter.bytes[at] = byte;
+            envelope.bytes[at] = byte;
             message = NULL;
             assert_int_equal(
-                tacit_wire_select_decode(letter.bytes, at, SITES, 0, &message, tacit_wire_heap()),
+                tacit_wire_select_decode(envelope.bytes, at, SITES, 0, &message, tacit_wire_heap()),
                 TACIT_MALFORMED);
         }
         deliver(world);

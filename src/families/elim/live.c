@@ -1,7 +1,7 @@
 /* A site of epoch elimination, as the daemons drive it (live/protocol.h): over a star an agent, in
  * a network of peers a peer with its table, which asks around before it plays its first plan. */
 #include "live.h"
-#include "../../live/bus/letter.h"
+#include "../../live/bus/envelope.h"
 #include "settings.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,8 +110,9 @@ static uint32_t rows_max(const struct tacit_wire_elim_run *run)
     bool const is_sealed = run->network->collection == TACIT_ELIM_SPREAD;
     size_t const row = run->arm_count * sizeof(int64_t) + 2 * TACIT_SHA256_BYTES +
                        (is_sealed ? TACIT_ELIM_SEAL_BYTES : 0);
-    return head + row > LIVE_LETTER_BYTES_MAX ? 0
-                                              : (uint32_t)((LIVE_LETTER_BYTES_MAX - head) / row);
+    return head + row > LIVE_ENVELOPE_BYTES_MAX
+               ? 0
+               : (uint32_t)((LIVE_ENVELOPE_BYTES_MAX - head) / row);
 }
 
 bool elim_fits(const struct tacit_wire_elim_run *run)
@@ -119,9 +120,10 @@ bool elim_fits(const struct tacit_wire_elim_run *run)
     static const struct tacit_commit commit;
     struct tacit_elim_message const report = {
         .kind = TACIT_ELIM_REPORT, .sum_count = run->arm_count, .commit = &commit};
-    return run->network != NULL ? rows_max(run) > 0
-                                : tacit_wire_elim_bytes(&report, run->arm_count,
-                                                        run->agent_count) <= LIVE_LETTER_BYTES_MAX;
+    return run->network != NULL
+               ? rows_max(run) > 0
+               : tacit_wire_elim_bytes(&report, run->arm_count, run->agent_count) <=
+                     LIVE_ENVELOPE_BYTES_MAX;
 }
 
 static uint32_t member_count(const struct tacit_wire_elim_run *run)

@@ -2,7 +2,7 @@
  * graph judge for themselves, what stands in its place: it hears where they are. From the topology,
  * as data, to what each site is told of it. */
 #include "live.h"
-#include "../../live/bus/letter.h"
+#include "../../live/bus/envelope.h"
 #include "place.h"
 #include "settings.h"
 #include <stdio.h>
@@ -141,7 +141,7 @@ static bool order_fits(const struct live_hub_config *config)
                          ? &anybody
                          : NULL};
     return tacit_wire_elim_bytes(&order, config->arm_count, config->site_count) <=
-           LIVE_LETTER_BYTES_MAX;
+           LIVE_ENVELOPE_BYTES_MAX;
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)

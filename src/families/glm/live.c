@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../live/bus/letter.h"
+#include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
 #include "live.h"
 
@@ -269,7 +269,7 @@ static size_t hub_parameters(const struct live_hub_config *config, uint8_t *byte
 static const char *hub_too_large(const struct live_hub_config *config)
 {
     struct tacit_glm_model const model = glm_live_model(config);
-    return tacit_wire_glm_bytes_max(model.dimension, model.client_count) > LIVE_LETTER_BYTES_MAX
+    return tacit_wire_glm_bytes_max(model.dimension, model.client_count) > LIVE_ENVELOPE_BYTES_MAX
                ? "run.features"
                : NULL;
 }

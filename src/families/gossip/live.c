@@ -1,7 +1,7 @@
 /* Gossip UCB as the daemons drive it (live/protocol.h). Neighbours stand where a hub would: the
  * coordinator announces the run, keeps nothing, and shows what the sites have told it. */
 #include "live.h"
-#include "../../live/bus/letter.h"
+#include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
 #include "settings.h"
 #include "tacit/wire_gossip.h"
@@ -60,7 +60,7 @@ static bool fits(uint32_t arm_count)
     static double const row;
     struct tacit_gossip_message const largest = {
         .kind = TACIT_GOSSIP_OFFER, .seen = &seen, .theta = &row, .flow = &row};
-    return tacit_wire_gossip_bytes(&largest, arm_count) <= LIVE_LETTER_BYTES_MAX;
+    return tacit_wire_gossip_bytes(&largest, arm_count) <= LIVE_ENVELOPE_BYTES_MAX;
 }
 
 /* ---- A site ---------------------------------------------------------------------------------- */

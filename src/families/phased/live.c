@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../live/bus/letter.h"
+#include "../../live/bus/envelope.h"
 #include "../../live/hub_helper.h"
 #include "../../live/site_helper.h"
 #include "plan.h"
@@ -36,8 +36,8 @@ static bool fits(uint32_t arm_count)
         .kind = TACIT_PHASED_REPORT, .block_count = arm_count, .commit = &commit};
     struct tacit_phased_message const order = {.kind = TACIT_PHASED_ORDER,
                                                .block_count = arm_count};
-    return tacit_wire_phased_bytes(&report) <= LIVE_LETTER_BYTES_MAX &&
-           tacit_wire_phased_bytes(&order) <= LIVE_LETTER_BYTES_MAX;
+    return tacit_wire_phased_bytes(&report) <= LIVE_ENVELOPE_BYTES_MAX &&
+           tacit_wire_phased_bytes(&order) <= LIVE_ENVELOPE_BYTES_MAX;
 }
 
 /* ---- A site ---------------------------------------------------------------------------------- */

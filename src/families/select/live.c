@@ -1,6 +1,6 @@
 /* A training federation as the daemons drive it (live/protocol.h). */
 #include "live.h"
-#include "../../live/bus/letter.h"
+#include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
 #include <math.h>
 #include <stdio.h>
@@ -323,8 +323,8 @@ static const char *hub_too_large(const struct live_hub_config *config)
     struct tacit_select_message const order = {
         .kind = TACIT_SELECT_ORDER,
         .digest_count = tacit_select_piece_count(dimension, TACIT_SELECT_MODEL)};
-    return tacit_wire_select_bytes(&order, config->site_count) > LIVE_LETTER_BYTES_MAX ? "sites"
-                                                                                       : NULL;
+    return tacit_wire_select_bytes(&order, config->site_count) > LIVE_ENVELOPE_BYTES_MAX ? "sites"
+                                                                                         : NULL;
 }
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)

@@ -1,5 +1,5 @@
 /* Private votes over a hub that grants, as the daemons drive them (live/protocol.h). */
-#include "../../live/bus/letter.h"
+#include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
 #include "live_keys.h"
 #include <stdlib.h>
@@ -239,7 +239,7 @@ static size_t hub_parameters(const struct live_hub_config *config, uint8_t *byte
 
 static const char *hub_too_large(const struct live_hub_config *config)
 {
-    return tacit_wire_vote_bytes(TACIT_VOTE_CAST, config->arm_count) > LIVE_LETTER_BYTES_MAX
+    return tacit_wire_vote_bytes(TACIT_VOTE_CAST, config->arm_count) > LIVE_ENVELOPE_BYTES_MAX
                ? "arms"
                : NULL;
 }

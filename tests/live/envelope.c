@@ -1,4 +1,4 @@
-/* Letters: what one daemon closes the other opens; what is not signed by whose word it claims to
+/* Envelopes: what one daemon closes the other opens; what is not signed by whose word it claims to
  * be, what comes under another name or topic, of another federation, run or agreement, or for
  * somebody else, stays closed, and why is said. */
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/live/bus/letter.h"
+#include "../../src/live/bus/envelope.h"
 #include "../../src/live/pki/pki.h"
 #include "../support/temp.h"
 
@@ -76,50 +76,50 @@ static struct tacit_wire_agreement agreement_of(uint64_t run_id, double hi)
     return agreement;
 }
 
-static struct live_letters letters_of(const char *self, const char *federation, uint32_t family,
-                                      uint64_t run_id, double hi)
+static struct live_envelopes envelopes_of(const char *self, const char *federation, uint32_t family,
+                                          uint64_t run_id, double hi)
 {
     struct tacit_wire_agreement const agreement = agreement_of(run_id, hi);
-    struct live_letters letters = {
+    struct live_envelopes envelopes = {
         .federation = federation, .self = self, .family = family, .keys = keys};
     for (size_t i = 0; i < 3; i++)
         if (strcmp(names[i], self) == 0)
-            letters.signer = signers[i];
-    assert_int_equal(live_letters_begin(&letters, &agreement), TACIT_OK);
-    return letters;
+            envelopes.signer = signers[i];
+    assert_int_equal(live_envelopes_begin(&envelopes, &agreement), TACIT_OK);
+    return envelopes;
 }
 
-/* NULL, or why a letter of `writer` to `to` is refused by north of clinics, run 1. */
-static const char *heard(struct live_letters writer, const char *from, const char *to,
+/* NULL, or why an envelope of `writer` to `to` is refused by north of clinics, run 1. */
+static const char *heard(struct live_envelopes writer, const char *from, const char *to,
                          uint32_t kind)
 {
     static const uint8_t body[] = {1, 2, 3};
-    struct live_letters const north = letters_of("north", "clinics", 0, 1, 1);
-    struct live_letter const letter = {
+    struct live_envelopes const north = envelopes_of("north", "clinics", 0, 1, 1);
+    struct live_envelope const envelope = {
         .topic = TOPIC, .to = to, .kind = kind, .epoch = 4, .body = body, .size = sizeof body};
     struct live_opened opened;
-    struct tacit_wire_envelope const *const envelope = &opened.envelope;
+    struct tacit_wire_envelope const *const inner = &opened.envelope;
     size_t size;
-    uint8_t *const bytes = live_letter_close(&writer, &letter, &size);
+    uint8_t *const bytes = live_envelope_close(&writer, &envelope, &size);
     assert_non_null(bytes);
     struct live_arrival const arrival = {TOPIC, from, bytes, size};
-    char const *const objection = live_letter_open(&north, &arrival, &opened);
+    char const *const objection = live_envelope_open(&north, &arrival, &opened);
     if (objection == NULL) {
-        assert_int_equal(envelope->body_size, sizeof body);
-        assert_memory_equal(envelope->body, body, sizeof body);
-        assert_int_equal(envelope->kind, kind);
-        assert_int_equal(envelope->epoch, 4);
-        assert_true(envelope->term == 1);
-        assert_true(envelope->sequence == writer.sequence);
+        assert_int_equal(inner->body_size, sizeof body);
+        assert_memory_equal(inner->body, body, sizeof body);
+        assert_int_equal(inner->kind, kind);
+        assert_int_equal(inner->epoch, 4);
+        assert_true(inner->term == 1);
+        assert_true(inner->sequence == writer.sequence);
         assert_false(opened.is_unsigned);
     }
     free(bytes);
     return objection;
 }
 
-static void letters_of_the_run_are_opened(void **state)
+static void envelopes_of_the_run_are_opened(void **state)
 {
-    struct live_letters const hub = letters_of("coordinator", "clinics", 0, 1, 1);
+    struct live_envelopes const hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     (void)state;
     assert_null(heard(hub, "coordinator", "north", 1));
     assert_null(heard(hub, "coordinator", NULL, 1));
@@ -127,57 +127,58 @@ static void letters_of_the_run_are_opened(void **state)
 
 static void others_stay_closed(void **state)
 {
-    struct live_letters const hub = letters_of("coordinator", "clinics", 0, 1, 1);
+    struct live_envelopes const hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     (void)state;
     assert_string_equal(heard(hub, "south", "north", 1), "a message that it did not sign");
     assert_string_equal(heard(hub, "coordinator", "south", 1), "a message to another receiver");
-    assert_string_equal(heard(letters_of("coordinator", "shops", 0, 1, 1), "coordinator", NULL, 1),
-                        "a message of another federation");
     assert_string_equal(
-        heard(letters_of("coordinator", "clinics", 2, 1, 1), "coordinator", NULL, 1),
+        heard(envelopes_of("coordinator", "shops", 0, 1, 1), "coordinator", NULL, 1),
+        "a message of another federation");
+    assert_string_equal(
+        heard(envelopes_of("coordinator", "clinics", 2, 1, 1), "coordinator", NULL, 1),
         "a message of another protocol");
     assert_string_equal(
-        heard(letters_of("coordinator", "clinics", 0, 2, 1), "coordinator", NULL, 1),
+        heard(envelopes_of("coordinator", "clinics", 0, 2, 1), "coordinator", NULL, 1),
         "a message of another run");
     assert_non_null(strstr(
-        heard(letters_of("coordinator", "clinics", 0, 1, 10), "coordinator", NULL, 1), "range"));
+        heard(envelopes_of("coordinator", "clinics", 0, 1, 10), "coordinator", NULL, 1), "range"));
     assert_non_null(heard(hub, "coordinator", "north", TACIT_WIRE_KIND_ANNOUNCEMENT));
 }
 
 /* north is in term 1: another term's grants are none, and whoever is ahead is told apart. */
-static void letters_of_another_term_stay_closed(void **state)
+static void envelopes_of_another_term_stay_closed(void **state)
 {
-    struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
+    struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     static const uint8_t body[] = {1};
-    struct live_letter const letter = {
+    struct live_envelope const envelope = {
         .topic = TOPIC, .kind = 1, .body = body, .size = sizeof body};
     struct live_opened opened;
-    struct live_letters later = hub;
+    struct live_envelopes later = hub;
     size_t size;
     (void)state;
     hub.term = 7;
-    assert_ptr_equal(heard(hub, "coordinator", "north", 1), live_letter_is_ahead);
-    uint8_t *const bytes = live_letter_close(&later, &letter, &size);
+    assert_ptr_equal(heard(hub, "coordinator", "north", 1), live_envelope_is_ahead);
+    uint8_t *const bytes = live_envelope_close(&later, &envelope, &size);
     struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
     later.self = "north";
     later.term = 7;
-    assert_string_equal(live_letter_open(&later, &arrival, &opened),
+    assert_string_equal(live_envelope_open(&later, &arrival, &opened),
                         "a message of an earlier term");
     free(bytes);
 }
 
-static void letters_are_counted(void **state)
+static void envelopes_are_counted(void **state)
 {
-    struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
-    struct live_letter const letter = {
+    struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
+    struct live_envelope const envelope = {
         .topic = TOPIC, .kind = 1, .body = (const uint8_t *)"", .size = 0};
     (void)state;
     for (uint64_t i = 1; i <= 3; i++) {
-        struct tacit_wire_envelope envelope;
+        struct tacit_wire_envelope found;
         size_t size;
-        uint8_t *const bytes = live_letter_close(&hub, &letter, &size);
-        assert_int_equal(tacit_wire_envelope_decode(bytes, size, &envelope), TACIT_OK);
-        assert_true(envelope.sequence == i);
+        uint8_t *const bytes = live_envelope_close(&hub, &envelope, &size);
+        assert_int_equal(tacit_wire_envelope_decode(bytes, size, &found), TACIT_OK);
+        assert_true(found.sequence == i);
         free(bytes);
     }
 }
@@ -186,23 +187,23 @@ static void letters_are_counted(void **state)
 static const char *opened_under(const char *topic, const uint8_t *bytes, size_t size,
                                 struct live_opened *opened)
 {
-    struct live_letters const north = letters_of("north", "clinics", 0, 1, 1);
+    struct live_envelopes const north = envelopes_of("north", "clinics", 0, 1, 1);
     struct live_arrival const arrival = {topic, "coordinator", bytes, size};
-    return live_letter_open(&north, &arrival, opened);
+    return live_envelope_open(&north, &arrival, opened);
 }
 
 static uint8_t *close_one(size_t *size)
 {
-    struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
-    struct live_letter const letter = {
+    struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
+    struct live_envelope const envelope = {
         .topic = TOPIC, .kind = 1, .epoch = 4, .body = (const uint8_t *)"abc", .size = 3};
-    uint8_t *const bytes = live_letter_close(&hub, &letter, size);
+    uint8_t *const bytes = live_envelope_close(&hub, &envelope, size);
     assert_non_null(bytes);
     return bytes;
 }
 
 /* Every byte of it is under the signature, and each of the signature counts. */
-static void a_letter_with_any_byte_altered_is_not_signed(void **state)
+static void an_envelope_with_any_byte_altered_is_not_signed(void **state)
 {
     struct live_opened opened;
     size_t size;
@@ -224,8 +225,8 @@ static void a_letter_with_any_byte_altered_is_not_signed(void **state)
     free(bytes);
 }
 
-/* A broker that moves a letter to another topic, as from one site's to everybody's. */
-static void a_letter_under_another_topic_is_not_signed(void **state)
+/* A broker that moves an envelope to another topic, as from one site's to everybody's. */
+static void an_envelope_under_another_topic_is_not_signed(void **state)
 {
     static const char *const topics[] = {
         "", "tacit/v1/clinics/down/eliminatio", "tacit/v1/clinics/down/eliminationX",
@@ -242,7 +243,7 @@ static void a_letter_under_another_topic_is_not_signed(void **state)
     free(bytes);
 }
 
-static void a_letter_without_a_signature_stays_closed(void **state)
+static void an_envelope_without_a_signature_stays_closed(void **state)
 {
     struct tacit_wire_envelope envelope;
     struct live_opened opened;
@@ -263,10 +264,10 @@ static void a_letter_without_a_signature_stays_closed(void **state)
     free(bytes);
 }
 
-static void without_its_key_a_letter_waits(void **state)
+static void without_its_key_an_envelope_waits(void **state)
 {
     struct tacit_error error;
-    struct live_letters north = letters_of("north", "clinics", 0, 1, 1);
+    struct live_envelopes north = envelopes_of("north", "clinics", 0, 1, 1);
     struct live_keys *none = NULL;
     struct live_opened opened;
     char ca_file[TEMP_PATH_BYTES];
@@ -283,7 +284,7 @@ static void without_its_key_a_letter_waits(void **state)
     assert_int_equal(live_keys_new(&none, ca_file, 3, &error), TACIT_OK);
     temp_directory_remove(base);
     north.keys = none;
-    assert_non_null(live_letter_open(&north, &arrival, &opened));
+    assert_non_null(live_envelope_open(&north, &arrival, &opened));
     assert_true(opened.is_unsigned);
     assert_true(opened.lacks_key);
     live_keys_free(none);
@@ -293,38 +294,38 @@ static void without_its_key_a_letter_waits(void **state)
 /* NULL, or why north refuses it as an announcement. */
 static const char *announced(const uint8_t *bytes, size_t size)
 {
-    struct live_letters const north = {.federation = "clinics", .self = "north", .keys = keys};
+    struct live_envelopes const north = {.federation = "clinics", .self = "north", .keys = keys};
     struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
     struct live_opened opened;
-    return live_letter_open_announcement(&north, &arrival, &opened);
+    return live_envelope_open_announcement(&north, &arrival, &opened);
 }
 
 static void an_announcement_comes_before_the_run_is_known(void **state)
 {
-    struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
-    struct live_letter letter = {.topic = TOPIC,
-                                 .to = "north",
-                                 .kind = TACIT_WIRE_KIND_ANNOUNCEMENT,
-                                 .body = (const uint8_t *)"x",
-                                 .size = 1};
+    struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
+    struct live_envelope envelope = {.topic = TOPIC,
+                                     .to = "north",
+                                     .kind = TACIT_WIRE_KIND_ANNOUNCEMENT,
+                                     .body = (const uint8_t *)"x",
+                                     .size = 1};
     size_t size;
     (void)state;
-    uint8_t *bytes = live_letter_close(&hub, &letter, &size);
+    uint8_t *bytes = live_envelope_close(&hub, &envelope, &size);
     assert_null(announced(bytes, size));
     assert_non_null(announced(bytes, size - 1));
     free(bytes);
-    letter.kind = 1;
-    bytes = live_letter_close(&hub, &letter, &size);
+    envelope.kind = 1;
+    bytes = live_envelope_close(&hub, &envelope, &size);
     assert_string_equal(announced(bytes, size), "an announcement that does not decode");
     free(bytes);
-    letter.kind = TACIT_WIRE_KIND_ANNOUNCEMENT;
-    letter.to = "south";
-    bytes = live_letter_close(&hub, &letter, &size);
+    envelope.kind = TACIT_WIRE_KIND_ANNOUNCEMENT;
+    envelope.to = "south";
+    bytes = live_envelope_close(&hub, &envelope, &size);
     assert_string_equal(announced(bytes, size), "a message to another receiver");
     free(bytes);
     hub.signer = signers[1]; /* south, which calls itself the coordinator */
-    letter.to = "north";
-    bytes = live_letter_close(&hub, &letter, &size);
+    envelope.to = "north";
+    bytes = live_envelope_close(&hub, &envelope, &size);
     assert_string_equal(announced(bytes, size), "a message that it did not sign");
     free(bytes);
 }
@@ -356,7 +357,7 @@ static void a_run_speaks_the_newest_version_that_all_speak(void **state)
 }
 
 /* Signed, so that whoever brings the older program up is told by whom it is. */
-static void a_letter_of_another_version_is_refused_in_words(void **state)
+static void an_envelope_of_another_version_is_refused_in_words(void **state)
 {
     static const uint32_t versions[] = {TACIT_WIRE_VERSION_OLDEST - 1, TACIT_WIRE_VERSION + 1, 0};
     struct live_opened opened;
@@ -384,17 +385,17 @@ static void a_letter_of_another_version_is_refused_in_words(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_of_the_run_are_opened),
+        cmocka_unit_test(envelopes_of_the_run_are_opened),
         cmocka_unit_test(others_stay_closed),
-        cmocka_unit_test(letters_of_another_term_stay_closed),
-        cmocka_unit_test(letters_are_counted),
-        cmocka_unit_test(a_letter_with_any_byte_altered_is_not_signed),
-        cmocka_unit_test(a_letter_under_another_topic_is_not_signed),
-        cmocka_unit_test(a_letter_without_a_signature_stays_closed),
-        cmocka_unit_test(without_its_key_a_letter_waits),
+        cmocka_unit_test(envelopes_of_another_term_stay_closed),
+        cmocka_unit_test(envelopes_are_counted),
+        cmocka_unit_test(an_envelope_with_any_byte_altered_is_not_signed),
+        cmocka_unit_test(an_envelope_under_another_topic_is_not_signed),
+        cmocka_unit_test(an_envelope_without_a_signature_stays_closed),
+        cmocka_unit_test(without_its_key_an_envelope_waits),
         cmocka_unit_test(an_announcement_comes_before_the_run_is_known),
         cmocka_unit_test(a_run_speaks_the_newest_version_that_all_speak),
-        cmocka_unit_test(a_letter_of_another_version_is_refused_in_words),
+        cmocka_unit_test(an_envelope_of_another_version_is_refused_in_words),
         cmocka_unit_test(a_term_is_out_of_reach_beyond_65536_above_the_known_one),
     };
     return cmocka_run_group_tests(tests, open_keys, close_keys);

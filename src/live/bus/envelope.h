@@ -1,29 +1,29 @@
-/* Letters: bodies in envelopes that say in whose name they are, to whom and of which run, signed by
- * whoever says it. */
-#ifndef TACIT_LIVE_LETTER_H
-#define TACIT_LIVE_LETTER_H
+/* Envelopes: they say in whose name a body is, to whom and of which run, and whoever says it signs
+ * them. */
+#ifndef TACIT_LIVE_ENVELOPE_H
+#define TACIT_LIVE_ENVELOPE_H
 #include "../pki/signing.h"
 #include "bus.h"
 #include "tacit/wire.h"
 
-#define LIVE_LETTER_BYTES_MAX (LIVE_PAYLOAD_BYTES_MAX - TACIT_WIRE_ENVELOPE_BYTES_MAX)
+#define LIVE_ENVELOPE_BYTES_MAX (LIVE_PAYLOAD_BYTES_MAX - TACIT_WIRE_ENVELOPE_BYTES_MAX)
 
-/* What all letters that one daemon writes or takes have in common. */
-struct live_letters {
+/* What all envelopes that one daemon writes or takes have in common. */
+struct live_envelopes {
     const char *federation;
     const char *self; /* its own name */
     uint32_t family;
     uint32_t version; /* that all who are in the run speak; 0: it is not known, and the oldest */
     uint8_t run[TACIT_WIRE_RUN_BYTES];
     uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
-    uint64_t term;     /* from 1: of the hub whose grants these letters ask for, or give */
-    uint64_t sequence; /* letters written since the start */
+    uint64_t term;     /* from 1: of the hub whose grants these envelopes ask for, or give */
+    uint64_t sequence; /* envelopes written since the start */
     uint64_t entry;    /* of the coordinator's chain, the newest that this daemon keeps; 0: none */
     const struct live_signer *signer;
     const struct live_keys *keys;
 };
 
-struct live_letter {
+struct live_envelope {
     const char *topic; /* under which it is published: it is part of what is signed */
     const char *to;    /* NULL: everybody */
     uint32_t kind;
@@ -34,8 +34,8 @@ struct live_letter {
 
 /* Writes run and agreement down; the term is 1, unless it is known already. Errors: TACIT_MEMORY.
  */
-enum tacit_status live_letters_begin(struct live_letters *letters,
-                                     const struct tacit_wire_agreement *agreement);
+enum tacit_status live_envelopes_begin(struct live_envelopes *envelopes,
+                                       const struct tacit_wire_agreement *agreement);
 
 /* Of the coordinator, to all: for so many seconds, its epoch, the run has waited for the helper. */
 #define LIVE_KIND_NOTICE (UINT32_MAX - 1u)
@@ -49,27 +49,27 @@ enum live_notice {                       /* its body, one byte; its epoch: secon
 };
 
 /* The value under which a store keeps the term. */
-#define LIVE_LETTERS_TERM "term"
+#define LIVE_ENVELOPES_TERM "term"
 
 /* Terms are counted one by one, and never by a clock. One that is further ahead than this of those
  * that are known was not counted: nobody follows it, be it signed or not. */
 #define LIVE_TERM_JUMP_MAX (UINT64_C(1) << 16)
 bool live_term_is_out_of_reach(uint64_t known, uint64_t term);
 
-/* The objection to a letter of a later term. */
-extern const char live_letter_is_ahead[];
+/* The objection to an envelope of a later term. */
+extern const char live_envelope_is_ahead[];
 
-/* The letter in its envelope, signed, to be given to free(). NULL: out of memory. */
-uint8_t *live_letter_close(struct live_letters *letters, const struct live_letter *letter,
-                           size_t *size);
+/* The body in its envelope, signed, to be given to free(). NULL: out of memory. */
+uint8_t *live_envelope_close(struct live_envelopes *envelopes, const struct live_envelope *content,
+                             size_t *size);
 
-/* A digest that is signed for others than those who hear it now: apart from all letters, whose
+/* A digest that is signed for others than those who hear it now: apart from all envelopes, whose
  * topics begin otherwise. Errors: false: libcrypto failed; the name's key is not known, or it is
  * not its signature. */
-bool live_letters_seal(const struct live_letters *letters, const uint8_t digest[32],
-                       uint8_t seal[LIVE_SIGNATURE_BYTES]);
-bool live_letters_check_seal(const struct live_letters *letters, const char *name,
-                             const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES]);
+bool live_envelopes_seal(const struct live_envelopes *envelopes, const uint8_t digest[32],
+                         uint8_t seal[LIVE_SIGNATURE_BYTES]);
+bool live_envelopes_check_seal(const struct live_envelopes *envelopes, const char *name,
+                               const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES]);
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
@@ -101,17 +101,18 @@ struct live_opened {
     char words[LIVE_VERSION_WORDS_BYTES];
 };
 
-/* Opens a letter. NULL: it is one of this run, signed by the sender under this topic, and to this
- * daemon or to everybody. Else why it is refused. The signature is checked before anything else is
- * looked at. */
-const char *live_letter_open(const struct live_letters *letters, const struct live_arrival *arrival,
-                             struct live_opened *opened);
+/* Opens an envelope. NULL: it is one of this run, signed by the sender under this topic, and to
+ * this daemon or to everybody. Else why it is refused. The signature is checked before anything
+ * else is looked at. */
+const char *live_envelope_open(const struct live_envelopes *envelopes,
+                               const struct live_arrival *arrival, struct live_opened *opened);
 
-/* As live_letter_open, before it is known of which run: the envelope of an announcement, by the
+/* As live_envelope_open, before it is known of which run: the envelope of an announcement, by the
  * coordinator; that of an entry of its chain, or of one that a site shows. */
-const char *live_letter_open_announcement(const struct live_letters *letters,
-                                          const struct live_arrival *arrival,
-                                          struct live_opened *opened);
-const char *live_letter_open_entry(const struct live_letters *letters,
-                                   const struct live_arrival *arrival, struct live_opened *opened);
+const char *live_envelope_open_announcement(const struct live_envelopes *envelopes,
+                                            const struct live_arrival *arrival,
+                                            struct live_opened *opened);
+const char *live_envelope_open_entry(const struct live_envelopes *envelopes,
+                                     const struct live_arrival *arrival,
+                                     struct live_opened *opened);
 #endif

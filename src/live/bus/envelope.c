@@ -1,15 +1,16 @@
-#include "letter.h"
+/* Envelopes: closed and signed for the bus, opened and checked from it. */
+#include "envelope.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum tacit_status live_letters_begin(struct live_letters *letters,
-                                     const struct tacit_wire_agreement *agreement)
+enum tacit_status live_envelopes_begin(struct live_envelopes *envelopes,
+                                       const struct tacit_wire_agreement *agreement)
 {
-    memcpy(letters->run, agreement->run, sizeof letters->run);
-    if (letters->term == 0)
-        letters->term = 1;
-    return tacit_wire_agreement_digest(agreement, letters->agreement, tacit_wire_heap());
+    memcpy(envelopes->run, agreement->run, sizeof envelopes->run);
+    if (envelopes->term == 0)
+        envelopes->term = 1;
+    return tacit_wire_agreement_digest(agreement, envelopes->agreement, tacit_wire_heap());
 }
 
 uint32_t live_version_agree(uint32_t newest, uint32_t now, const uint32_t *speaks, uint32_t count)
@@ -33,57 +34,58 @@ static void put_name(char place[TACIT_WIRE_NAME_BYTES_MAX + 1], const char *name
     memcpy(place, name, length + 1);
 }
 
-uint8_t *live_letter_close(struct live_letters *letters, const struct live_letter *letter,
-                           size_t *size)
+uint8_t *live_envelope_close(struct live_envelopes *envelopes, const struct live_envelope *content,
+                             size_t *size)
 {
-    uint32_t const version = letters->version == 0 ? TACIT_WIRE_VERSION_OLDEST : letters->version;
+    uint32_t const version =
+        envelopes->version == 0 ? TACIT_WIRE_VERSION_OLDEST : envelopes->version;
     struct tacit_wire_envelope envelope = {.version = version,
-                                           .family = letters->family,
-                                           .kind = letter->kind,
-                                           .term = letters->term,
-                                           .epoch = letter->epoch,
-                                           .sequence = letters->sequence + 1,
-                                           .entry = letters->entry,
-                                           .body = letter->body,
-                                           .body_size = letter->size,
+                                           .family = envelopes->family,
+                                           .kind = content->kind,
+                                           .term = envelopes->term,
+                                           .epoch = content->epoch,
+                                           .sequence = envelopes->sequence + 1,
+                                           .entry = envelopes->entry,
+                                           .body = content->body,
+                                           .body_size = content->size,
                                            .is_signed = true};
-    put_name(envelope.federation, letters->federation);
-    put_name(envelope.from, letters->self);
-    put_name(envelope.to, letter->to == NULL ? "" : letter->to);
-    memcpy(envelope.run, letters->run, sizeof envelope.run);
-    memcpy(envelope.agreement, letters->agreement, sizeof envelope.agreement);
+    put_name(envelope.federation, envelopes->federation);
+    put_name(envelope.from, envelopes->self);
+    put_name(envelope.to, content->to == NULL ? "" : content->to);
+    memcpy(envelope.run, envelopes->run, sizeof envelope.run);
+    memcpy(envelope.agreement, envelopes->agreement, sizeof envelope.agreement);
     *size = tacit_wire_envelope_bytes(&envelope);
     uint8_t *const bytes = malloc(*size);
     if (bytes == NULL)
         return NULL;
     tacit_wire_envelope_encode(&envelope, bytes);
     size_t const signature = tacit_wire_envelope_signature(bytes, *size);
-    TACIT_ASSERT(signature > 0 && letter->topic != NULL && letters->signer != NULL);
-    if (!live_signer_sign(letters->signer, letter->topic, bytes,
+    TACIT_ASSERT(signature > 0 && content->topic != NULL && envelopes->signer != NULL);
+    if (!live_signer_sign(envelopes->signer, content->topic, bytes,
                           *size - TACIT_WIRE_SIGNATURE_FIELD_BYTES, bytes + signature)) {
         free(bytes);
         return NULL;
     }
-    letters->sequence++;
+    envelopes->sequence++;
     return bytes;
 }
 
-const char live_letter_is_ahead[] = "a message of a later term";
+const char live_envelope_is_ahead[] = "a message of a later term";
 
 /* NULL: the one whose topic it is signed it, for this topic. */
-static const char *signature_objection(const struct live_letters *letters,
+static const char *signature_objection(const struct live_envelopes *envelopes,
                                        const struct live_arrival *arrival,
                                        struct live_opened *opened)
 {
-    TACIT_ASSERT(letters->keys != NULL);
+    TACIT_ASSERT(envelopes->keys != NULL);
     size_t const signature = tacit_wire_envelope_signature(arrival->bytes, arrival->size);
     *opened = (struct live_opened){.is_unsigned = true};
     if (signature == 0)
         return "a message that is not signed";
-    opened->lacks_key = !live_keys_know(letters->keys, arrival->from);
+    opened->lacks_key = !live_keys_know(envelopes->keys, arrival->from);
     if (opened->lacks_key)
         return "a message whose signature cannot be checked: its key has not come";
-    if (!live_keys_check(letters->keys, arrival->from, arrival->topic, arrival->bytes,
+    if (!live_keys_check(envelopes->keys, arrival->from, arrival->topic, arrival->bytes,
                          arrival->size - TACIT_WIRE_SIGNATURE_FIELD_BYTES,
                          arrival->bytes + signature))
         return "a message that it did not sign";
@@ -92,14 +94,14 @@ static const char *signature_objection(const struct live_letters *letters,
 }
 
 /* What must be right whatever the run. NULL: it is. */
-static const char *frame_objection(const struct live_letters *letters, const char *from,
+static const char *frame_objection(const struct live_envelopes *envelopes, const char *from,
                                    const struct tacit_wire_envelope *envelope)
 {
-    if (strcmp(envelope->federation, letters->federation) != 0)
+    if (strcmp(envelope->federation, envelopes->federation) != 0)
         return "a message of another federation";
     if (strcmp(envelope->from, from) != 0)
         return "a message whose sender is another than its topic names";
-    if (envelope->to[0] != '\0' && strcmp(envelope->to, letters->self) != 0)
+    if (envelope->to[0] != '\0' && strcmp(envelope->to, envelopes->self) != 0)
         return "a message to another receiver";
     return NULL;
 }
@@ -122,83 +124,84 @@ static const char *form_objection(const struct live_arrival *arrival, const char
     return opened->words;
 }
 
-const char *live_letter_open(const struct live_letters *letters, const struct live_arrival *arrival,
-                             struct live_opened *opened)
+const char *live_envelope_open(const struct live_envelopes *envelopes,
+                               const struct live_arrival *arrival, struct live_opened *opened)
 {
     struct tacit_wire_envelope *const envelope = &opened->envelope;
-    char const *objection = signature_objection(letters, arrival, opened);
+    char const *objection = signature_objection(envelopes, arrival, opened);
     if (objection != NULL)
         return objection;
     objection = form_objection(arrival, "a message that does not decode", opened);
     if (objection != NULL)
         return objection;
-    objection = frame_objection(letters, arrival->from, envelope);
+    objection = frame_objection(envelopes, arrival->from, envelope);
     if (objection != NULL)
         return objection;
-    if (envelope->family != letters->family)
+    if (envelope->family != envelopes->family)
         return "a message of another protocol";
-    if (memcmp(envelope->run, letters->run, sizeof envelope->run) != 0)
+    if (memcmp(envelope->run, envelopes->run, sizeof envelope->run) != 0)
         return "a message of another run";
-    if (memcmp(envelope->agreement, letters->agreement, sizeof envelope->agreement) != 0)
+    if (memcmp(envelope->agreement, envelopes->agreement, sizeof envelope->agreement) != 0)
         return "a message of a sender with another agreement: arms, range, epsilon, horizon or "
                "parameters differ";
     if (envelope->kind == TACIT_WIRE_KIND_ANNOUNCEMENT || envelope->kind == TACIT_WIRE_KIND_ENTRY)
         return "an announcement, or an entry, where none belongs";
-    if (envelope->term > letters->term)
-        return live_letter_is_ahead;
-    if (envelope->term < letters->term)
+    if (envelope->term > envelopes->term)
+        return live_envelope_is_ahead;
+    if (envelope->term < envelopes->term)
         return "a message of an earlier term";
     return NULL;
 }
 
 /* Of one kind, whatever the run. */
-static const char *open_kind(const struct live_letters *letters, const struct live_arrival *arrival,
-                             uint32_t kind, const char *malformed, struct live_opened *opened)
+static const char *open_kind(const struct live_envelopes *envelopes,
+                             const struct live_arrival *arrival, uint32_t kind,
+                             const char *malformed, struct live_opened *opened)
 {
-    char const *objection = signature_objection(letters, arrival, opened);
+    char const *objection = signature_objection(envelopes, arrival, opened);
     if (objection == NULL)
         objection = form_objection(arrival, malformed, opened);
     if (objection != NULL)
         return objection;
     if (opened->envelope.kind != kind)
         return malformed;
-    return frame_objection(letters, arrival->from, &opened->envelope);
+    return frame_objection(envelopes, arrival->from, &opened->envelope);
 }
 
-const char *live_letter_open_announcement(const struct live_letters *letters,
-                                          const struct live_arrival *arrival,
-                                          struct live_opened *opened)
+const char *live_envelope_open_announcement(const struct live_envelopes *envelopes,
+                                            const struct live_arrival *arrival,
+                                            struct live_opened *opened)
 {
     TACIT_ASSERT(strcmp(arrival->from, TACIT_WIRE_COORDINATOR) == 0);
-    return open_kind(letters, arrival, TACIT_WIRE_KIND_ANNOUNCEMENT,
+    return open_kind(envelopes, arrival, TACIT_WIRE_KIND_ANNOUNCEMENT,
                      "an announcement that does not decode", opened);
 }
 
-const char *live_letter_open_entry(const struct live_letters *letters,
-                                   const struct live_arrival *arrival, struct live_opened *opened)
+const char *live_envelope_open_entry(const struct live_envelopes *envelopes,
+                                     const struct live_arrival *arrival, struct live_opened *opened)
 {
-    return open_kind(letters, arrival, TACIT_WIRE_KIND_ENTRY,
+    return open_kind(envelopes, arrival, TACIT_WIRE_KIND_ENTRY,
                      "an entry of the log that does not decode", opened);
 }
 
 /* ---- Seals ----------------------------------------------------------------------------------- */
 
-#define SEAL_TOPIC "row" /* no letter has it */
+#define SEAL_TOPIC "row" /* no envelope has it */
 
-bool live_letters_seal(const struct live_letters *letters, const uint8_t digest[32],
-                       uint8_t seal[LIVE_SIGNATURE_BYTES])
+bool live_envelopes_seal(const struct live_envelopes *envelopes, const uint8_t digest[32],
+                         uint8_t seal[LIVE_SIGNATURE_BYTES])
 {
-    TACIT_ASSERT(letters->signer != NULL);
-    return live_signer_sign(letters->signer, SEAL_TOPIC, digest, 32, seal);
+    TACIT_ASSERT(envelopes->signer != NULL);
+    return live_signer_sign(envelopes->signer, SEAL_TOPIC, digest, 32, seal);
 }
 
-bool live_letters_check_seal(const struct live_letters *letters, const char *name,
-                             const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES])
+bool live_envelopes_check_seal(const struct live_envelopes *envelopes, const char *name,
+                               const uint8_t digest[32], const uint8_t seal[LIVE_SIGNATURE_BYTES])
 {
-    TACIT_ASSERT(letters->keys != NULL);
-    bool const is_ours = strcmp(name, letters->self) == 0;
+    TACIT_ASSERT(envelopes->keys != NULL);
+    bool const is_ours = strcmp(name, envelopes->self) == 0;
     uint8_t ours[LIVE_SIGNATURE_BYTES];
     if (is_ours) /* the same key signs the same in the same way */
-        return live_letters_seal(letters, digest, ours) && memcmp(ours, seal, sizeof ours) == 0;
-    return live_keys_check(letters->keys, name, SEAL_TOPIC, digest, 32, seal);
+        return live_envelopes_seal(envelopes, digest, ours) && memcmp(ours, seal, sizeof ours) == 0;
+    return live_keys_check(envelopes->keys, name, SEAL_TOPIC, digest, 32, seal);
 }
