@@ -59,7 +59,7 @@ static void wrong_keys_are_refused_in_words(void **state)
     }
 }
 
-static void a_committee_needs_its_seats(void **state)
+static void a_committee_needs_its_members(void **state)
 {
     (void)state;
     struct process_result result = on_file_run(
@@ -383,7 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
         TEST(wrong_keys_are_refused_in_words),
-        TEST(a_committee_needs_its_seats),
+        TEST(a_committee_needs_its_members),
         TEST(check_says_what_the_votes_are_worth),
         TEST(runs_do_not_depend_on_threads),
         TEST(baselines_send_what_the_paper_counts),

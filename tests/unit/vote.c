@@ -434,8 +434,8 @@ struct table {
     uint64_t marks;
 };
 
-static void seat_players(struct table *table, enum tacit_best_arm_kind kind, uint32_t needed,
-                         uint32_t seed)
+static void set_players(struct table *table, enum tacit_best_arm_kind kind, uint32_t needed,
+                        uint32_t seed)
 {
     memset(table, 0, sizeof *table);
     table->board_config = board_config(needed);
@@ -550,7 +550,7 @@ static void players_end_with_one_arm_and_at_most_mK_minus_1_marks(void **state)
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         for (uint32_t needed = 1; needed <= PLAYERS; needed += 4) {
             struct table table;
-            seat_players(&table, (enum tacit_best_arm_kind)kind, needed, 100 + needed);
+            set_players(&table, (enum tacit_best_arm_kind)kind, needed, 100 + needed);
             while (!all_are_decided(&table))
                 activate(&table, (uint32_t)tacit_rng_below(&table.rng, PLAYERS));
             assert_true(table.marks <= (uint64_t)needed * ARMS - 1);
@@ -566,7 +566,7 @@ static void states_can_be_copied_at_any_time(void **state)
 {
     (void)state;
     struct table table;
-    seat_players(&table, TACIT_BEST_ARM_SER3, 3, 5);
+    set_players(&table, TACIT_BEST_ARM_SER3, 3, 5);
     for (uint32_t i = 0; i < 3000; i++) {
         uint32_t const player = (uint32_t)tacit_rng_below(&table.rng, PLAYERS);
         activate(&table, player);
@@ -589,7 +589,7 @@ static void a_clone_has_no_second_vote(void **state)
 {
     (void)state;
     struct table table;
-    seat_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, 6);
+    set_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, 6);
     size_t const size = tacit_vote_player_size(&table.config[0]);
     void *const copy = malloc(size);
     memcpy(copy, table.player[0], size);
@@ -621,7 +621,7 @@ static void a_start_says_the_first_vote_again(void **state)
     uint32_t with_one_mark = 0;
     for (uint32_t seed = 9; seed < 19; seed++) {
         struct table table;
-        seat_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, seed);
+        set_players(&table, TACIT_BEST_ARM_SER3, PLAYERS, seed);
         struct tacit_vote_event const start = {.kind = TACIT_EVENT_START};
         struct tacit_vote_board_view view = {.mark_count = 0};
         for (uint32_t i = 0; i < 4000 && view.mark_count == 0; i++) {
@@ -641,7 +641,7 @@ static void a_reset_starts_everything_anew(void **state)
 {
     (void)state;
     struct table table;
-    seat_players(&table, TACIT_BEST_ARM_SER4, 2, 7);
+    set_players(&table, TACIT_BEST_ARM_SER4, 2, 7);
     while (!all_are_decided(&table))
         activate(&table, (uint32_t)tacit_rng_below(&table.rng, PLAYERS));
     struct tacit_vote_update update;
@@ -668,7 +668,7 @@ static void rewards_that_were_not_planned_are_refused(void **state)
 {
     (void)state;
     struct table table;
-    seat_players(&table, TACIT_BEST_ARM_SER3, 2, 8);
+    set_players(&table, TACIT_BEST_ARM_SER3, 2, 8);
     struct tacit_vote_update update;
     struct tacit_vote_event reward = {.kind = TACIT_EVENT_REWARD,
                                       .as.reward = {.arm = 0, .count = 1, .sum = {.real = 1}}};

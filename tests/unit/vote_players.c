@@ -35,7 +35,7 @@ struct said {
     uint64_t marks[WORDS];
 };
 
-struct seat {
+struct member {
     void *player;
     void *board; /* or a pool */
     uint64_t now_us;
@@ -53,7 +53,7 @@ struct table {
     struct tacit_vote_private_config hidden[PLAYERS];
     struct tacit_vote_sums_config sums[PLAYERS];
     struct tacit_vote_pool_config pool;
-    struct seat seats[PLAYERS];
+    struct member members[PLAYERS];
     struct said said[SAID];
     uint64_t released; /* numbers that the hub has given */
     struct {
@@ -124,15 +124,15 @@ static struct table *table_new(uint32_t seed)
                                                     .arm_count = table->arms,
                                                     .votes_needed = 1 + below(table, PLAYERS + 1)};
     for (uint32_t i = 0; i < PLAYERS; i++)
-        table->seats[i] = (struct seat){.now_us = 5000, .deadline_us = TACIT_NEVER};
+        table->members[i] = (struct member){.now_us = 5000, .deadline_us = TACIT_NEVER};
     return table;
 }
 
 static void table_free(struct table *table)
 {
     for (uint32_t i = 0; i < PLAYERS; i++) {
-        free(table->seats[i].player);
-        free(table->seats[i].board);
+        free(table->members[i].player);
+        free(table->members[i].board);
     }
     free(table);
 }
@@ -140,8 +140,8 @@ static void table_free(struct table *table)
 static void give_boards(struct table *table)
 {
     for (uint32_t i = 0; i < PLAYERS; i++) {
-        table->seats[i].board = room(tacit_vote_board_size(&table->board));
-        assert_int_equal(tacit_vote_board_init(table->seats[i].board, &table->board), TACIT_OK);
+        table->members[i].board = room(tacit_vote_board_size(&table->board));
+        assert_int_equal(tacit_vote_board_init(table->members[i].board, &table->board), TACIT_OK);
     }
 }
 
@@ -175,7 +175,7 @@ static void remember(struct table *table, const struct tacit_vote_message *messa
 }
 
 /* What another has said, a reset, a grant; sometimes with one member changed. */
-static struct said any_message(struct table *table, const struct seat *seat, uint64_t cell)
+static struct said any_message(struct table *table, const struct member *member, uint64_t cell)
 {
     static const uint32_t others[] = {TACIT_HUB, TACIT_EVERYONE, 0, PLAYERS};
     uint32_t const kind = below(table, 12);
@@ -190,7 +190,7 @@ static struct said any_message(struct table *table, const struct seat *seat, uin
         said.message = (struct tacit_vote_message){
             .kind = TACIT_VOTE_MARKS, .from = which % PLAYERS, .run_id = RUN_ID};
         struct tacit_vote_board_view board;
-        tacit_vote_board_look(seat->board, &board);
+        tacit_vote_board_look(member->board, &board);
         said.message.reset = board.reset;
         said.marks[0] = said.marks[1] = 0;
         tacit_bits_add(said.marks, below(table, table->arms));
@@ -223,14 +223,14 @@ static struct said any_message(struct table *table, const struct seat *seat, uin
     return said;
 }
 
-static struct tacit_reward any_reward(struct table *table, struct seat *seat, bool is_real)
+static struct tacit_reward any_reward(struct table *table, struct member *member, bool is_real)
 {
     uint32_t arm = below(table, table->arms);
-    for (uint32_t i = 0; i < table->arms && seat->left[arm] == 0; i++)
+    for (uint32_t i = 0; i < table->arms && member->left[arm] == 0; i++)
         arm = (arm + 1) % table->arms;
-    uint64_t const count = seat->left[arm] > 1 && below(table, 5) == 0
-                               ? 1 + below(table, (uint32_t)seat->left[arm])
-                               : seat->left[arm];
+    uint64_t const count = member->left[arm] > 1 && below(table, 5) == 0
+                               ? 1 + below(table, (uint32_t)member->left[arm])
+                               : member->left[arm];
     double const mean = 0.3 + (arm == table->best ? table->gap : 0.001 * arm);
     struct tacit_reward reward = {.arm = arm, .count = count};
     if (is_real)
@@ -239,7 +239,7 @@ static struct tacit_reward any_reward(struct table *table, struct seat *seat, bo
         reward.sum.steps = (int64_t)(mean * (double)count * (double)TACIT_STEPS);
     uint32_t const what = below(table, 60);
     if (what == 0)
-        reward.count = seat->left[arm] + 1;
+        reward.count = member->left[arm] + 1;
     else if (what == 1)
         reward.count = 0;
     else if (what == 2)
@@ -255,22 +255,22 @@ static struct tacit_reward any_reward(struct table *table, struct seat *seat, bo
     return reward;
 }
 
-static void take_plan(struct seat *seat, const struct tacit_pull_block *plan, uint32_t count)
+static void take_plan(struct member *member, const struct tacit_pull_block *plan, uint32_t count)
 {
-    memset(seat->left, 0, sizeof seat->left);
+    memset(member->left, 0, sizeof member->left);
     for (uint32_t i = 0; i < count; i++)
-        seat->left[plan[i].arm] = plan[i].count;
+        member->left[plan[i].arm] = plan[i].count;
 }
 
 /* Time goes on: to the deadline, a moment before it, or somewhere. */
-static void pass(struct table *table, struct seat *seat)
+static void pass(struct table *table, struct member *member)
 {
     uint32_t const when = below(table, 4);
-    uint64_t const due = seat->deadline_us - (when == 0 ? 1 : 0);
-    if (when < 3 && seat->deadline_us != TACIT_NEVER && due > seat->now_us)
-        seat->now_us = due;
+    uint64_t const due = member->deadline_us - (when == 0 ? 1 : 0);
+    if (when < 3 && member->deadline_us != TACIT_NEVER && due > member->now_us)
+        member->now_us = due;
     else
-        seat->now_us += below(table, 300);
+        member->now_us += below(table, 300);
 }
 
 static bool is_refused(enum tacit_status status)
@@ -318,19 +318,19 @@ static void digest_hidden(const struct table *table, const struct tacit_vote_pri
 
 static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_event event)
 {
-    struct seat *const seat = &table->seats[at];
+    struct member *const member = &table->members[at];
     size_t const size = tacit_vote_private_size(&table->hidden[at]);
     size_t const board_size = tacit_vote_board_size(&table->board);
-    void *const before = copy_of(seat->player, size);
-    void *const board_before = copy_of(seat->board, board_size);
+    void *const before = copy_of(member->player, size);
+    void *const board_before = copy_of(member->board, board_size);
     struct tacit_entropy const entropy = entropy_of(table);
     struct tacit_vote_private_update update;
-    event.now_us = seat->now_us;
+    event.now_us = member->now_us;
     enum tacit_status const status =
-        tacit_vote_private_step(seat->player, seat->board, &event, &entropy, &update);
+        tacit_vote_private_step(member->player, member->board, &event, &entropy, &update);
     if (is_refused(status)) {
-        assert_memory_equal(before, seat->player, size);
-        assert_memory_equal(board_before, seat->board, board_size);
+        assert_memory_equal(before, member->player, size);
+        assert_memory_equal(board_before, member->board, board_size);
         assert_true(!update.persist && !update.persist_board && !update.send && !update.replan);
     }
     free(before);
@@ -341,22 +341,22 @@ static void step_hidden(struct table *table, uint32_t at, struct tacit_vote_even
                     (uint64_t)update.replan << 4 | (uint64_t)update.marks_new << 8,
                 update.deadline_us, update.plan, update.plan_count);
     digest_word(update.cell);
-    digest_hidden(table, seat->player);
-    digest_board(table, seat->board);
-    assert_true(is_hidden(seat->player, size, &table->hidden[at]));
-    assert_true(is_board(seat->board, board_size, &table->board));
-    damage_some(seat->player, size, is_hidden, &table->hidden[at]);
-    damage_some(seat->board, board_size, is_board, &table->board);
-    seat->deadline_us = update.deadline_us;
+    digest_hidden(table, member->player);
+    digest_board(table, member->board);
+    assert_true(is_hidden(member->player, size, &table->hidden[at]));
+    assert_true(is_board(member->board, board_size, &table->board));
+    damage_some(member->player, size, is_hidden, &table->hidden[at]);
+    damage_some(member->board, board_size, is_board, &table->board);
+    member->deadline_us = update.deadline_us;
     if (update.commit)
-        seat->cell = update.cell;
+        member->cell = update.cell;
     if (update.replan)
-        take_plan(seat, update.plan, update.plan_count);
+        take_plan(member, update.plan, update.plan_count);
     if (update.send)
         remember(table, &update.message);
 }
 
-static void seat_hidden(struct table *table)
+static void member_hidden(struct table *table)
 {
     static const uint64_t halves[] = {1, 2, 1000, 1000, 1000}; /* of what a draw costs */
     give_boards(table);
@@ -374,8 +374,8 @@ static void seat_hidden(struct table *table)
                                                               .budget_nano = budget,
                                                               .tick_us = 900};
         assert_int_equal(tacit_mechanism_init(&table->hidden[i].mechanism, &mechanism), TACIT_OK);
-        table->seats[i].player = room(tacit_vote_private_size(&table->hidden[i]));
-        assert_int_equal(tacit_vote_private_init(table->seats[i].player, &table->hidden[i]),
+        table->members[i].player = room(tacit_vote_private_size(&table->hidden[i]));
+        assert_int_equal(tacit_vote_private_init(table->members[i].player, &table->hidden[i]),
                          TACIT_OK);
     }
 }
@@ -385,38 +385,38 @@ static void private_players_take_what_comes_or_nothing_of_it(void **state)
     (void)state;
     for (uint32_t seed = 0; seed < TABLES; seed++) {
         struct table *const table = table_new(seed);
-        seat_hidden(table);
+        member_hidden(table);
         for (uint32_t i = 0; i < EVENTS; i++) {
             uint32_t const at = i < PLAYERS ? i : below(table, PLAYERS);
             uint32_t const what = below(table, 100);
-            struct seat *const seat = &table->seats[at];
+            struct member *const member = &table->members[at];
             struct tacit_vote_event event = {.kind = TACIT_EVENT_REWARD};
             struct said said;
             if (i < PLAYERS || what < 4) {
                 event.kind = TACIT_EVENT_START;
-                seat->now_us = below(table, 4) == 0 ? below(table, 3000) : seat->now_us;
+                member->now_us = below(table, 4) == 0 ? below(table, 3000) : member->now_us;
             } else if (what < 40) {
-                said = any_message(table, seat, seat->cell);
+                said = any_message(table, member, member->cell);
                 if (said.message.kind == TACIT_VOTE_MARKS)
                     said.message.marks = said.marks;
                 event.kind = TACIT_EVENT_RECEIVE;
                 event.as.message = &said.message;
             } else if (what < 52) {
                 event.kind = TACIT_EVENT_TIMEOUT;
-                pass(table, seat);
+                pass(table, member);
             } else if (what < 56) {
                 event.kind = what < 54 ? TACIT_EVENT_OFFER : TACIT_EVENT_EXPLOITED;
             } else {
-                event.as.reward = any_reward(table, seat, false);
-                seat->left[event.as.reward.arm % ARMS_MAX] -=
-                    event.as.reward.count <= seat->left[event.as.reward.arm % ARMS_MAX]
+                event.as.reward = any_reward(table, member, false);
+                member->left[event.as.reward.arm % ARMS_MAX] -=
+                    event.as.reward.count <= member->left[event.as.reward.arm % ARMS_MAX]
                         ? event.as.reward.count
                         : 0;
             }
             step_hidden(table, at, event);
         }
         for (uint32_t i = 0; i < PLAYERS; i++)
-            decided += tacit_vote_private_is_decided(table->seats[i].player) ? 1 : 0;
+            decided += tacit_vote_private_is_decided(table->members[i].player) ? 1 : 0;
         table_free(table);
     }
     assert_true(sent > 50 && decided > 50);
@@ -534,19 +534,19 @@ static void digest_plain(const struct table *table, const struct tacit_vote_play
 
 static void step_plain(struct table *table, uint32_t at, struct tacit_vote_event event)
 {
-    struct seat *const seat = &table->seats[at];
+    struct member *const member = &table->members[at];
     size_t const size = tacit_vote_player_size(&table->plain[at]);
     size_t const board_size = tacit_vote_board_size(&table->board);
-    void *const before = copy_of(seat->player, size);
-    void *const board_before = copy_of(seat->board, board_size);
+    void *const before = copy_of(member->player, size);
+    void *const board_before = copy_of(member->board, board_size);
     struct tacit_entropy const entropy = entropy_of(table);
     struct tacit_vote_update update;
-    event.now_us = seat->now_us;
+    event.now_us = member->now_us;
     enum tacit_status const status =
-        tacit_vote_player_step(seat->player, seat->board, &event, &entropy, &update);
+        tacit_vote_player_step(member->player, member->board, &event, &entropy, &update);
     if (is_refused(status)) {
-        assert_memory_equal(before, seat->player, size);
-        assert_memory_equal(board_before, seat->board, board_size);
+        assert_memory_equal(before, member->player, size);
+        assert_memory_equal(board_before, member->board, board_size);
         assert_true(!update.persist && !update.persist_board && !update.send);
     }
     free(before);
@@ -555,18 +555,18 @@ static void step_plain(struct table *table, uint32_t at, struct tacit_vote_event
                 update.persist | (uint64_t)update.persist_board << 1 | (uint64_t)update.send << 3 |
                     (uint64_t)update.marks_new << 8,
                 update.deadline_us, update.plan, update.plan_count);
-    digest_plain(table, seat->player);
-    digest_board(table, seat->board);
-    assert_true(is_plain(seat->player, size, &table->plain[at]));
-    assert_true(is_board(seat->board, board_size, &table->board));
-    damage_some(seat->player, size, is_plain, &table->plain[at]);
+    digest_plain(table, member->player);
+    digest_board(table, member->board);
+    assert_true(is_plain(member->player, size, &table->plain[at]));
+    assert_true(is_board(member->board, board_size, &table->board));
+    damage_some(member->player, size, is_plain, &table->plain[at]);
     if (update.plan_count > 0)
-        take_plan(seat, update.plan, update.plan_count);
+        take_plan(member, update.plan, update.plan_count);
     if (update.send)
         remember(table, &update.message);
 }
 
-static void seat_plain(struct table *table)
+static void member_plain(struct table *table)
 {
     give_boards(table);
     for (uint32_t i = 0; i < PLAYERS; i++) {
@@ -579,8 +579,8 @@ static void seat_plain(struct table *table)
                            .arm_count = table->arms,
                            .accuracy = 0.9,
                            .failure = 0.9}};
-        table->seats[i].player = room(tacit_vote_player_size(&table->plain[i]));
-        assert_int_equal(tacit_vote_player_init(table->seats[i].player, &table->plain[i]),
+        table->members[i].player = room(tacit_vote_player_size(&table->plain[i]));
+        assert_int_equal(tacit_vote_player_init(table->members[i].player, &table->plain[i]),
                          TACIT_OK);
     }
 }
@@ -590,28 +590,28 @@ static void plain_players_take_what_comes_or_nothing_of_it(void **state)
     (void)state;
     for (uint32_t seed = 0; seed < TABLES; seed++) {
         struct table *const table = table_new(1000 + seed);
-        seat_plain(table);
+        member_plain(table);
         for (uint32_t i = 0; i < EVENTS; i++) {
             uint32_t const at = below(table, PLAYERS);
             uint32_t const what = below(table, 100);
-            struct seat *const seat = &table->seats[at];
+            struct member *const member = &table->members[at];
             struct tacit_vote_event event = {.kind = TACIT_EVENT_OFFER};
             struct said said;
-            seat->now_us += below(table, 3);
+            member->now_us += below(table, 3);
             if (what < 5) {
                 static const enum tacit_event_kind kinds[] = {
                     TACIT_EVENT_START, TACIT_EVENT_EXPLOITED, TACIT_EVENT_TIMEOUT};
                 event.kind = kinds[what % 3];
             } else if (what < 17) {
-                said = any_message(table, seat, 1);
+                said = any_message(table, member, 1);
                 if (said.message.kind == TACIT_VOTE_MARKS)
                     said.message.marks = said.marks;
                 event.kind = TACIT_EVENT_RECEIVE;
                 event.as.message = &said.message;
             } else if (what < 60) {
                 event.kind = TACIT_EVENT_REWARD;
-                event.as.reward = any_reward(table, seat, true);
-                memset(seat->left, 0, sizeof seat->left);
+                event.as.reward = any_reward(table, member, true);
+                memset(member->left, 0, sizeof member->left);
             }
             step_plain(table, at, event);
         }
@@ -682,15 +682,15 @@ static void publish(struct table *table, uint32_t which, bool is_changed)
     }
     size_t const size = tacit_vote_pool_size(&table->pool);
     for (uint32_t i = 0; i < PLAYERS; i++) {
-        void *const before = copy_of(table->seats[i].board, size);
-        enum tacit_status const status = tacit_vote_pool_take(table->seats[i].board, &release);
+        void *const before = copy_of(table->members[i].board, size);
+        enum tacit_status const status = tacit_vote_pool_take(table->members[i].board, &release);
         if (is_refused(status))
-            assert_memory_equal(before, table->seats[i].board, size);
+            assert_memory_equal(before, table->members[i].board, size);
         free(before);
         digest_word((uint64_t)status);
-        digest_pool(table, table->seats[i].board);
-        assert_true(is_pool(table->seats[i].board, size, &table->pool));
-        damage_some(table->seats[i].board, size, is_pool, &table->pool);
+        digest_pool(table, table->members[i].board);
+        assert_true(is_pool(table->members[i].board, size, &table->pool));
+        damage_some(table->members[i].board, size, is_pool, &table->pool);
     }
 }
 
@@ -721,16 +721,16 @@ static void keep_release(struct table *table, const struct tacit_vote_release *r
 
 static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_event event)
 {
-    struct seat *const seat = &table->seats[at];
+    struct member *const member = &table->members[at];
     size_t const size = tacit_vote_sums_size(&table->sums[at]);
-    void *const before = copy_of(seat->player, size);
+    void *const before = copy_of(member->player, size);
     struct tacit_entropy const entropy = entropy_of(table);
     struct tacit_vote_sums_update update;
-    event.now_us = seat->now_us;
+    event.now_us = member->now_us;
     enum tacit_status const status =
-        tacit_vote_sums_step(seat->player, seat->board, &event, &entropy, &update);
+        tacit_vote_sums_step(member->player, member->board, &event, &entropy, &update);
     if (is_refused(status)) {
-        assert_memory_equal(before, seat->player, size);
+        assert_memory_equal(before, member->player, size);
         assert_true(!update.persist && !update.commit && !update.send && !update.replan);
     }
     free(before);
@@ -738,19 +738,19 @@ static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_e
                 update.persist | (uint64_t)update.commit << 1 | (uint64_t)update.send << 2 |
                     (uint64_t)update.replan << 3 | update.cell << 8,
                 update.deadline_us, update.plan, update.plan_count);
-    digest_sums(table, seat->player);
-    assert_true(is_sums(seat->player, size, &table->sums[at]));
-    damage_some(seat->player, size, is_sums, &table->sums[at]);
-    seat->deadline_us = update.deadline_us;
+    digest_sums(table, member->player);
+    assert_true(is_sums(member->player, size, &table->sums[at]));
+    damage_some(member->player, size, is_sums, &table->sums[at]);
+    member->deadline_us = update.deadline_us;
     if (update.commit)
-        seat->cell = update.cell;
+        member->cell = update.cell;
     if (update.replan)
-        take_plan(seat, update.plan, update.plan_count);
+        take_plan(member, update.plan, update.plan_count);
     if (update.send)
         keep_release(table, &update.release);
 }
 
-static void seat_sums(struct table *table)
+static void member_sums(struct table *table)
 {
     static const uint64_t halves[] = {1, 2, 1000, 1000, 1000}; /* of what a draw costs */
     uint64_t const block = 1 + below(table, 40);
@@ -772,14 +772,14 @@ static void seat_sums(struct table *table)
                                                          .tick_us = 900};
         table->sums[i].budget_nano = halves[below(table, 5)] * 4 * TACIT_NANO;
         assert_int_equal(tacit_mechanism_init(&table->sums[i].mechanism, &mechanism), TACIT_OK);
-        table->seats[i].player = room(tacit_vote_sums_size(&table->sums[i]));
-        assert_int_equal(tacit_vote_sums_init(table->seats[i].player, &table->sums[i]), TACIT_OK);
-        table->seats[i].board = room(tacit_vote_pool_size(&table->pool));
-        assert_int_equal(tacit_vote_pool_init(table->seats[i].board, &table->pool), TACIT_OK);
+        table->members[i].player = room(tacit_vote_sums_size(&table->sums[i]));
+        assert_int_equal(tacit_vote_sums_init(table->members[i].player, &table->sums[i]), TACIT_OK);
+        table->members[i].board = room(tacit_vote_pool_size(&table->pool));
+        assert_int_equal(tacit_vote_pool_init(table->members[i].board, &table->pool), TACIT_OK);
     }
 }
 
-static struct tacit_vote_sums_event any_event(struct table *table, struct seat *seat)
+static struct tacit_vote_sums_event any_event(struct table *table, struct member *member)
 {
     struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_REWARD};
     uint32_t const what = below(table, 100);
@@ -787,18 +787,18 @@ static struct tacit_vote_sums_event any_event(struct table *table, struct seat *
         event.kind = what < 3 ? TACIT_EVENT_START : TACIT_EVENT_EXPLOITED;
     } else if (what < 24) {
         event.kind = TACIT_EVENT_RECEIVE;
-        event.as.grant.cell = seat->cell;
+        event.as.grant.cell = member->cell;
         event.as.grant.number = table->released;
         if (what > 20)
             event.as.grant.cell += 1 - 2 * (uint64_t)below(table, 2);
     } else if (what < 44) {
         event.kind = TACIT_EVENT_TIMEOUT;
-        pass(table, seat);
+        pass(table, member);
     } else if (what < 56) {
         event.kind = TACIT_EVENT_OFFER;
     } else {
-        event.as.reward = any_reward(table, seat, false);
-        uint64_t *const left = &seat->left[event.as.reward.arm % ARMS_MAX];
+        event.as.reward = any_reward(table, member, false);
+        uint64_t *const left = &member->left[event.as.reward.arm % ARMS_MAX];
         *left -= event.as.reward.count <= *left ? event.as.reward.count : 0;
     }
     return event;
@@ -810,14 +810,14 @@ static void publishers_take_what_comes_or_nothing_of_it(void **state)
     uint32_t pools_decided = 0;
     for (uint32_t seed = 0; seed < TABLES; seed++) {
         struct table *const table = table_new(2000 + seed);
-        seat_sums(table);
+        member_sums(table);
         for (uint32_t i = 0; i < 2 * EVENTS; i++) {
             uint32_t const at = i < PLAYERS ? i : below(table, PLAYERS);
             struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
             if (i >= PLAYERS)
-                event = any_event(table, &table->seats[at]);
+                event = any_event(table, &table->members[at]);
             struct tacit_vote_sums_view view;
-            tacit_vote_sums_look(table->seats[at].player, &view);
+            tacit_vote_sums_look(table->members[at].player, &view);
             bool const is_new = event.kind == TACIT_EVENT_RECEIVE && view.waiting &&
                                 event.as.grant.cell == view.cell;
             step_sums(table, at, event);
@@ -826,7 +826,7 @@ static void publishers_take_what_comes_or_nothing_of_it(void **state)
                 publish(table, below(table, table->count < SAID ? table->count : SAID), true);
         }
         struct tacit_vote_pool_view view;
-        tacit_vote_pool_look(table->seats[0].board, &view);
+        tacit_vote_pool_look(table->members[0].board, &view);
         pools_decided += view.active_count == 1 && table->arms > 1 ? 1 : 0;
         table_free(table);
     }

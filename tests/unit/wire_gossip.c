@@ -477,14 +477,14 @@ static void damaged_messages_are_judged_as_they_were(void **state)
 }
 
 /* An announcement's bytes, of which one part is looked at. */
-struct seat {
+struct member {
     struct tacit_wire_gossip_run run;
     uint8_t parameters[TACIT_WIRE_GOSSIP_PARAMETERS_BYTES];
     uint8_t place[64];
     size_t place_size;
 };
 
-static void look_at_both(const struct seat *seat, struct wire_bytes parameters,
+static void look_at_both(const struct member *member, struct wire_bytes parameters,
                          struct wire_bytes place)
 {
     struct tacit_wire_gossip_run found = {.neighbours = NULL};
@@ -492,16 +492,16 @@ static void look_at_both(const struct seat *seat, struct wire_bytes parameters,
         .agreement = {.protocol = TACIT_WIRE_GOSSIP_WORD,
                       .family = TACIT_WIRE_GOSSIP_FAMILY,
                       .protocol_version = TACIT_WIRE_GOSSIP_VERSION,
-                      .agent_count = seat->run.agent_count,
-                      .arm_count = seat->run.arm_count,
-                      .horizon = seat->run.horizon,
-                      .epsilon_nano = seat->run.epsilon_nano,
+                      .agent_count = member->run.agent_count,
+                      .arm_count = member->run.arm_count,
+                      .horizon = member->run.horizon,
+                      .epsilon_nano = member->run.epsilon_nano,
                       .parameters = parameters.bytes,
                       .parameters_size = parameters.size},
-        .agent = seat->run.agent,
+        .agent = member->run.agent,
         .place = place.bytes,
         .place_size = place.size};
-    tacit_wire_run(seat->run.run_id, announcement.agreement.run);
+    tacit_wire_run(member->run.run_id, announcement.agreement.run);
     digest_word((uint64_t)tacit_wire_gossip_run_decode(&announcement, &found, wire_bytes_memory()));
     uint64_t const words[] = {found.run_id,         found.agent,   found.agent_count,
                               found.arm_count,      found.horizon, found.epsilon_nano,
@@ -517,31 +517,32 @@ static void look_at_both(const struct seat *seat, struct wire_bytes parameters,
 
 static void look_at_parameters(const uint8_t *bytes, size_t size, const void *context)
 {
-    struct seat const *const seat = context;
-    look_at_both(seat, (struct wire_bytes){(uint8_t *)(uintptr_t)bytes, size},
-                 (struct wire_bytes){(uint8_t *)(uintptr_t)seat->place, seat->place_size});
+    struct member const *const member = context;
+    look_at_both(member, (struct wire_bytes){(uint8_t *)(uintptr_t)bytes, size},
+                 (struct wire_bytes){(uint8_t *)(uintptr_t)member->place, member->place_size});
 }
 
 static void look_at_place(const uint8_t *bytes, size_t size, const void *context)
 {
-    struct seat const *const seat = context;
+    struct member const *const member = context;
     look_at_both(
-        seat, (struct wire_bytes){(uint8_t *)(uintptr_t)seat->parameters, sizeof seat->parameters},
+        member,
+        (struct wire_bytes){(uint8_t *)(uintptr_t)member->parameters, sizeof member->parameters},
         (struct wire_bytes){(uint8_t *)(uintptr_t)bytes, size});
 }
 
 static void damage(const struct tacit_wire_gossip_run *run)
 {
-    struct seat seat = {.run = *run, .place_size = tacit_wire_gossip_place_bytes(run)};
-    assert_true(seat.place_size <= sizeof seat.place);
-    tacit_wire_gossip_parameters_encode(run, seat.parameters);
-    tacit_wire_gossip_place_encode(run, seat.place);
-    wire_bytes_damage((struct wire_bytes){seat.parameters, sizeof seat.parameters},
-                      look_at_parameters, &(struct seat){seat.run, {0}, {0}, 0});
-    struct seat const whole = seat;
-    wire_bytes_damage((struct wire_bytes){seat.parameters, sizeof seat.parameters},
+    struct member member = {.run = *run, .place_size = tacit_wire_gossip_place_bytes(run)};
+    assert_true(member.place_size <= sizeof member.place);
+    tacit_wire_gossip_parameters_encode(run, member.parameters);
+    tacit_wire_gossip_place_encode(run, member.place);
+    wire_bytes_damage((struct wire_bytes){member.parameters, sizeof member.parameters},
+                      look_at_parameters, &(struct member){member.run, {0}, {0}, 0});
+    struct member const whole = member;
+    wire_bytes_damage((struct wire_bytes){member.parameters, sizeof member.parameters},
                       look_at_parameters, &whole);
-    wire_bytes_damage((struct wire_bytes){seat.place, seat.place_size}, look_at_place, &whole);
+    wire_bytes_damage((struct wire_bytes){member.place, member.place_size}, look_at_place, &whole);
 }
 
 static void damaged_announcements_are_judged_as_they_were(void **state)

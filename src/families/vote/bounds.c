@@ -15,7 +15,7 @@ static double activity_of(const struct vote_world *world, uint32_t rank)
     struct vote_clock clock;
     vote_clock_start(&clock, world);
     bool taken[VOTE_GROUPS_MAX] = {false};
-    uint32_t seats = rank;
+    uint32_t members = rank;
     for (uint32_t round = 0; round < world->group_count; round++) {
         uint32_t busiest = VOTE_GROUPS_MAX;
         double most = -1;
@@ -29,9 +29,9 @@ static double activity_of(const struct vote_world *world, uint32_t rank)
         }
         taken[busiest] = true;
         uint32_t const size = clock.first[busiest + 1] - clock.first[busiest];
-        if (seats <= size)
+        if (members <= size)
             return most;
-        seats -= size;
+        members -= size;
     }
     return 0;
 }

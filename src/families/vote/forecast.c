@@ -324,7 +324,7 @@ static bool has_formula(const struct tacit_experiment *experiment)
 }
 
 /* Who learns, and how many must have dropped an arm. */
-static void seat_players(const struct vote_plan *plan, struct course *course)
+static void count_learners(const struct vote_plan *plan, struct course *course)
 {
     struct vote_world const *const world = &plan->world;
     course->players = course->needed = 1;
@@ -379,7 +379,7 @@ static bool lay_course(const struct tacit_experiment *experiment, struct course 
         course->played == NULL || course->samples == NULL ||
         !find_best(course, experiment->global_means))
         return false;
-    seat_players(plan, course);
+    count_learners(plan, course);
     if (plan->world.sharing == VOTE_SHARING_SUMS)
         lay_sums(course);
     else if (plan->world.mechanism != NULL)

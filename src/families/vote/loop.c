@@ -5,40 +5,40 @@
 void vote_loop_plan(struct vote_loop *loop, uint32_t player, const struct tacit_pull_block *plan,
                     uint32_t plan_count)
 {
-    struct vote_seat *const seat = &loop->seats[player];
-    memset(seat->left, 0, loop->world->subroutine.arm_count * sizeof seat->left[0]);
-    seat->left_count = 0;
-    seat->settled = TACIT_NO_ARM;
+    struct vote_plan_left *const own = &loop->plans[player];
+    memset(own->left, 0, loop->world->subroutine.arm_count * sizeof own->left[0]);
+    own->left_count = 0;
+    own->settled = TACIT_NO_ARM;
     TACIT_ASSERT(plan_count <= loop->world->subroutine.arm_count);
     for (uint32_t i = 0; i < plan_count; i++) {
-        seat->left[plan[i].arm] = plan[i].count;
-        seat->left_count += plan[i].count;
+        own->left[plan[i].arm] = plan[i].count;
+        own->left_count += plan[i].count;
     }
 }
 
 uint32_t vote_loop_turn(struct vote_loop *loop, uint32_t player)
 {
-    struct vote_seat *const seat = &loop->seats[player];
+    struct vote_plan_left *const own = &loop->plans[player];
     uint32_t const arms = loop->world->subroutine.arm_count;
-    TACIT_ASSERT(seat->left_count > 0);
-    while (seat->left[seat->turn] == 0)
-        seat->turn = (seat->turn + 1) % arms;
-    uint32_t const arm = seat->turn;
-    seat->turn = (seat->turn + 1) % arms;
+    TACIT_ASSERT(own->left_count > 0);
+    while (own->left[own->turn] == 0)
+        own->turn = (own->turn + 1) % arms;
+    uint32_t const arm = own->turn;
+    own->turn = (own->turn + 1) % arms;
     return arm;
 }
 
 bool vote_loop_count(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward,
                      struct tacit_reward *counted)
 {
-    struct vote_seat *const seat = &loop->seats[player];
-    if (seat->left_count == 0)
+    struct vote_plan_left *const own = &loop->plans[player];
+    if (own->left_count == 0)
         return false;
-    TACIT_ASSERT(seat->left[arm] > 0);
+    TACIT_ASSERT(own->left[arm] > 0);
     *counted = (struct tacit_reward){.arm = arm, .count = 1, .sum = {.steps = 0}};
     tacit_sum_add_reward(&loop->world->mechanism->scale, &counted->sum, reward, 1);
-    seat->left[arm]--;
-    seat->left_count--;
+    own->left[arm]--;
+    own->left_count--;
     return true;
 }
 
@@ -96,7 +96,7 @@ static enum tacit_status set_up(struct vote_loop *loop, void *memory)
         return TACIT_INVALID;
     loop->shared = tacit_sim_new(memory, 1, shared_bytes);
     loop->players = tacit_sim_new(memory, players, loop->player_bytes);
-    loop->seats = tacit_sim_new(memory, players, sizeof loop->seats[0]);
+    loop->plans = tacit_sim_new(memory, players, sizeof loop->plans[0]);
     loop->chances = tacit_sim_new(memory, players, sizeof loop->chances[0]);
     loop->rewards = tacit_sim_new(memory, players, sizeof loop->rewards[0]);
     loop->arms = tacit_sim_new(memory, world->player_count, sizeof loop->arms[0]);
@@ -105,8 +105,8 @@ static enum tacit_status set_up(struct vote_loop *loop, void *memory)
         return TACIT_MEMORY;
     for (uint32_t player = 0; player < players; player++) {
         uint32_t const stream = rule->is_one ? TACIT_STREAM_COMMON : player;
-        loop->seats[player] =
-            (struct vote_seat){.left = left + player * arms, .settled = TACIT_NO_ARM};
+        loop->plans[player] =
+            (struct vote_plan_left){.left = left + player * arms, .settled = TACIT_NO_ARM};
         loop->chances[player] =
             tacit_rng_stream(world->seed, world->run, stream, rule->chance_purpose);
         loop->rewards[player] =

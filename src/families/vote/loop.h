@@ -5,7 +5,7 @@
 #include "tacit/sim.h"
 
 /* What a player still has to pull of its plan. */
-struct vote_seat {
+struct vote_plan_left {
     uint64_t *left; /* K */
     uint64_t left_count;
     uint32_t turn;    /* where the round robin over the plan is */
@@ -21,7 +21,7 @@ struct vote_loop {
     void *shared; /* a board, a pool */
     unsigned char *players;
     size_t player_bytes;
-    struct vote_seat *seats;
+    struct vote_plan_left *plans;
     struct tacit_rng *chances; /* of the players' own draws */
     struct tacit_rng *rewards;
     uint32_t *arms;   /* N: of the end */
@@ -60,7 +60,7 @@ static inline void *vote_loop_player(const struct vote_loop *loop, uint32_t play
     return loop->players + player * loop->player_bytes;
 }
 
-/* The seat has this plan from now on. */
+/* The player has this plan from now on. */
 void vote_loop_plan(struct vote_loop *loop, uint32_t player, const struct tacit_pull_block *plan,
                     uint32_t plan_count);
 

@@ -74,21 +74,21 @@ static enum tacit_status choose_committee(struct tacit_experiment *experiment,
                                           struct tacit_error *error)
 {
     uint32_t const players = plan->world.player_count;
-    uint32_t const seats = plan->world.votes_needed;
+    uint32_t const members = plan->world.votes_needed;
     if (keys->rule != VOTE_RULE_COMMITTEE || keys->sharing != VOTE_SHARING_VOTES)
         return TACIT_OK;
-    if (seats > players) {
+    if (members > players) {
         char text[160];
         (void)snprintf(text, sizeof text,
                        "a committee of %u is needed and there are %u agents; allowed: a smaller "
                        "eta, or votes: binomial",
-                       seats, players);
+                       members, players);
         return tacit_experiment_refuse(experiment, "protocol.votes", text, error);
     }
     plan->committee = calloc(TACIT_BITS_WORDS(players), sizeof(uint64_t));
     if (plan->committee == NULL)
         return TACIT_MEMORY;
-    for (uint32_t player = 0; player < seats; player++)
+    for (uint32_t player = 0; player < members; player++)
         tacit_bits_add(plan->committee, player);
     plan->world.committee = plan->committee;
     return TACIT_OK;

@@ -80,16 +80,16 @@ static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint
 /* The arms of the plan in turn; without a plan the best of what was noised. */
 static uint32_t offer(struct vote_loop *loop, uint32_t player)
 {
-    struct vote_seat *const seat = &loop->seats[player];
+    struct vote_plan_left *const own = &loop->plans[player];
     uint64_t const *left;
     happen(loop, player,
            &(struct tacit_vote_event){.now_us = loop->outcome->samples * 2,
                                       .kind = TACIT_EVENT_OFFER});
-    if (seat->left_count > 0)
+    if (own->left_count > 0)
         return vote_loop_turn(loop, player);
-    if (seat->settled == TACIT_NO_ARM)
-        seat->settled = answer(loop, player, &left);
-    return seat->settled;
+    if (own->settled == TACIT_NO_ARM)
+        own->settled = answer(loop, player, &left);
+    return own->settled;
 }
 
 static void reward(struct vote_loop *loop, uint32_t player, uint32_t arm, double reward)

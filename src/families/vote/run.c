@@ -7,16 +7,16 @@
 struct vote_run {
     const struct vote_plan *plan;
     struct tacit_sim_instance instance;
-    uint32_t *winners;     /* K */
-    uint32_t *left;        /* K: players that have it left at the end */
-    uint64_t *of_arms;     /* 4 K: samples, first vote, half of the votes, out */
-    uint64_t *own_samples; /* N */
-    uint64_t *decided_at;  /* N */
-    struct seat *seats;    /* N */
+    uint32_t *winners;            /* K */
+    uint32_t *left;               /* K: players that have it left at the end */
+    uint64_t *of_arms;            /* 4 K: samples, first vote, half of the votes, out */
+    uint64_t *own_samples;        /* N */
+    uint64_t *decided_at;         /* N */
+    struct ranked_player *ranked; /* N */
 };
 
 /* A player by its share of the samples up to its decision. */
-struct seat {
+struct ranked_player {
     double activity;
     uint32_t player;
 };
@@ -95,7 +95,7 @@ void *vote_run_new(const void *plan, enum tacit_status *status)
     run->of_arms = tacit_sim_new(run, arms, VOTE_ARM_PROFILES * sizeof run->of_arms[0]);
     run->own_samples = tacit_sim_new(run, players, sizeof run->own_samples[0]);
     run->decided_at = tacit_sim_new(run, players, sizeof run->decided_at[0]);
-    run->seats = tacit_sim_new(run, players, sizeof run->seats[0]);
+    run->ranked = tacit_sim_new(run, players, sizeof run->ranked[0]);
     *status = tacit_sim_instance_init(&run->instance, &run->plan->common, run);
     if (*status == TACIT_OK)
         return run;
@@ -177,29 +177,29 @@ static void write_players(const struct vote_run *run, double *metrics)
 }
 
 /* Most active first, then by number. */
-static int compare_seats(const void *left, const void *right)
+static int compare_activity(const void *left, const void *right)
 {
-    struct seat const *const a = left;
-    struct seat const *const b = right;
+    struct ranked_player const *const a = left;
+    struct ranked_player const *const b = right;
     if (a->activity != b->activity)
         return a->activity > b->activity ? -1 : 1;
     return a->player < b->player ? -1 : 1;
 }
 
 /* Players that never decided have the activity up to the end. */
-static void seat_players(struct vote_run *run, const struct vote_outcome *outcome)
+static void rank_players(struct vote_run *run, const struct vote_outcome *outcome)
 {
     uint32_t const players = run->plan->world.player_count;
     for (uint32_t player = 0; player < players; player++) {
         uint64_t const end =
             run->decided_at[player] > 0 ? run->decided_at[player] : outcome->samples;
-        run->seats[player] = (struct seat){
+        run->ranked[player] = (struct ranked_player){
             end > 0 ? (double)run->own_samples[player] / (double)end * players : 0, player};
     }
-    qsort(run->seats, players, sizeof run->seats[0], compare_seats);
+    qsort(run->ranked, players, sizeof run->ranked[0], compare_activity);
 }
 
-/* The mean over a part of the players, first .. end - 1 of the seats. */
+/* The mean over a part of the players, first .. end - 1 of the ranking. */
 static void write_part(const struct vote_run *run, uint32_t first, uint32_t end, double *values)
 {
     double own = 0;
@@ -207,9 +207,9 @@ static void write_part(const struct vote_run *run, uint32_t first, uint32_t end,
     double activity = 0;
     uint32_t decided_count = 0;
     for (uint32_t i = first; i < end; i++) {
-        uint32_t const player = run->seats[i].player;
+        uint32_t const player = run->ranked[i].player;
         own += (double)run->own_samples[player];
-        activity += run->seats[i].activity;
+        activity += run->ranked[i].activity;
         decided += (double)run->decided_at[player];
         decided_count += run->decided_at[player] > 0 ? 1u : 0u;
     }
@@ -228,7 +228,7 @@ static void write_profiles(struct vote_run *run, const struct vote_outcome *outc
         bool const is_never = i >= arms && run->of_arms[i] == 0; /* no sample is a number, too */
         profiles[i] = is_never ? (double)NAN : (double)run->of_arms[i];
     }
-    seat_players(run, outcome);
+    rank_players(run, outcome);
     for (uint32_t part = 0; part < VOTE_PARTS; part++)
         write_part(run, (uint32_t)(players * part / VOTE_PARTS),
                    (uint32_t)(players * (part + 1) / VOTE_PARTS),

@@ -240,7 +240,7 @@ static uint32_t offer(struct vote_loop *loop, uint32_t player)
     happen(loop, player,
            &(struct tacit_vote_sums_event){.now_us = loop->outcome->samples * 2,
                                            .kind = TACIT_EVENT_OFFER});
-    return loop->seats[player].left_count > 0 ? vote_loop_turn(loop, player)
+    return loop->plans[player].left_count > 0 ? vote_loop_turn(loop, player)
                                               : answer(loop, player, &left);
 }
 
