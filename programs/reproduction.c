@@ -113,40 +113,40 @@ static const double *curve_of(const struct reproduction *reproduction, uint32_t 
 }
 
 /* What a run recorded at some slots. */
-struct track {
+struct recording {
     const uint64_t *slots;
     const double *values;
     uint32_t count;
 };
 
 /* Of a series, else of a curve. */
-static struct track track_of(const struct reproduction *reproduction, uint32_t index,
-                             const char *name, uint32_t run)
+static struct recording recording_of(const struct reproduction *reproduction, uint32_t index,
+                                     const char *name, uint32_t run)
 {
     struct tacit_experiment const *const experiment = &reproduction->experiments[index];
     struct tacit_sim const *const sim = &experiment->sim;
     uint32_t const series = find_series(experiment->family, name);
     if (series == UINT32_MAX)
-        return (struct track){sim->points, curve_of(reproduction, index, name, run),
-                              sim->point_count};
+        return (struct recording){sim->points, curve_of(reproduction, index, name, run),
+                                  sim->point_count};
     const double *const profiles = reproduction->simulations[index].results.profiles;
     TACIT_ASSERT(profiles != NULL);
-    return (struct track){sim->series_slots,
-                          profiles + (size_t)run * sim->profile_values +
-                              (size_t)series * sim->series_count,
-                          sim->series_count};
+    return (struct recording){sim->series_slots,
+                              profiles + (size_t)run * sim->profile_values +
+                                  (size_t)series * sim->series_count,
+                              sim->series_count};
 }
 
 /* The value at a slot, on the line between the recorded ones around it. */
-static double value_at(struct track track, uint64_t slot)
+static double value_at(struct recording recording, uint64_t slot)
 {
     uint32_t after = 0;
-    while (after + 1 < track.count && track.slots[after] < slot)
+    while (after + 1 < recording.count && recording.slots[after] < slot)
         after++;
-    double const t = (double)track.slots[after];
-    double const t_before = after == 0 ? 0 : (double)track.slots[after - 1];
-    double const before = after == 0 ? 0 : track.values[after - 1];
-    return before + (track.values[after] - before) * ((double)slot - t_before) / (t - t_before);
+    double const t = (double)recording.slots[after];
+    double const t_before = after == 0 ? 0 : (double)recording.slots[after - 1];
+    double const before = after == 0 ? 0 : recording.values[after - 1];
+    return before + (recording.values[after] - before) * ((double)slot - t_before) / (t - t_before);
 }
 
 /* One value a run. slot: 0: at the end. Requires: the experiment has the metric. */
@@ -166,7 +166,7 @@ static double *values_of(struct reproduction *reproduction, uint32_t index, cons
                       : extra == EXTRA_NOISE  ? experiment->epsilon_per_reward
                       : extra == EXTRA_AGENTS ? sim->agent_count
                       : slot == 0 ? simulation->results.metrics[(size_t)metric * runs + run]
-                                  : value_at(track_of(reproduction, index, name, run), slot);
+                                  : value_at(recording_of(reproduction, index, name, run), slot);
     return values;
 }
 

@@ -29,7 +29,7 @@ struct racer {
     bool single; /* as counted */
 };
 
-struct track {
+struct direct_run {
     const struct vote_world *world;
     struct vote_outcome *outcome;
     const struct vote_trace *trace;
@@ -62,9 +62,9 @@ bool vote_play_is_direct(const struct vote_world *world)
     return races && is_raw && world->subroutine.arm_count <= ARMS_MAX;
 }
 
-static struct racer *racer_at(const struct track *track, uint32_t player)
+static struct racer *racer_at(const struct direct_run *direct, uint32_t player)
 {
-    return (struct racer *)(void *)(track->racers + player * track->racer_bytes);
+    return (struct racer *)(void *)(direct->racers + player * direct->racer_bytes);
 }
 
 static double *sums_of(struct racer *racer)
@@ -72,9 +72,9 @@ static double *sums_of(struct racer *racer)
     return (double *)(void *)(racer + 1);
 }
 
-static uint32_t *order_of(const struct track *track, struct racer *racer)
+static uint32_t *order_of(const struct direct_run *direct, struct racer *racer)
 {
-    return (uint32_t *)(void *)(sums_of(racer) + track->arm_count);
+    return (uint32_t *)(void *)(sums_of(racer) + direct->arm_count);
 }
 
 /* ---- Memory ---- */
@@ -84,87 +84,87 @@ static bool means_stay(const struct vote_world *world)
     return world->env->row_count == 1 && world->switch_every == 0 && world->drift == 0;
 }
 
-static enum tacit_status fill_means(struct track *track, void *memory)
+static enum tacit_status fill_means(struct direct_run *direct, void *memory)
 {
-    if (!means_stay(track->world))
+    if (!means_stay(direct->world))
         return TACIT_OK;
-    track->gaps = tacit_sim_new(memory, track->arm_count, sizeof(double));
-    track->means = tacit_sim_new(memory, track->arm_count, sizeof(double));
+    direct->gaps = tacit_sim_new(memory, direct->arm_count, sizeof(double));
+    direct->means = tacit_sim_new(memory, direct->arm_count, sizeof(double));
     if (!tacit_sim_is_whole(memory))
         return TACIT_MEMORY;
     double best = 0;
-    for (uint32_t arm = 0; arm < track->arm_count; arm++) {
-        track->means[arm] = vote_mean(track->world, 0, arm, 0);
-        best = arm == 0 || track->means[arm] > best ? track->means[arm] : best;
+    for (uint32_t arm = 0; arm < direct->arm_count; arm++) {
+        direct->means[arm] = vote_mean(direct->world, 0, arm, 0);
+        best = arm == 0 || direct->means[arm] > best ? direct->means[arm] : best;
     }
-    for (uint32_t arm = 0; arm < track->arm_count; arm++)
-        track->gaps[arm] = best - track->means[arm];
+    for (uint32_t arm = 0; arm < direct->arm_count; arm++)
+        direct->gaps[arm] = best - direct->means[arm];
     return TACIT_OK;
 }
 
-static void set_racers(struct track *track)
+static void set_racers(struct direct_run *direct)
 {
-    const struct vote_world *const world = track->world;
+    const struct vote_world *const world = direct->world;
     for (uint32_t player = 0; player < world->player_count; player++) {
-        struct racer *const racer = racer_at(track, player);
+        struct racer *const racer = racer_at(direct, player);
         racer->order_chance = tacit_rng_stream(world->seed, world->run, player, VOTE_PURPOSE_ORDER);
         racer->reward_chance =
             tacit_rng_stream(world->seed, world->run, player, TACIT_PURPOSE_REWARD);
-        racer->remaining = track->all;
-        racer->open = track->all;
-        racer->single = track->arm_count == 1;
+        racer->remaining = direct->all;
+        racer->open = direct->all;
+        racer->single = direct->arm_count == 1;
     }
-    track->single_count = track->arm_count == 1 ? world->player_count : 0;
+    direct->single_count = direct->arm_count == 1 ? world->player_count : 0;
 }
 
-static enum tacit_status set_track(struct track *track, void *memory)
+static enum tacit_status start_direct(struct direct_run *direct, void *memory)
 {
-    const struct vote_world *const world = track->world;
+    const struct vote_world *const world = direct->world;
     struct tacit_vote_board_config const board = vote_board_config(world);
     if (tacit_vote_board_size(&board) == 0 || tacit_best_arm_size(&world->subroutine) == 0)
         return TACIT_INVALID;
-    track->racer_bytes = sizeof(struct racer) + track->arm_count * sizeof(double) +
-                         (track->arm_count + 1u) / 2u * sizeof(uint64_t);
-    track->board = tacit_sim_new(memory, 1, tacit_vote_board_size(&board));
-    track->racers = tacit_sim_new(memory, world->player_count, track->racer_bytes);
-    track->two_alpha = tacit_sim_new(memory, TABLE_ROUNDS, sizeof(double));
-    track->quiet = tacit_sim_new(memory, TABLE_ROUNDS, sizeof(double));
-    track->arms = tacit_sim_new(memory, world->player_count, sizeof track->arms[0]);
+    direct->racer_bytes = sizeof(struct racer) + direct->arm_count * sizeof(double) +
+                          (direct->arm_count + 1u) / 2u * sizeof(uint64_t);
+    direct->board = tacit_sim_new(memory, 1, tacit_vote_board_size(&board));
+    direct->racers = tacit_sim_new(memory, world->player_count, direct->racer_bytes);
+    direct->two_alpha = tacit_sim_new(memory, TABLE_ROUNDS, sizeof(double));
+    direct->quiet = tacit_sim_new(memory, TABLE_ROUNDS, sizeof(double));
+    direct->arms = tacit_sim_new(memory, world->player_count, sizeof direct->arms[0]);
     if (!tacit_sim_is_whole(memory))
         return TACIT_MEMORY;
-    if (tacit_vote_board_init(track->board, &board) != TACIT_OK)
+    if (tacit_vote_board_init(direct->board, &board) != TACIT_OK)
         return TACIT_INVALID;
-    tacit_bits_fill(&track->all, track->arm_count);
-    track->voted = track->all;
-    track->log_start = log((double)track->arm_count / world->subroutine.failure);
-    track->shuffles = world->subroutine.kind == TACIT_BEST_ARM_SER3 ||
-                      world->subroutine.kind == TACIT_BEST_ARM_SER4;
+    tacit_bits_fill(&direct->all, direct->arm_count);
+    direct->voted = direct->all;
+    direct->log_start = log((double)direct->arm_count / world->subroutine.failure);
+    direct->shuffles = world->subroutine.kind == TACIT_BEST_ARM_SER3 ||
+                       world->subroutine.kind == TACIT_BEST_ARM_SER4;
     if (world->subroutine.kind == TACIT_BEST_ARM_NAIVE)
-        track->quota = tacit_best_arm_quota(&world->subroutine, 1);
-    set_racers(track);
-    vote_clock_start(&track->clock, world);
-    return fill_means(track, memory);
+        direct->quota = tacit_best_arm_quota(&world->subroutine, 1);
+    set_racers(direct);
+    vote_clock_start(&direct->clock, world);
+    return fill_means(direct, memory);
 }
 
 /* ---- A racer ---- */
 
-static void start_afresh(const struct track *track, struct racer *racer, uint64_t running)
+static void start_afresh(const struct direct_run *direct, struct racer *racer, uint64_t running)
 {
     racer->remaining = running;
     racer->open = running;
     racer->rounds = 0;
     racer->drawn = false;
-    memset(sums_of(racer), 0, track->arm_count * sizeof(double));
+    memset(sums_of(racer), 0, direct->arm_count * sizeof(double));
 }
 
 /* As tacit_best_arm_restrict. */
-static void restrict_to_voted(const struct track *track, struct racer *racer)
+static void restrict_to_voted(const struct direct_run *direct, struct racer *racer)
 {
-    if ((racer->remaining & track->voted) == 0) {
-        start_afresh(track, racer, track->voted);
+    if ((racer->remaining & direct->voted) == 0) {
+        start_afresh(direct, racer, direct->voted);
         return;
     }
-    racer->remaining &= track->voted;
+    racer->remaining &= direct->voted;
     racer->open &= racer->remaining;
     if (racer->open == 0) {
         racer->rounds++;
@@ -173,20 +173,20 @@ static void restrict_to_voted(const struct track *track, struct racer *racer)
     }
 }
 
-static void read_board(struct track *track, struct racer *racer)
+static void read_board(struct direct_run *direct, struct racer *racer)
 {
-    if (racer->reset != track->outcome->reset_count) {
-        racer->reset = track->outcome->reset_count;
+    if (racer->reset != direct->outcome->reset_count) {
+        racer->reset = direct->outcome->reset_count;
         racer->dropped = 0;
-        start_afresh(track, racer, track->all);
+        start_afresh(direct, racer, direct->all);
     }
-    if (track->world->sharing == VOTE_SHARING_VOTES && (racer->remaining & ~track->voted) != 0)
-        restrict_to_voted(track, racer);
+    if (direct->world->sharing == VOTE_SHARING_VOTES && (racer->remaining & ~direct->voted) != 0)
+        restrict_to_voted(direct, racer);
 }
 
-static void draw_order(struct track *track, struct racer *racer)
+static void draw_order(struct direct_run *direct, struct racer *racer)
 {
-    uint32_t *const order = order_of(track, racer);
+    uint32_t *const order = order_of(direct, racer);
     uint32_t count = 0;
     for (uint64_t left = racer->open; left != 0; left &= left - 1)
         order[count++] = (uint32_t)__builtin_ctzll(left);
@@ -197,28 +197,28 @@ static void draw_order(struct track *track, struct racer *racer)
     racer->drawn = true;
 }
 
-static uint32_t next_arm(struct track *track, struct racer *racer)
+static uint32_t next_arm(struct direct_run *direct, struct racer *racer)
 {
     if ((racer->remaining & (racer->remaining - 1)) == 0)
         return (uint32_t)__builtin_ctzll(racer->remaining);
-    if (!track->shuffles)
+    if (!direct->shuffles)
         return (uint32_t)__builtin_ctzll(racer->open);
     if (!racer->drawn)
-        draw_order(track, racer);
-    uint32_t const *const order = order_of(track, racer);
+        draw_order(direct, racer);
+    uint32_t const *const order = order_of(direct, racer);
     while (((racer->open >> order[racer->position]) & 1u) == 0)
         racer->position++;
     return order[racer->position];
 }
 
-static double two_alpha(struct track *track, uint64_t rounds)
+static double two_alpha(struct direct_run *direct, uint64_t rounds)
 {
-    const struct tacit_best_arm_config *const config = &track->world->subroutine;
+    const struct tacit_best_arm_config *const config = &direct->world->subroutine;
     if (rounds >= TABLE_ROUNDS)
         return 2.0 * tacit_best_arm_radius(config, rounds, rounds);
-    if (!(track->two_alpha[rounds] > 0))
-        track->two_alpha[rounds] = 2.0 * tacit_best_arm_radius(config, rounds, rounds);
-    return track->two_alpha[rounds];
+    if (!(direct->two_alpha[rounds] > 0))
+        direct->two_alpha[rounds] = 2.0 * tacit_best_arm_radius(config, rounds, rounds);
+    return direct->two_alpha[rounds];
 }
 
 static uint64_t best_of(struct racer *racer, double *best_mean)
@@ -250,33 +250,33 @@ static double spread_of(struct racer *racer)
 }
 
 /* ser3, ser4: with a spread of the sums below this nobody goes, whatever rounding does. */
-static double quiet_spread(struct track *track, uint64_t rounds)
+static double quiet_spread(struct direct_run *direct, uint64_t rounds)
 {
-    if (rounds < TABLE_ROUNDS && track->quiet[rounds] != 0)
-        return track->quiet[rounds];
-    double const gap = two_alpha(track, rounds) - track->world->subroutine.accuracy;
+    if (rounds < TABLE_ROUNDS && direct->quiet[rounds] != 0)
+        return direct->quiet[rounds];
+    double const gap = two_alpha(direct, rounds) - direct->world->subroutine.accuracy;
     double quiet = gap * (double)rounds;
     quiet -= fabs(quiet) * QUIET_SLACK + QUIET_SLACK;
-    if ((double)rounds < track->log_start)
+    if ((double)rounds < direct->log_start)
         quiet = INFINITY;
     if (rounds < TABLE_ROUNDS)
-        track->quiet[rounds] = quiet;
+        direct->quiet[rounds] = quiet;
     return quiet;
 }
 
 /* The arms that the rule of the kind eliminates now. */
-static uint64_t losers_of(struct track *track, struct racer *racer)
+static uint64_t losers_of(struct direct_run *direct, struct racer *racer)
 {
-    const struct tacit_best_arm_config *const config = &track->world->subroutine;
-    if (track->shuffles && spread_of(racer) < quiet_spread(track, racer->rounds))
+    const struct tacit_best_arm_config *const config = &direct->world->subroutine;
+    if (direct->shuffles && spread_of(racer) < quiet_spread(direct, racer->rounds))
         return 0;
     double const rounds = (double)racer->rounds;
     double best_mean = 0;
-    if (config->kind == TACIT_BEST_ARM_NAIVE && racer->rounds < track->quota)
+    if (config->kind == TACIT_BEST_ARM_NAIVE && racer->rounds < direct->quota)
         return 0;
     bool const is_naive = config->kind == TACIT_BEST_ARM_NAIVE;
-    double const bar = is_naive ? 0 : two_alpha(track, racer->rounds);
-    double const bonus = track->shuffles ? config->accuracy : 0.0;
+    double const bar = is_naive ? 0 : two_alpha(direct, racer->rounds);
+    double const bonus = direct->shuffles ? config->accuracy : 0.0;
     uint64_t const best = best_of(racer, &best_mean);
     if (is_naive)
         return racer->remaining & ~best;
@@ -292,148 +292,149 @@ static uint64_t losers_of(struct track *track, struct racer *racer)
 
 /* ---- Votes ---- */
 
-static void note_votes(struct track *track)
+static void note_votes(struct direct_run *direct)
 {
-    struct vote_outcome *const outcome = track->outcome;
-    if (!outcome->voted && (track->voted & (track->voted - 1)) == 0) {
+    struct vote_outcome *const outcome = direct->outcome;
+    if (!outcome->voted && (direct->voted & (direct->voted - 1)) == 0) {
         outcome->voted = true;
         outcome->samples_vote = outcome->samples;
     }
-    vote_trace_out(track->trace, &track->voted, track->arm_count, outcome->samples);
+    vote_trace_out(direct->trace, &direct->voted, direct->arm_count, outcome->samples);
 }
 
-static void read_voted(struct track *track)
+static void read_voted(struct direct_run *direct)
 {
     struct tacit_vote_board_view view;
-    tacit_vote_board_look(track->board, &view);
-    vote_trace_counts(track->trace, view.counts, track->world, track->outcome->samples);
-    track->voted = view.voted[0];
+    tacit_vote_board_look(direct->board, &view);
+    vote_trace_counts(direct->trace, view.counts, direct->world, direct->outcome->samples);
+    direct->voted = view.voted[0];
 }
 
-static void vote(struct track *track, struct racer *racer, uint32_t player, uint64_t losers)
+static void vote(struct direct_run *direct, struct racer *racer, uint32_t player, uint64_t losers)
 {
-    track->outcome->messages += tacit_bits_word_count(losers & ~racer->dropped);
+    direct->outcome->messages += tacit_bits_word_count(losers & ~racer->dropped);
     racer->dropped |= losers;
     struct tacit_vote_message const message = {.kind = TACIT_VOTE_MARKS,
                                                .from = player,
                                                .to = TACIT_EVERYONE,
                                                .reset = racer->reset,
                                                .marks = &racer->dropped};
-    enum tacit_status const status = tacit_vote_board_take(track->board, &message, NULL);
+    enum tacit_status const status = tacit_vote_board_take(direct->board, &message, NULL);
     TACIT_ASSERT(status == TACIT_OK);
-    uint64_t const before = track->voted;
-    read_voted(track);
-    if (track->voted != before)
-        note_votes(track);
+    uint64_t const before = direct->voted;
+    read_voted(direct);
+    if (direct->voted != before)
+        note_votes(direct);
 }
 
-static void reset_all(struct track *track)
+static void reset_all(struct direct_run *direct)
 {
-    vote_board_reset(track->board, ++track->outcome->reset_count);
-    read_voted(track);
-    vote_clock_draw_reset(&track->clock, track->world, track->outcome->samples);
+    vote_board_reset(direct->board, ++direct->outcome->reset_count);
+    read_voted(direct);
+    vote_clock_draw_reset(&direct->clock, direct->world, direct->outcome->samples);
 }
 
 /* ---- The loop ---- */
 
-static double draw_reward(struct track *track, struct racer *racer, uint32_t player, uint32_t arm)
+static double draw_reward(struct direct_run *direct, struct racer *racer, uint32_t player,
+                          uint32_t arm)
 {
-    if (track->means != NULL && track->world->env->kind == TACIT_ENV_BERNOULLI)
-        return tacit_rng_bernoulli(&racer->reward_chance, track->means[arm]) ? 1.0 : 0.0;
-    return vote_reward(track->world, &racer->reward_chance, player, arm, track->outcome->samples);
+    if (direct->means != NULL && direct->world->env->kind == TACIT_ENV_BERNOULLI)
+        return tacit_rng_bernoulli(&racer->reward_chance, direct->means[arm]) ? 1.0 : 0.0;
+    return vote_reward(direct->world, &racer->reward_chance, player, arm, direct->outcome->samples);
 }
 
-static void count_play(struct track *track, uint32_t player, uint32_t arm)
+static void count_play(struct direct_run *direct, uint32_t player, uint32_t arm)
 {
-    if (track->gaps == NULL) {
-        vote_count_play(track->world, track->outcome, player, arm, track->outcome->samples);
+    if (direct->gaps == NULL) {
+        vote_count_play(direct->world, direct->outcome, player, arm, direct->outcome->samples);
         return;
     }
-    track->outcome->regret += track->gaps[arm];
-    track->outcome->plays_beyond +=
-        track->gaps[arm] > track->world->subroutine.accuracy + 1e-12 ? 1u : 0u;
+    direct->outcome->regret += direct->gaps[arm];
+    direct->outcome->plays_beyond +=
+        direct->gaps[arm] > direct->world->subroutine.accuracy + 1e-12 ? 1u : 0u;
 }
 
-static void end_round(struct track *track, struct racer *racer, uint32_t player)
+static void end_round(struct direct_run *direct, struct racer *racer, uint32_t player)
 {
     racer->rounds++;
-    uint64_t const losers = losers_of(track, racer);
+    uint64_t const losers = losers_of(direct, racer);
     racer->remaining &= ~losers;
     racer->open = racer->remaining;
     racer->drawn = false;
     if (losers == 0)
         return;
-    if (track->world->sharing == VOTE_SHARING_VOTES &&
-        tacit_vote_board_counts(track->board, player))
-        vote(track, racer, player, losers);
+    if (direct->world->sharing == VOTE_SHARING_VOTES &&
+        tacit_vote_board_counts(direct->board, player))
+        vote(direct, racer, player, losers);
     else
         racer->dropped |= losers;
 }
 
-static void activate(struct track *track, uint32_t player)
+static void activate(struct direct_run *direct, uint32_t player)
 {
-    struct racer *const racer = racer_at(track, player);
-    read_board(track, racer);
-    uint32_t const arm = next_arm(track, racer);
-    double const reward = draw_reward(track, racer, player, arm);
-    count_play(track, player, arm);
-    vote_trace_play(track->trace, player, arm, racer->single);
-    track->outcome->samples++;
-    if (track->trace != NULL)
-        vote_trace_regret(track->trace, track->outcome, &track->next_point);
+    struct racer *const racer = racer_at(direct, player);
+    read_board(direct, racer);
+    uint32_t const arm = next_arm(direct, racer);
+    double const reward = draw_reward(direct, racer, player, arm);
+    count_play(direct, player, arm);
+    vote_trace_play(direct->trace, player, arm, racer->single);
+    direct->outcome->samples++;
+    if (direct->trace != NULL)
+        vote_trace_regret(direct->trace, direct->outcome, &direct->next_point);
     sums_of(racer)[arm] += reward;
     if ((racer->remaining & (racer->remaining - 1)) != 0) {
         racer->open &= ~(UINT64_C(1) << arm);
         if (racer->open == 0)
-            end_round(track, racer, player);
+            end_round(direct, racer, player);
     }
     bool const is_single = (racer->remaining & (racer->remaining - 1)) == 0;
     if (is_single != racer->single) {
-        track->single_count += is_single ? 1u : UINT32_MAX;
+        direct->single_count += is_single ? 1u : UINT32_MAX;
         racer->single = is_single;
         if (is_single)
-            vote_trace_decided(track->trace, player, track->outcome->samples);
+            vote_trace_decided(direct->trace, player, direct->outcome->samples);
     }
 }
 
-static bool goes_on(const struct track *track)
+static bool goes_on(const struct direct_run *direct)
 {
-    return track->outcome->samples < track->world->horizon &&
-           (track->world->reset_probability > 0 ||
-            track->single_count < track->world->player_count);
+    return direct->outcome->samples < direct->world->horizon &&
+           (direct->world->reset_probability > 0 ||
+            direct->single_count < direct->world->player_count);
 }
 
-static void fetch(const struct track *track, uint32_t player)
+static void fetch(const struct direct_run *direct, uint32_t player)
 {
-    unsigned char const *const racer = (unsigned char const *)racer_at(track, player);
-    for (size_t at = 0; at < track->racer_bytes; at += LINE_BYTES)
+    unsigned char const *const racer = (unsigned char const *)racer_at(direct, player);
+    for (size_t at = 0; at < direct->racer_bytes; at += LINE_BYTES)
         __builtin_prefetch(racer + at, 1);
 }
 
 /* Who is active next does not depend on what is played, so it is drawn ahead. */
-static void play_block(struct track *track)
+static void play_block(struct direct_run *direct)
 {
     uint32_t players[BLOCK + AHEAD];
     for (uint32_t i = 0; i < BLOCK; i++)
-        players[i] = vote_clock_active(&track->clock, track->world);
+        players[i] = vote_clock_active(&direct->clock, direct->world);
     for (uint32_t i = BLOCK; i < BLOCK + AHEAD; i++)
         players[i] = players[BLOCK - 1];
-    bool const fetches = track->racer_bytes * track->world->player_count > NEAR_BYTES;
-    for (uint32_t i = 0; i < BLOCK && goes_on(track); i++) {
+    bool const fetches = direct->racer_bytes * direct->world->player_count > NEAR_BYTES;
+    for (uint32_t i = 0; i < BLOCK && goes_on(direct); i++) {
         if (fetches)
-            fetch(track, players[i + AHEAD]);
-        if (track->outcome->samples >= track->clock.next_reset)
-            reset_all(track);
-        activate(track, players[i]);
+            fetch(direct, players[i + AHEAD]);
+        if (direct->outcome->samples >= direct->clock.next_reset)
+            reset_all(direct);
+        activate(direct, players[i]);
     }
 }
 
 /* What the cores call the answer: the best mean of the remaining arms, by their own pulls. */
-static uint32_t answer_of(struct track *track, struct racer *racer)
+static uint32_t answer_of(struct direct_run *direct, struct racer *racer)
 {
     uint32_t best = (uint32_t)__builtin_ctzll(racer->remaining);
     double best_mean = -1;
-    for (uint32_t arm = best; arm < track->arm_count; arm++) {
+    for (uint32_t arm = best; arm < direct->arm_count; arm++) {
         if (((racer->remaining >> arm) & 1u) == 0)
             continue;
         bool const is_played = ((racer->open >> arm) & 1u) == 0;
@@ -447,17 +448,17 @@ static uint32_t answer_of(struct track *track, struct racer *racer)
     return best;
 }
 
-static void end_track(struct track *track)
+static void end_direct(struct direct_run *direct)
 {
     uint32_t single_count = 0;
-    for (uint32_t player = 0; player < track->world->player_count; player++) {
-        struct racer *const racer = racer_at(track, player);
-        track->arms[player] = answer_of(track, racer);
-        vote_trace_left(track->trace, &racer->remaining, track->world->subroutine.arm_count);
+    for (uint32_t player = 0; player < direct->world->player_count; player++) {
+        struct racer *const racer = racer_at(direct, player);
+        direct->arms[player] = answer_of(direct, racer);
+        vote_trace_left(direct->trace, &racer->remaining, direct->world->subroutine.arm_count);
         single_count += (racer->remaining & (racer->remaining - 1)) == 0 ? 1u : 0u;
     }
-    vote_finish(track->world, track->outcome,
-                &(struct vote_end){track->arms, single_count, track->trace, track->next_point});
+    vote_finish(direct->world, direct->outcome,
+                &(struct vote_end){direct->arms, single_count, direct->trace, direct->next_point});
 }
 
 enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_outcome *outcome,
@@ -468,18 +469,18 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
     void *const memory = tacit_sim_new(NULL, 1, 1);
     if (memory == NULL)
         return TACIT_MEMORY;
-    struct track track = {.world = world,
-                          .outcome = outcome,
-                          .trace = trace,
-                          .arm_count = world->subroutine.arm_count};
-    enum tacit_status status = set_track(&track, memory);
-    while (status == TACIT_OK && goes_on(&track)) {
-        play_block(&track);
+    struct direct_run direct = {.world = world,
+                                .outcome = outcome,
+                                .trace = trace,
+                                .arm_count = world->subroutine.arm_count};
+    enum tacit_status status = start_direct(&direct, memory);
+    while (status == TACIT_OK && goes_on(&direct)) {
+        play_block(&direct);
         if (vote_is_stopped(world))
             status = TACIT_INTERRUPTED;
     }
     if (status == TACIT_OK)
-        end_track(&track);
+        end_direct(&direct);
     tacit_sim_delete(memory);
     return status;
 }
