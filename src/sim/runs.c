@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "watch.h"
 
-struct crew {
+struct pool {
     const struct tacit_sim *sim;
     const struct tacit_sim_player *player;
     const void *plan;
@@ -14,55 +14,55 @@ struct crew {
     atomic_int status; /* the first failure of any worker */
 };
 
-static void fail(struct crew *crew, enum tacit_status status)
+static void fail(struct pool *pool, enum tacit_status status)
 {
     TACIT_ASSERT(status != TACIT_OK);
     int none = TACIT_OK;
-    atomic_compare_exchange_strong(&crew->status, &none, (int)status);
+    atomic_compare_exchange_strong(&pool->status, &none, (int)status);
 }
 
-static enum tacit_status play(struct crew *crew, void *run, uint32_t index,
+static enum tacit_status play(struct pool *pool, void *run, uint32_t index,
                               struct tacit_sim_row *row)
 {
-    TACIT_ASSERT(index < crew->sim->run_count);
-    uint32_t const metrics = crew->player->metric_count;
-    if (atomic_load(&crew->control->stop))
+    TACIT_ASSERT(index < pool->sim->run_count);
+    uint32_t const metrics = pool->player->metric_count;
+    if (atomic_load(&pool->control->stop))
         return TACIT_INTERRUPTED;
-    if (crew->sim->skip != NULL && crew->sim->skip[index])
+    if (pool->sim->skip != NULL && pool->sim->skip[index])
         return TACIT_OK;
-    tacit_sim_row_clear(row, crew->sim, metrics);
-    sim_watch_start(row->watch, crew->sim, index);
-    enum tacit_status const status = crew->player->run_play(run, index, row, &crew->control->stop);
+    tacit_sim_row_clear(row, pool->sim, metrics);
+    sim_watch_start(row->watch, pool->sim, index);
+    enum tacit_status const status = pool->player->run_play(run, index, row, &pool->control->stop);
     if (status != TACIT_OK)
         return status;
-    tacit_sim_results_put(crew->results, crew->sim, metrics, index, row);
-    sim_watch_put(row->watch, crew->sim, index, crew->results);
-    atomic_fetch_add(&crew->control->finished_count, 1);
+    tacit_sim_results_put(pool->results, pool->sim, metrics, index, row);
+    sim_watch_put(row->watch, pool->sim, index, pool->results);
+    atomic_fetch_add(&pool->control->finished_count, 1);
     return TACIT_OK;
 }
 
 static void *work(void *argument)
 {
-    struct crew *const crew = argument;
+    struct pool *const pool = argument;
     enum tacit_status status = TACIT_MEMORY;
-    struct tacit_sim_row *const row = tacit_sim_row_new(crew->sim, crew->player->metric_count);
-    struct tacit_env_watch *const watch = sim_watch_new(crew->sim);
+    struct tacit_sim_row *const row = tacit_sim_row_new(pool->sim, pool->player->metric_count);
+    struct tacit_env_watch *const watch = sim_watch_new(pool->sim);
     void *const run =
-        row == NULL || watch == NULL ? NULL : crew->player->run_new(crew->plan, &status);
+        row == NULL || watch == NULL ? NULL : pool->player->run_new(pool->plan, &status);
     TACIT_IMPLIES(run == NULL, status != TACIT_OK);
     if (run != NULL) {
-        row->thread_count = crew->threads_a_run;
-        row->watch = sim_watches(crew->sim) ? watch : NULL;
+        row->thread_count = pool->threads_a_run;
+        row->watch = sim_watches(pool->sim) ? watch : NULL;
     }
-    while (status == TACIT_OK && atomic_load(&crew->status) == TACIT_OK) {
-        uint32_t const index = atomic_fetch_add(&crew->next_run, 1);
-        if (index >= crew->sim->run_count)
+    while (status == TACIT_OK && atomic_load(&pool->status) == TACIT_OK) {
+        uint32_t const index = atomic_fetch_add(&pool->next_run, 1);
+        if (index >= pool->sim->run_count)
             break;
-        status = play(crew, run, index, row);
+        status = play(pool, run, index, row);
     }
     if (status != TACIT_OK)
-        fail(crew, status);
-    crew->player->run_free(run);
+        fail(pool, status);
+    pool->player->run_free(run);
     free(watch);
     free(row);
     return NULL;
@@ -77,20 +77,20 @@ enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_
     TACIT_ASSERT(player->run_play != NULL);
     TACIT_ASSERT(player->run_free != NULL);
     TACIT_ASSERT(thread_count >= 1);
-    struct crew crew = {
+    struct pool pool = {
         .sim = sim, .player = player, .plan = plan, .results = results, .control = control};
     uint32_t const wanted = thread_count < sim->run_count ? thread_count : sim->run_count;
     pthread_t *const threads = calloc(wanted + (size_t)1, sizeof *threads);
     uint32_t started = 0;
     if (threads == NULL)
         return TACIT_MEMORY;
-    crew.threads_a_run = thread_count / (wanted > 0 ? wanted : 1);
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, &crew) == 0)
+    pool.threads_a_run = thread_count / (wanted > 0 ? wanted : 1);
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, &pool) == 0)
         started++; /* fewer threads than asked for do the same work */
-    (void)work(&crew);
+    (void)work(&pool);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
     TACIT_ASSERT(started < (wanted > 0 ? wanted : 1));
     free(threads);
-    return (enum tacit_status)atomic_load(&crew.status);
+    return (enum tacit_status)atomic_load(&pool.status);
 }

@@ -13,7 +13,7 @@
 #define SHARES_SHOWN 12u
 
 /* A comparison while it is played. */
-struct crew {
+struct pool {
     struct comparison *comparison;
     struct grid_cache cache;
     char folder[RUN_CACHE_PATH_BYTES];
@@ -35,40 +35,40 @@ struct crew {
 /* ---- The folder ------------------------------------------------------------------------------ */
 
 /* A place that takes no files is found before the runs. */
-static enum tacit_status make_folders(struct crew *crew)
+static enum tacit_status make_folders(struct pool *pool)
 {
-    char const *const out = crew->comparison->out;
+    char const *const out = pool->comparison->out;
     if (out == NULL)
         return TACIT_OK;
-    (void)snprintf(crew->folder, sizeof crew->folder, "%s/cells", out);
-    (void)snprintf(crew->marker, sizeof crew->marker, "%s/shards", crew->folder);
-    crew->cache.folder = crew->folder;
-    run_cache_digest_program(crew->cache.program);
-    char text[sizeof crew->error->text];
-    if (tacit_report_make(out, crew->error) == TACIT_OK &&
-        tacit_report_make(crew->folder, crew->error) == TACIT_OK)
+    (void)snprintf(pool->folder, sizeof pool->folder, "%s/cells", out);
+    (void)snprintf(pool->marker, sizeof pool->marker, "%s/shards", pool->folder);
+    pool->cache.folder = pool->folder;
+    run_cache_digest_program(pool->cache.program);
+    char text[sizeof pool->error->text];
+    if (tacit_report_make(out, pool->error) == TACIT_OK &&
+        tacit_report_make(pool->folder, pool->error) == TACIT_OK)
         return TACIT_OK;
-    (void)snprintf(text, sizeof text, "--out: %.1000s", crew->error->text);
-    memcpy(crew->error->text, text, sizeof text);
+    (void)snprintf(text, sizeof text, "--out: %.1000s", pool->error->text);
+    memcpy(pool->error->text, text, sizeof text);
     return TACIT_IO;
 }
 
 /* Whoever puts shares together has to know how they were cut. */
-static enum tacit_status mark_shares(struct crew *crew)
+static enum tacit_status mark_shares(struct pool *pool)
 {
     char text[24];
-    (void)snprintf(text, sizeof text, "%u\n", crew->comparison->shard.count);
-    if (run_cache_replace(crew->marker, text))
+    (void)snprintf(text, sizeof text, "%u\n", pool->comparison->shard.count);
+    if (run_cache_replace(pool->marker, text))
         return TACIT_OK;
-    (void)snprintf(crew->error->text, sizeof crew->error->text, "--out: %.300s: %s", crew->marker,
+    (void)snprintf(pool->error->text, sizeof pool->error->text, "--out: %.300s: %s", pool->marker,
                    strerror(errno));
     return TACIT_IO;
 }
 
 /* 0: it is not played in shares. */
-static uint32_t read_marker(const struct crew *crew)
+static uint32_t read_marker(const struct pool *pool)
 {
-    FILE *const in = crew->cache.folder == NULL ? NULL : fopen(crew->marker, "r");
+    FILE *const in = pool->cache.folder == NULL ? NULL : fopen(pool->marker, "r");
     unsigned shares = 0;
     if (in == NULL)
         return 0;
@@ -80,18 +80,18 @@ static uint32_t read_marker(const struct crew *crew)
 
 /* ---- Playing --------------------------------------------------------------------------------- */
 
-static bool is_own(const struct crew *crew, uint32_t unit)
+static bool is_own(const struct pool *pool, uint32_t unit)
 {
-    struct shard const *const shard = &crew->comparison->shard;
-    return shard->count == 0 || shard_of(unit / crew->pieces, unit % crew->pieces, crew->pieces,
+    struct shard const *const shard = &pool->comparison->shard;
+    return shard->count == 0 || shard_of(unit / pool->pieces, unit % pool->pieces, pool->pieces,
                                          shard->count) == shard->index;
 }
 
-static enum tacit_status play_unit(struct crew *crew, uint32_t unit, struct tacit_error *error)
+static enum tacit_status play_unit(struct pool *pool, uint32_t unit, struct tacit_error *error)
 {
-    struct comparison *const comparison = crew->comparison;
+    struct comparison *const comparison = pool->comparison;
     struct tacit_sim_control *const control = comparison->control;
-    struct grid_point *const point = &comparison->points[unit / crew->unit_pieces];
+    struct grid_point *const point = &comparison->points[unit / pool->unit_pieces];
     if (comparison->shard.count > 0) { /* its own: others may play other pieces of it now */
         struct grid_point own = {.file = point->file,
                                  .is_at_once = point->is_at_once,
@@ -99,106 +99,106 @@ static enum tacit_status play_unit(struct crew *crew, uint32_t unit, struct taci
                                  .setting_count = point->setting_count,
                                  .grid_count = point->grid_count};
         enum tacit_status const status =
-            grid_point_share(&own, &crew->cache, unit % crew->pieces, crew->pieces,
-                             crew->point_threads, control, error);
+            grid_point_share(&own, &pool->cache, unit % pool->pieces, pool->pieces,
+                             pool->point_threads, control, error);
         free(own.json);
         return status;
     }
-    return crew->missing == NULL
-               ? grid_point_run(point, &crew->cache, crew->point_threads, control, error)
-               : grid_point_gather(point, &crew->cache, crew->pieces,
-                                   crew->missing + (size_t)unit * crew->pieces, control, error);
+    return pool->missing == NULL
+               ? grid_point_run(point, &pool->cache, pool->point_threads, control, error)
+               : grid_point_gather(point, &pool->cache, pool->pieces,
+                                   pool->missing + (size_t)unit * pool->pieces, control, error);
 }
 
-static bool goes_on(struct crew *crew)
+static bool goes_on(struct pool *pool)
 {
-    (void)pthread_mutex_lock(&crew->mutex);
-    bool const is_good = crew->status == TACIT_OK;
-    (void)pthread_mutex_unlock(&crew->mutex);
-    return is_good && !atomic_load(&crew->comparison->control->stop);
+    (void)pthread_mutex_lock(&pool->mutex);
+    bool const is_good = pool->status == TACIT_OK;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return is_good && !atomic_load(&pool->comparison->control->stop);
 }
 
-static void fail(struct crew *crew, enum tacit_status status, const struct tacit_error *error)
+static void fail(struct pool *pool, enum tacit_status status, const struct tacit_error *error)
 {
-    (void)pthread_mutex_lock(&crew->mutex);
-    if (crew->status == TACIT_OK) {
-        crew->status = status;
-        *crew->error = *error;
+    (void)pthread_mutex_lock(&pool->mutex);
+    if (pool->status == TACIT_OK) {
+        pool->status = status;
+        *pool->error = *error;
     }
-    (void)pthread_mutex_unlock(&crew->mutex);
+    (void)pthread_mutex_unlock(&pool->mutex);
 }
 
 static void *work(void *argument)
 {
-    struct crew *const crew = argument;
-    for (uint32_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->unit_count && goes_on(crew);) {
+    struct pool *const pool = argument;
+    for (uint32_t i; (i = atomic_fetch_add(&pool->next, 1)) < pool->unit_count && goes_on(pool);) {
         struct tacit_error error = {""};
-        if (!is_own(crew, i))
+        if (!is_own(pool, i))
             continue;
-        enum tacit_status const status = play_unit(crew, i, &error);
+        enum tacit_status const status = play_unit(pool, i, &error);
         if (status != TACIT_OK) {
-            fail(crew, status, &error);
+            fail(pool, status, &error);
             break;
         }
-        uint32_t const done = atomic_fetch_add(&crew->done, 1) + 1;
-        if (crew->comparison->is_shown)
-            (void)fprintf(stderr, "\r\033[K%u of %u %s", done, crew->own_count,
-                          crew->comparison->shard.count > 0 ? "parts" : "settings");
+        uint32_t const done = atomic_fetch_add(&pool->done, 1) + 1;
+        if (pool->comparison->is_shown)
+            (void)fprintf(stderr, "\r\033[K%u of %u %s", done, pool->own_count,
+                          pool->comparison->shard.count > 0 ? "parts" : "settings");
     }
     return NULL;
 }
 
 /* Units side by side. */
-static enum tacit_status play_all(struct crew *crew)
+static enum tacit_status play_all(struct pool *pool)
 {
-    struct comparison const *const comparison = crew->comparison;
+    struct comparison const *const comparison = pool->comparison;
     uint32_t const threads = simulate_threads(comparison->thread_count);
     pthread_t others[THREADS_MAX];
     uint32_t started = 0;
-    crew->unit_pieces = comparison->shard.count > 0 ? crew->pieces : 1;
-    crew->unit_count = comparison->count * crew->unit_pieces;
-    for (uint32_t i = 0; i < crew->unit_count; i++)
-        crew->own_count += is_own(crew, i) ? 1 : 0;
-    if (crew->own_count == 0)
+    pool->unit_pieces = comparison->shard.count > 0 ? pool->pieces : 1;
+    pool->unit_count = comparison->count * pool->unit_pieces;
+    for (uint32_t i = 0; i < pool->unit_count; i++)
+        pool->own_count += is_own(pool, i) ? 1 : 0;
+    if (pool->own_count == 0)
         return TACIT_OK;
-    uint32_t const wanted = threads < crew->own_count ? threads : crew->own_count;
+    uint32_t const wanted = threads < pool->own_count ? threads : pool->own_count;
     uint32_t const workers = wanted < THREADS_MAX ? wanted : THREADS_MAX;
-    crew->point_threads = (threads + workers - 1) / workers;
-    while (started + 1 < workers && pthread_create(&others[started], NULL, work, crew) == 0)
+    pool->point_threads = (threads + workers - 1) / workers;
+    while (started + 1 < workers && pthread_create(&others[started], NULL, work, pool) == 0)
         started++;
-    (void)work(crew);
+    (void)work(pool);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(others[i], NULL);
     if (comparison->is_shown)
         (void)fprintf(stderr, "\r\033[K");
-    return crew->status;
+    return pool->status;
 }
 
 /* Which shares miss how much. */
-static void find_missing(const struct crew *crew, struct compared *compared)
+static void find_missing(const struct pool *pool, struct compared *compared)
 {
-    struct comparison const *const comparison = crew->comparison;
+    struct comparison const *const comparison = pool->comparison;
     char const *first = NULL;
     size_t at = 0;
     uint32_t shown = 0;
-    bool *const shares = calloc(crew->shares, sizeof *shares);
+    bool *const shares = calloc(pool->shares, sizeof *shares);
     for (uint32_t i = 0; i < comparison->count && shares != NULL; i++) {
         if (comparison->points[i].json != NULL)
             continue;
         compared->missing++;
         first = first == NULL ? comparison->points[i].label : first;
-        for (uint32_t j = 0; j < crew->pieces; j++)
-            if (crew->missing[(size_t)i * crew->pieces + j])
-                shares[shard_of(i, j, crew->pieces, crew->shares)] = true;
+        for (uint32_t j = 0; j < pool->pieces; j++)
+            if (pool->missing[(size_t)i * pool->pieces + j])
+                shares[shard_of(i, j, pool->pieces, pool->shares)] = true;
     }
-    for (uint32_t i = 0; shares != NULL && i < crew->shares && shown <= SHARES_SHOWN; i++)
+    for (uint32_t i = 0; shares != NULL && i < pool->shares && shown <= SHARES_SHOWN; i++)
         if (shares[i])
             at += (size_t)snprintf(compared->text + at, sizeof compared->text - at,
                                    shown++ < SHARES_SHOWN ? "%s%u" : "%s...", at > 0 ? ", " : "",
                                    i + 1);
     if (first != NULL)
         (void)snprintf(compared->text + at, sizeof compared->text - at,
-                       " of %u (%u of %u settings; the first: %.200s)", crew->shares,
+                       " of %u (%u of %u settings; the first: %.200s)", pool->shares,
                        compared->missing, comparison->count, first);
     free(shares);
 }
@@ -215,40 +215,40 @@ static void move_run(struct comparison *comparison, struct compared *compared)
     }
 }
 
-static enum tacit_status run(struct crew *crew, struct compared *compared)
+static enum tacit_status run(struct pool *pool, struct compared *compared)
 {
-    struct comparison *const comparison = crew->comparison;
-    enum tacit_status status = make_folders(crew);
+    struct comparison *const comparison = pool->comparison;
+    enum tacit_status status = make_folders(pool);
     if (status == TACIT_OK)
-        status = comparison->shard.count > 0 ? mark_shares(crew) : TACIT_OK;
+        status = comparison->shard.count > 0 ? mark_shares(pool) : TACIT_OK;
     if (status != TACIT_OK)
         return status;
-    crew->shares = comparison->shard.count > 0 ? comparison->shard.count : read_marker(crew);
-    crew->pieces = crew->shares == 0 ? 1 : shard_pieces(comparison->count, crew->shares);
-    bool const gathers = crew->shares > 0 && comparison->shard.count == 0 && !comparison->finishes;
+    pool->shares = comparison->shard.count > 0 ? comparison->shard.count : read_marker(pool);
+    pool->pieces = pool->shares == 0 ? 1 : shard_pieces(comparison->count, pool->shares);
+    bool const gathers = pool->shares > 0 && comparison->shard.count == 0 && !comparison->finishes;
     if (gathers)
-        crew->missing = calloc((size_t)comparison->count * crew->pieces, sizeof *crew->missing);
-    if (gathers && crew->missing == NULL)
+        pool->missing = calloc((size_t)comparison->count * pool->pieces, sizeof *pool->missing);
+    if (gathers && pool->missing == NULL)
         return TACIT_MEMORY;
-    status = play_all(crew);
+    status = play_all(pool);
     if (status == TACIT_OK && gathers)
-        find_missing(crew, compared);
+        find_missing(pool, compared);
     move_run(comparison, compared);
-    if (status == TACIT_OK && crew->shares > 0 && compared->run == comparison->count)
-        (void)unlink(crew->marker);
+    if (status == TACIT_OK && pool->shares > 0 && compared->run == comparison->count)
+        (void)unlink(pool->marker);
     return atomic_load(&comparison->control->stop) ? TACIT_INTERRUPTED : status;
 }
 
 enum tacit_status comparison_run(struct comparison *comparison, struct compared *compared,
                                  struct tacit_error *error)
 {
-    struct crew crew = {
+    struct pool pool = {
         .comparison = comparison, .mutex = PTHREAD_MUTEX_INITIALIZER, .error = error};
     TACIT_ASSERT(comparison->count > 0);
     TACIT_IMPLIES(comparison->shard.count > 0, comparison->out != NULL);
     *compared = (struct compared){.run = 0};
-    enum tacit_status const status = run(&crew, compared);
-    free(crew.missing);
+    enum tacit_status const status = run(&pool, compared);
+    free(pool.missing);
     return status;
 }
 

@@ -87,17 +87,17 @@ bool topo_sketch_random(const struct tacit_graph_spec *spec, struct tacit_rng *r
 
 /* ---- Regular --------------------------------------------------------------------------------- */
 
-/* Each agent has d points, i d .. i d + d - 1; mate joins them in pairs: the edges. */
+/* Each agent has d points, i d .. i d + d - 1; partner joins them in pairs: the edges. */
 struct pairing {
-    uint32_t *mate;
+    uint32_t *partner;
     uint32_t degree;
     uint32_t agent_count;
 };
 
 static void join(struct pairing *pairing, uint32_t p, uint32_t q)
 {
-    pairing->mate[p] = q;
-    pairing->mate[q] = p;
+    pairing->partner[p] = q;
+    pairing->partner[q] = p;
 }
 
 /* Each agent with the d/2 next ones and, if d is odd, the one opposite: simple for d < n - 1. */
@@ -117,7 +117,7 @@ static bool paired(const struct pairing *pairing, uint32_t agent, uint32_t other
 {
     uint32_t const d = pairing->degree;
     for (uint32_t i = 0; i < d; i++)
-        if (pairing->mate[agent * d + i] - other * d < d)
+        if (pairing->partner[agent * d + i] - other * d < d)
             return true;
     return false;
 }
@@ -131,22 +131,22 @@ static void switch_edges(struct pairing *pairing, struct tacit_rng *rng)
     uint32_t const points = pairing->agent_count * d;
     uint32_t const p = (uint32_t)tacit_rng_below(rng, points);
     uint32_t const q = (uint32_t)tacit_rng_below(rng, points);
-    uint32_t const p_mate = pairing->mate[p];
-    uint32_t const q_mate = pairing->mate[q];
-    if (p / d == q / d || p_mate / d == q_mate / d)
+    uint32_t const p_partner = pairing->partner[p];
+    uint32_t const q_partner = pairing->partner[q];
+    if (p / d == q / d || p_partner / d == q_partner / d)
         return;
-    if (paired(pairing, p / d, q / d) || paired(pairing, p_mate / d, q_mate / d))
+    if (paired(pairing, p / d, q / d) || paired(pairing, p_partner / d, q_partner / d))
         return;
     join(pairing, p, q);
-    join(pairing, p_mate, q_mate);
+    join(pairing, p_partner, q_partner);
 }
 
 static void write_pairing(const struct pairing *pairing, struct sketch *sketch)
 {
     uint32_t const d = pairing->degree;
     for (uint32_t p = 0; p < pairing->agent_count * d; p++)
-        if (p < pairing->mate[p])
-            sketch_add(sketch, p / d, pairing->mate[p] / d);
+        if (p < pairing->partner[p])
+            sketch_add(sketch, p / d, pairing->partner[p] / d);
 }
 
 /* All pairs that are no edges. Requires: marks has n words. */
@@ -157,7 +157,7 @@ static void write_complement(const struct pairing *pairing, struct sketch *sketc
         marks[agent] = TACIT_NO_AGENT;
     for (uint32_t agent = 0; agent < pairing->agent_count; agent++) {
         for (uint32_t i = 0; i < d; i++)
-            marks[pairing->mate[agent * d + i] / d] = agent;
+            marks[pairing->partner[agent * d + i] / d] = agent;
         for (uint32_t other = agent + 1; other < pairing->agent_count; other++)
             if (marks[other] != agent)
                 sketch_add(sketch, agent, other);
@@ -192,7 +192,7 @@ bool topo_sketch_regular(const struct tacit_graph_spec *spec, struct tacit_rng *
         draw_cycle(n, rng, sketch, work);
         return true;
     }
-    struct pairing pairing = {.mate = work + n, .degree = chain_degree(spec), .agent_count = n};
+    struct pairing pairing = {.partner = work + n, .degree = chain_degree(spec), .agent_count = n};
     join_circulant(&pairing);
     uint64_t const steps = (uint64_t)n * pairing.degree / 2 * TACIT_GRAPH_SWITCHES;
     for (uint64_t i = 0; i < steps; i++)
