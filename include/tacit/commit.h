@@ -94,14 +94,14 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
 
 /* ---- Holders --------------------------------------------------------------------------------- */
 
-#define TACIT_COMMIT_TRAIL 8u
+#define TACIT_COMMIT_RECENT 8u
 
 /* What a holder keeps of one site. All zero: nothing was granted. */
 struct tacit_commit_head {
-    uint8_t head[TACIT_SHA256_BYTES];   /* the last commitment that was granted */
-    uint8_t before[TACIT_SHA256_BYTES]; /* the one before that: what comes again late is known */
-    uint64_t trail[TACIT_COMMIT_TRAIL]; /* the first bytes of those before, the latest first: so is
-                                           what comes later still */
+    uint8_t head[TACIT_SHA256_BYTES];     /* the last commitment that was granted */
+    uint8_t before[TACIT_SHA256_BYTES];   /* the one before that: what comes again late is known */
+    uint64_t recent[TACIT_COMMIT_RECENT]; /* the first bytes of those before, the latest first: so
+                                           is what comes later still */
 };
 
 /* Words of 64 bits in it. */
@@ -115,7 +115,7 @@ enum tacit_commit_answer {
 };
 
 /* Asks for a grant. A commitment of zeros is refused. One that was granted more than
- * TACIT_COMMIT_TRAIL + 1 grants ago is taken for another state's. */
+ * TACIT_COMMIT_RECENT + 1 grants ago is taken for another state's. */
 enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
                                           const uint8_t commitment[TACIT_SHA256_BYTES],
                                           const uint8_t previous[TACIT_SHA256_BYTES]);

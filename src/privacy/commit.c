@@ -104,8 +104,8 @@ static void grant(struct tacit_commit_head *head, const uint8_t commitment[TACIT
 {
     TACIT_ASSERT(!tacit_commit_is_nothing(commitment)); /* that would be: nothing was granted */
     TACIT_ASSERT(!tacit_commit_is_same(commitment, head->head));
-    memmove(head->trail + 1, head->trail, sizeof head->trail - sizeof head->trail[0]);
-    head->trail[0] = first_bytes(head->before);
+    memmove(head->recent + 1, head->recent, sizeof head->recent - sizeof head->recent[0]);
+    head->recent[0] = first_bytes(head->before);
     memcpy(head->before, head->head, sizeof head->before);
     memcpy(head->head, commitment, sizeof head->head);
 }
@@ -114,8 +114,8 @@ static bool is_late(const struct tacit_commit_head *head,
                     const uint8_t commitment[TACIT_SHA256_BYTES])
 {
     bool is_known = tacit_commit_is_same(commitment, head->before);
-    for (size_t i = 0; i < TACIT_COMMIT_TRAIL; i++)
-        is_known = is_known || (head->trail[i] != 0 && head->trail[i] == first_bytes(commitment));
+    for (size_t i = 0; i < TACIT_COMMIT_RECENT; i++)
+        is_known = is_known || (head->recent[i] != 0 && head->recent[i] == first_bytes(commitment));
     return is_known;
 }
 

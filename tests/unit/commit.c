@@ -293,7 +293,7 @@ static void what_was_granted_long_ago_is_late_and_no_other_state(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
-    struct tacit_commit chain[TACIT_COMMIT_TRAIL + 3];
+    struct tacit_commit chain[TACIT_COMMIT_RECENT + 3];
     size_t const count = sizeof chain / sizeof chain[0];
     (void)state;
     for (size_t i = 0; i < count; i++) {

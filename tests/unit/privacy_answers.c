@@ -357,13 +357,13 @@ static void digest_head(const struct tacit_commit_head *head)
 {
     digest_bytes(head->head, sizeof head->head);
     digest_bytes(head->before, sizeof head->before);
-    digest_bytes(head->trail, sizeof head->trail);
+    digest_bytes(head->recent, sizeof head->recent);
 }
 
 /* A holder that is asked for any of a few commitments after any other. */
 static void holders_answer_as_they_did(void **state)
 {
-    uint8_t names[TACIT_COMMIT_TRAIL + 6][TACIT_SHA256_BYTES] = {{0}};
+    uint8_t names[TACIT_COMMIT_RECENT + 6][TACIT_SHA256_BYTES] = {{0}};
     struct tacit_rng rng = stream(500);
     struct tacit_commit_head head;
     uint32_t const count = (uint32_t)COUNT(names);

@@ -120,7 +120,7 @@ static void a_draw_follows_the_head(void **state)
     struct round_site site = site_new(false);
     assert_int_equal(round_site_commit(&site, &scope, digest, &entropy), TACIT_OK);
     assert_memory_equal(site.commit.previous, site.head, sizeof site.head);
-    struct tacit_commit_head head = {.trail = {0}};
+    struct tacit_commit_head head = {.recent = {0}};
     memcpy(head.head, site.commit.commitment, sizeof head.head);
     assert_true(tacit_commit_opens(&head, &scope, site.commit.previous, site.commit.salt, digest,
                                    sizeof digest));
