@@ -36,7 +36,7 @@ uint32_t tacit_wire_gossip_kind(enum tacit_gossip_message_kind kind);
 /* ---- To the hub ------------------------------------------------------------------------------ */
 
 /* Where a site is: the hub only watches. */
-struct tacit_wire_gossip_told {
+struct tacit_wire_gossip_progress {
     uint32_t from;
     uint64_t run_id;
     uint64_t pull_count;
@@ -47,18 +47,19 @@ struct tacit_wire_gossip_told {
 #define TACIT_WIRE_GOSSIP_KIND_TOLD (TACIT_WIRE_KIND_ANNOUNCEMENT + 2u + TACIT_GOSSIP_REFUSE)
 
 /* Bytes of it, without an envelope. */
-size_t tacit_wire_gossip_told_bytes(uint32_t arm_count);
+size_t tacit_wire_gossip_progress_bytes(uint32_t arm_count);
 
 /* Ensures: exactly …_told_bytes(K) bytes are written. */
-void tacit_wire_gossip_told_encode(const struct tacit_wire_gossip_told *told, uint32_t arm_count,
-                                   uint8_t *bytes);
+void tacit_wire_gossip_progress_encode(const struct tacit_wire_gossip_progress *progress,
+                                       uint32_t arm_count, uint8_t *bytes);
 
-/* Fills *told, whose theta is copied into the K numbers of `theta`. Errors: as …_decode; nothing is
- * touched. */
-enum tacit_status tacit_wire_gossip_told_decode(const uint8_t *bytes, size_t size,
-                                                uint32_t arm_count, uint32_t agent_count,
-                                                struct tacit_wire_gossip_told *told, double *theta,
-                                                const struct tacit_wire_allocator *allocator);
+/* Fills *progress, whose theta is copied into the K numbers of `theta`. Errors: as …_decode;
+ * nothing is touched. */
+enum tacit_status tacit_wire_gossip_progress_decode(const uint8_t *bytes, size_t size,
+                                                    uint32_t arm_count, uint32_t agent_count,
+                                                    struct tacit_wire_gossip_progress *progress,
+                                                    double *theta,
+                                                    const struct tacit_wire_allocator *allocator);
 
 /* ---- In an outbox ---------------------------------------------------------------------------- */
 

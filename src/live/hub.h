@@ -112,13 +112,13 @@ struct live_hub_view {
     uint32_t missing_count;
     uint32_t covered_count; /* sites whose sums are in these reports */
     double radius;
-    const uint64_t *done;       /* A: sites of which nothing more is to come; NULL: not known */
-    const uint64_t *asked;      /* A: who is asked to report in the present round */
-    const uint64_t *received;   /* A: who has */
-    const uint32_t *seen;       /* A: the last epoch that was heard of from each */
-    const double *means;        /* K noised means; NULL: none */
-    const double *spreads;      /* K: widest difference between two sites' means; NULL: none */
-    const uint64_t *pulls_told; /* A: pulls as the sites say; NULL: they say an epoch */
+    const uint64_t *done;           /* A: sites of which nothing more is to come; NULL: not known */
+    const uint64_t *asked;          /* A: who is asked to report in the present round */
+    const uint64_t *received;       /* A: who has */
+    const uint32_t *seen;           /* A: the last epoch that was heard of from each */
+    const double *means;            /* K noised means; NULL: none */
+    const double *spreads;          /* K: widest difference between two sites' means; NULL: none */
+    const uint64_t *pulls_reported; /* A: pulls as the sites say; NULL: they say an epoch */
     const uint32_t *eliminated; /* K: the epoch in which the arm went out; 0: still in; or NULL */
     const struct live_hub_intervals *intervals; /* NULL: the family has none */
     const uint64_t *absent; /* K: arms that are to come, or were retired; NULL: all are there */

@@ -277,7 +277,7 @@ uint64_t live_hub_mark(const struct live_hub_view *hub, const struct live_hub_co
         mark = live_mark_add(mark, parts[i]);
     for (uint32_t site = 0; site < config->site_count; site++) {
         mark = live_mark_add(mark, hub->seen[site]);
-        mark = live_mark_add(mark, hub->pulls_told == NULL ? 0 : hub->pulls_told[site]);
+        mark = live_mark_add(mark, hub->pulls_reported == NULL ? 0 : hub->pulls_reported[site]);
     }
     for (uint32_t arm = 0; hub->votes != NULL && arm < config->arm_count; arm++)
         mark = live_mark_add(mark, hub->votes[arm]);

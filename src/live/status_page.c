@@ -237,7 +237,7 @@ static void site_columns(const struct live_hub_view *hub, const struct site_stat
         {"last_report_epoch", "tacit_hub_site_report_epoch",
          "Epoch that was heard of last from a site.", LIVE_U32S, hub->seen},
         {"pulls", "tacit_hub_site_pulls", "Pulls that a site has told.", LIVE_U64S,
-         hub->pulls_told},
+         hub->pulls_reported},
         {NULL, "tacit_hub_site_heard_seconds", "How long ago a site was heard; or since the start.",
          LIVE_U64S, state == NULL ? NULL : state->heard_s},
         {NULL, "tacit_hub_site_missing", "Does the round wait for this site?", LIVE_BITS,

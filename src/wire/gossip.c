@@ -80,12 +80,12 @@ uint32_t tacit_wire_gossip_kind(enum tacit_gossip_message_kind kind)
 /* ---- To the hub ------------------------------------------------------------------------------ */
 
 #undef MESSAGE
-#define MESSAGE struct tacit_wire_gossip_told
+#define MESSAGE struct tacit_wire_gossip_progress
 
-static bool check_told(void *message, const uint32_t *sizes)
+static bool check_progress(void *message, const uint32_t *sizes)
 {
-    const struct tacit_wire_gossip_told *const told = message;
-    return told->pull_count <= TACIT_HORIZON_MAX + sizes[WIRE_ARMS];
+    const struct tacit_wire_gossip_progress *const progress = message;
+    return progress->pull_count <= TACIT_HORIZON_MAX + sizes[WIRE_ARMS];
 }
 
 static const struct wire_field where[] = {
@@ -96,34 +96,37 @@ static const struct wire_field where[] = {
     FLAG(5, finished),
     REALS(6, theta),
 };
-static const struct wire_table tells = TABLE("GossipTold", FIELDS(where), .check = check_told);
+static const struct wire_table progress_table =
+    TABLE("GossipTold", FIELDS(where), .check = check_progress);
 
-size_t tacit_wire_gossip_told_bytes(uint32_t arm_count)
+size_t tacit_wire_gossip_progress_bytes(uint32_t arm_count)
 {
-    static const struct tacit_wire_gossip_told told;
-    return wire_length(&tells, &told, (uint32_t[WIRE_SIZES]){1, arm_count});
+    static const struct tacit_wire_gossip_progress progress;
+    return wire_length(&progress_table, &progress, (uint32_t[WIRE_SIZES]){1, arm_count});
 }
 
-void tacit_wire_gossip_told_encode(const struct tacit_wire_gossip_told *told, uint32_t arm_count,
-                                   uint8_t *bytes)
+void tacit_wire_gossip_progress_encode(const struct tacit_wire_gossip_progress *progress,
+                                       uint32_t arm_count, uint8_t *bytes)
 {
-    wire_write(&tells, told, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
+    wire_write(&progress_table, progress, (uint32_t[WIRE_SIZES]){1, arm_count}, bytes);
 }
 
-enum tacit_status tacit_wire_gossip_told_decode(const uint8_t *bytes, size_t size,
-                                                uint32_t arm_count, uint32_t agent_count,
-                                                struct tacit_wire_gossip_told *told, double *theta,
-                                                const struct tacit_wire_allocator *allocator)
+enum tacit_status tacit_wire_gossip_progress_decode(const uint8_t *bytes, size_t size,
+                                                    uint32_t arm_count, uint32_t agent_count,
+                                                    struct tacit_wire_gossip_progress *progress,
+                                                    double *theta,
+                                                    const struct tacit_wire_allocator *allocator)
 {
-    struct tacit_wire_gossip_told found = {.from = 0};
+    struct tacit_wire_gossip_progress found = {.from = 0};
     uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
-    enum tacit_status const status = wire_fill(&tells, sizes, bytes, size, allocator, &found);
+    enum tacit_status const status =
+        wire_fill(&progress_table, sizes, bytes, size, allocator, &found);
     if (status != TACIT_OK)
         return status;
     memcpy(theta, found.theta, arm_count * sizeof *theta);
     wire_give(allocator, (void *)(uintptr_t)found.theta);
     found.theta = theta;
-    *told = found;
+    *progress = found;
     return TACIT_OK;
 }
 

@@ -1,7 +1,7 @@
 /* libFuzzer target: a peer's bytes into tacit_wire_gossip_decode and what a hub is told into
- * tacit_wire_gossip_told_decode. What is taken must be in our own form: written again, it is the
- * same bytes; and its numbers are within their limits. The first byte chooses the number of arms,
- * and above 127 puts a real message's head in front of the rest.
+ * tacit_wire_gossip_progress_decode. What is taken must be in our own form: written again, it is
+ * the same bytes; and its numbers are within their limits. The first byte chooses the number of
+ * arms, and above 127 puts a real message's head in front of the rest.
  *
  * Build: clang -fsanitize=fuzzer,address,undefined, with what tests/unit/wire_gossip.c links. */
 #include <math.h>
@@ -45,15 +45,15 @@ static void receive(const uint8_t *bytes, size_t size, uint32_t arms)
 
 static void tell(const uint8_t *bytes, size_t size, uint32_t arms)
 {
-    struct tacit_wire_gossip_told told;
+    struct tacit_wire_gossip_progress progress;
     double theta[ARMS_MAX];
-    if (tacit_wire_gossip_told_decode(bytes, size, arms, AGENTS, &told, theta, tacit_wire_heap()) !=
-        TACIT_OK)
+    if (tacit_wire_gossip_progress_decode(bytes, size, arms, AGENTS, &progress, theta,
+                                          tacit_wire_heap()) != TACIT_OK)
         return;
     check_row(theta, arms);
     uint8_t *const ours = malloc(size);
     TACIT_ASSERT(ours != NULL);
-    tacit_wire_gossip_told_encode(&told, arms, ours);
+    tacit_wire_gossip_progress_encode(&progress, arms, ours);
     TACIT_ASSERT(memcmp(ours, bytes, size) == 0);
     free(ours);
 }

@@ -202,7 +202,7 @@ static void average_and_outbox_are_kept_through_losses_repeats_and_deaths(void *
         gossip_hub_ops.look(world->hub, &hub);
         assert_true(hub.is_finished && !hub.judges && hub.means != NULL);
         for (uint32_t i = 0; i < WORLD_SITES; i++)
-            assert_true(hub.pulls_told[i] == HORIZON + WORLD_ARMS);
+            assert_true(hub.pulls_reported[i] == HORIZON + WORLD_ARMS);
         world_free(world);
     }
 }
@@ -263,7 +263,7 @@ static void hub_believes_a_site_about_itself_only(void **state)
     static const double theta[WORLD_ARMS] = {0.25, 0.5, 0.75};
     struct world *const world = gossip_world(101);
     static const struct {
-        struct tacit_wire_gossip_told told;
+        struct tacit_wire_gossip_progress progress;
         uint32_t from;
         uint32_t kind;
         enum tacit_status status;
@@ -280,9 +280,9 @@ static void hub_believes_a_site_about_itself_only(void **state)
         {{1, 7, HORIZON, true, theta}, 1, TACIT_WIRE_GOSSIP_KIND_TOLD, TACIT_MALFORMED}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[128];
-        size_t const size = tacit_wire_gossip_told_bytes(WORLD_ARMS);
+        size_t const size = tacit_wire_gossip_progress_bytes(WORLD_ARMS);
         assert_true(size <= sizeof bytes);
-        tacit_wire_gossip_told_encode(&cases[i].told, WORLD_ARMS, bytes);
+        tacit_wire_gossip_progress_encode(&cases[i].progress, WORLD_ARMS, bytes);
         struct envelope const envelope = {
             cases[i].from, {.to = TACIT_HUB, .kind = cases[i].kind, .bytes = bytes, .size = size}};
         assert_int_equal(world_tell_hub(world, &envelope), cases[i].status);
@@ -290,7 +290,7 @@ static void hub_believes_a_site_about_itself_only(void **state)
     struct live_hub_view view;
     gossip_hub_ops.look(world->hub, &view);
     assert_false(view.is_finished);
-    assert_true(view.pulls_told[1] == 10 && view.pulls_told[0] == 0);
+    assert_true(view.pulls_reported[1] == 10 && view.pulls_reported[0] == 0);
     assert_memory_equal(view.means, theta, sizeof theta);
     assert_true(view.spreads[0] == 0);
     world_free(world);

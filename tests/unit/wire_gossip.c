@@ -215,40 +215,40 @@ static void strangers_and_other_versions_are_refused(void **state)
 static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
 {
     (void)state;
-    struct tacit_wire_gossip_told const told = {3, RUN_ID, 99, true, theta};
-    struct tacit_wire_gossip_told found;
+    struct tacit_wire_gossip_progress const progress = {3, RUN_ID, 99, true, theta};
+    struct tacit_wire_gossip_progress found;
     double row[3];
-    size_t const size = tacit_wire_gossip_told_bytes(3);
+    size_t const size = tacit_wire_gossip_progress_bytes(3);
     uint8_t *const bytes = malloc(size);
     assert_non_null(bytes);
     fill_rows(6);
-    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
     assert_int_equal(
-        tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
+        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
         TACIT_OK);
     assert_true(found.from == 3 && found.run_id == RUN_ID && found.pull_count == 99);
     assert_true(found.finished && found.theta == row);
     assert_memory_equal(row, theta, sizeof row);
     for (size_t cut = 0; cut < size; cut++)
-        assert_int_equal(
-            tacit_wire_gossip_told_decode(bytes, cut, 3, AGENTS, &found, row, tacit_wire_heap()),
-            TACIT_MALFORMED);
+        assert_int_equal(tacit_wire_gossip_progress_decode(bytes, cut, 3, AGENTS, &found, row,
+                                                           tacit_wire_heap()),
+                         TACIT_MALFORMED);
     for (size_t bit = 0; bit < 8 * size; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        if (tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()) ==
-            TACIT_OK) {
+        if (tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row,
+                                              tacit_wire_heap()) == TACIT_OK) {
             uint8_t ours[128];
             assert_true(size <= sizeof ours);
-            tacit_wire_gossip_told_encode(&found, 3, ours);
+            tacit_wire_gossip_progress_encode(&found, 3, ours);
             assert_memory_equal(ours, bytes, size);
             assert_true(found.from < AGENTS && found.pull_count <= TACIT_HORIZON_MAX + 3);
         }
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     theta[1] = (double)NAN;
-    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
     assert_int_equal(
-        tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
+        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
         TACIT_MALFORMED);
     free(bytes);
 }
@@ -257,25 +257,25 @@ static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
 static void pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls(void **state)
 {
     (void)state;
-    struct tacit_wire_gossip_told told = {3, RUN_ID, TACIT_HORIZON_MAX + 3, false, theta};
-    struct tacit_wire_gossip_told found;
+    struct tacit_wire_gossip_progress progress = {3, RUN_ID, TACIT_HORIZON_MAX + 3, false, theta};
+    struct tacit_wire_gossip_progress found;
     double row[3];
     uint8_t bytes[128];
-    size_t const size = tacit_wire_gossip_told_bytes(3);
+    size_t const size = tacit_wire_gossip_progress_bytes(3);
     assert_true(size <= sizeof bytes);
     fill_rows(6);
-    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
     assert_int_equal(
-        tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
+        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
         TACIT_OK);
     assert_true(found.pull_count == TACIT_HORIZON_MAX + 3);
-    told.pull_count++;
-    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    progress.pull_count++;
+    tacit_wire_gossip_progress_encode(&progress, 3, bytes);
     assert_int_equal(
-        tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
+        tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &found, row, tacit_wire_heap()),
         TACIT_MALFORMED);
     assert_int_equal(
-        tacit_wire_gossip_told_decode(bytes, size, 3, 3, &found, row, tacit_wire_heap()),
+        tacit_wire_gossip_progress_decode(bytes, size, 3, 3, &found, row, tacit_wire_heap()),
         TACIT_MALFORMED); /* nor is agent 3 one of three */
 }
 
@@ -438,13 +438,13 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 
 static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
 {
-    struct tacit_wire_gossip_told told = {0};
+    struct tacit_wire_gossip_progress progress = {0};
     double row[3] = {0};
     (void)context;
-    digest_word((uint64_t)tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &told, row,
-                                                        wire_bytes_memory()));
-    uint64_t const words[] = {told.from, told.run_id, told.pull_count, told.finished,
-                              told.theta == row};
+    digest_word((uint64_t)tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &progress, row,
+                                                            wire_bytes_memory()));
+    uint64_t const words[] = {progress.from, progress.run_id, progress.pull_count,
+                              progress.finished, progress.theta == row};
     digest_bytes(words, sizeof words);
     digest_bytes(row, sizeof row);
 }
@@ -467,10 +467,10 @@ static void damaged_messages_are_judged_as_they_were(void **state)
                 free(word.bytes);
             }
     for (uint32_t finished = 0; finished <= 1; finished++) {
-        struct tacit_wire_gossip_told const told = {AGENTS - 1, RUN_ID, TACIT_HORIZON_MAX + 3,
-                                                    finished == 1, theta};
-        struct wire_bytes const word = wire_bytes_new(tacit_wire_gossip_told_bytes(3));
-        tacit_wire_gossip_told_encode(&told, 3, word.bytes);
+        struct tacit_wire_gossip_progress const progress = {
+            AGENTS - 1, RUN_ID, TACIT_HORIZON_MAX + 3, finished == 1, theta};
+        struct wire_bytes const word = wire_bytes_new(tacit_wire_gossip_progress_bytes(3));
+        tacit_wire_gossip_progress_encode(&progress, 3, word.bytes);
         wire_bytes_damage(word, look_at_told, NULL);
         free(word.bytes);
     }

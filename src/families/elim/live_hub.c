@@ -11,8 +11,8 @@
 
 struct elim_hub {
     struct tacit_elim_hub_config core;
-    uint32_t *told_epochs;               /* without a core, by site */
-    uint64_t *told_done;                 /* the same: who is through */
+    uint32_t *reported_epochs;           /* without a core, by site */
+    uint64_t *reported_done;             /* the same: who is through */
     uint64_t *nobody;                    /* the same: the empty set of sites */
     uint64_t *forkers;                   /* the same: of whom two rows of one epoch are proved */
     struct live_hub_intervals intervals; /* with exact bounds, as they were noted last */
@@ -218,8 +218,8 @@ static void hub_configure(struct live_hub *hub)
         configure_core(hub);
         return;
     }
-    own->told_epochs = live_room_take(&hub->room, sites, sizeof *own->told_epochs);
-    own->told_done = live_room_take(&hub->room, words, sizeof *own->told_done);
+    own->reported_epochs = live_room_take(&hub->room, sites, sizeof *own->reported_epochs);
+    own->reported_done = live_room_take(&hub->room, words, sizeof *own->reported_done);
     own->nobody = live_room_take(&hub->room, words, sizeof *own->nobody);
     own->forkers = live_room_take(&hub->room, words, sizeof *own->forkers);
 }
@@ -328,10 +328,10 @@ static enum tacit_status hear(struct live_hub *hub, const struct live_hub_event 
     if (message->kind != TACIT_ELIM_HELLO)
         return TACIT_UNEXPECTED;
     TACIT_ASSERT(message->from < hub->config->site_count);
-    if (message->epoch > own_of(hub)->told_epochs[message->from])
-        own_of(hub)->told_epochs[message->from] = message->epoch;
+    if (message->epoch > own_of(hub)->reported_epochs[message->from])
+        own_of(hub)->reported_epochs[message->from] = message->epoch;
     if (message->origins != NULL && tacit_bits_has(message->origins, message->from))
-        tacit_bits_add(own_of(hub)->told_done, message->from);
+        tacit_bits_add(own_of(hub)->reported_done, message->from);
     return TACIT_OK;
 }
 
@@ -468,14 +468,14 @@ uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t cou
 
 static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view)
 {
-    *view = (struct live_hub_view){.done = own_of(hub)->told_done,
+    *view = (struct live_hub_view){.done = own_of(hub)->reported_done,
                                    .asked = own_of(hub)->nobody,
                                    .received = own_of(hub)->nobody,
-                                   .seen = own_of(hub)->told_epochs,
+                                   .seen = own_of(hub)->reported_epochs,
                                    .forkers = own_of(hub)->forkers};
     for (uint32_t site = 0; site < hub->config->site_count; site++)
-        if (own_of(hub)->told_epochs[site] > view->epoch)
-            view->epoch = own_of(hub)->told_epochs[site];
+        if (own_of(hub)->reported_epochs[site] > view->epoch)
+            view->epoch = own_of(hub)->reported_epochs[site];
 }
 
 static void hub_look(const struct live_hub *hub, struct live_hub_view *view)

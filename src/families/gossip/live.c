@@ -1,5 +1,5 @@
 /* Gossip UCB as the daemons drive it (live/protocol.h). Neighbours stand where a hub would: the
- * coordinator announces the run, keeps nothing, and shows what the sites have told it. */
+ * coordinator announces the run, keeps nothing, and shows the progress that sites report. */
 #include "live.h"
 #include "../../live/bus/envelope.h"
 #include "../../live/protocol.h"
@@ -26,32 +26,33 @@ LIVE_CODEC(static, codec, struct tacit_gossip_message, label,
            (tacit_wire_gossip_encode(said, shape->arm_count, bytes), TACIT_OK));
 
 /* What a site tells the hub, and the numbers behind. */
-static enum tacit_status decode_told(const struct live_shape *shape, const uint8_t *bytes,
-                                     size_t size, struct tacit_wire_gossip_told **told)
+static enum tacit_status decode_progress(const struct live_shape *shape, const uint8_t *bytes,
+                                         size_t size, struct tacit_wire_gossip_progress **progress)
 {
-    struct tacit_wire_gossip_told *const made =
+    struct tacit_wire_gossip_progress *const made =
         malloc(sizeof *made + shape->arm_count * sizeof(double));
     if (made == NULL)
         return TACIT_MEMORY;
     enum tacit_status const status =
-        tacit_wire_gossip_told_decode(bytes, size, shape->arm_count, shape->agent_count, made,
-                                      (double *)(void *)(made + 1), tacit_wire_heap());
-    *told = made;
+        tacit_wire_gossip_progress_decode(bytes, size, shape->arm_count, shape->agent_count, made,
+                                          (double *)(void *)(made + 1), tacit_wire_heap());
+    *progress = made;
     if (status != TACIT_OK)
         free(made);
     return status;
 }
 
-static struct live_label told_label(const void *message)
+static struct live_label progress_label(const void *message)
 {
-    struct tacit_wire_gossip_told const *const told = message;
-    return (struct live_label){.from = told->from,
+    struct tacit_wire_gossip_progress const *const progress = message;
+    return (struct live_label){.from = progress->from,
                                .message = {.to = TACIT_HUB, .kind = TACIT_WIRE_GOSSIP_KIND_TOLD}};
 }
 
-LIVE_CODEC(static, told_codec, struct tacit_wire_gossip_told, told_label,
-           decode_told(shape, bytes, size, &made), tacit_wire_gossip_told_bytes(shape->arm_count),
-           (tacit_wire_gossip_told_encode(said, shape->arm_count, bytes), TACIT_OK));
+LIVE_CODEC(static, progress_codec, struct tacit_wire_gossip_progress, progress_label,
+           decode_progress(shape, bytes, size, &made),
+           tacit_wire_gossip_progress_bytes(shape->arm_count),
+           (tacit_wire_gossip_progress_encode(said, shape->arm_count, bytes), TACIT_OK));
 
 /* Would all that a site says in a run of so many arms fit into the payloads of the bus? */
 static bool fits(uint32_t arm_count)
@@ -140,12 +141,12 @@ static void tell_hub(struct live_site *site)
 {
     struct tacit_wire_gossip_run const *const run = &((const struct gossip_site *)site->own)->run;
     struct tacit_gossip_agent_view const view = view_of(site);
-    struct tacit_wire_gossip_told const told = {run->agent, run->run_id, view.pull_count,
-                                                view.finished, view.theta};
+    struct tacit_wire_gossip_progress const progress = {run->agent, run->run_id, view.pull_count,
+                                                        view.finished, view.theta};
     size_t size;
     if (view.pull_count < run->arm_count || view.halted)
         return; /* it has no estimates yet, or not its own any more */
-    (void)live_messages_add(&site->out, &told_codec, &site->shape, &told, &size);
+    (void)live_messages_add(&site->out, &progress_codec, &site->shape, &progress, &size);
 }
 
 /* Outbox = ledger: what was drawn with this reward is one row, in the write that keeps the state.
@@ -270,9 +271,9 @@ const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
 struct gossip_hub {
     uint32_t *epochs;   /* A: all 0, there are none */
     uint64_t *nobody;   /* A: the empty set of sites */
-    uint64_t *pulls;    /* A: as told; 0: nothing was told */
+    uint64_t *pulls;    /* A: as reported; 0: nothing was */
     uint64_t *finished; /* A: a set */
-    double *theta;      /* A x K, as told */
+    double *theta;      /* A x K, as reported */
     double *means;      /* K */
     double *spreads;    /* K */
 };
@@ -363,16 +364,17 @@ static void hub_configure(struct live_hub *hub)
 }
 
 /* What came late is no news: pulls only grow. */
-static void note(struct live_hub *hub, const struct tacit_wire_gossip_told *told)
+static void note(struct live_hub *hub, const struct tacit_wire_gossip_progress *progress)
 {
     struct gossip_hub *const own = hub->own;
     uint32_t const arms = hub->config->arm_count;
-    if (told->pull_count < own->pulls[told->from])
+    if (progress->pull_count < own->pulls[progress->from])
         return;
-    own->pulls[told->from] = told->pull_count;
-    memcpy(own->theta + (size_t)told->from * arms, told->theta, arms * sizeof *told->theta);
-    if (told->finished)
-        tacit_bits_add(own->finished, told->from);
+    own->pulls[progress->from] = progress->pull_count;
+    memcpy(own->theta + (size_t)progress->from * arms, progress->theta,
+           arms * sizeof *progress->theta);
+    if (progress->finished)
+        tacit_bits_add(own->finished, progress->from);
 }
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
@@ -380,23 +382,23 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   struct live_hub_update *update)
 {
     struct live_hub_config const *const config = hub->config;
-    struct tacit_wire_gossip_told const *const told = message;
+    struct tacit_wire_gossip_progress const *const progress = message;
     uint64_t const most = config->horizon + config->arm_count;
     (void)event;
     (void)entropy; /* it draws nothing, .. */
     (void)update;  /* .. and says nothing */
-    if (told == NULL)
+    if (progress == NULL)
         return TACIT_OK;
-    if (told->run_id != config->run_id)
+    if (progress->run_id != config->run_id)
         return TACIT_STRANGER;
-    if (told->pull_count < config->arm_count || told->pull_count > most ||
-        (told->finished && told->pull_count != most))
+    if (progress->pull_count < config->arm_count || progress->pull_count > most ||
+        (progress->finished && progress->pull_count != most))
         return TACIT_MALFORMED;
-    note(hub, told);
+    note(hub, progress);
     return TACIT_OK;
 }
 
-/* Over the sites that have told. Result: their number. */
+/* Over the sites that have reported. Result: their number. */
 static uint32_t summarize(const struct live_hub *hub, uint32_t arm)
 {
     struct gossip_hub const *const own = hub->own;
@@ -424,9 +426,9 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct gossip_hub const *const own = hub->own;
     struct live_hub_config const *const config = hub->config;
-    uint32_t told = 0;
+    uint32_t heard = 0;
     for (uint32_t arm = 0; arm < config->arm_count; arm++)
-        told = summarize(hub, arm);
+        heard = summarize(hub, arm);
     *view = (struct live_hub_view){
         .is_finished = tacit_bits_count(own->finished, config->site_count) == config->site_count,
         .active_count = config->arm_count,
@@ -434,9 +436,9 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .asked = own->nobody,
         .received = own->nobody,
         .seen = own->epochs,
-        .means = told > 0 ? own->means : NULL,
-        .spreads = told > 0 ? own->spreads : NULL,
-        .pulls_told = own->pulls};
+        .means = heard > 0 ? own->means : NULL,
+        .spreads = heard > 0 ? own->spreads : NULL,
+        .pulls_reported = own->pulls};
 }
 
 const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
@@ -444,7 +446,7 @@ const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                             .version = TACIT_WIRE_GOSSIP_VERSION,
                                             .is_rebuilt = true,
                                             .only_kind = TACIT_WIRE_GOSSIP_KIND_TOLD,
-                                            .codec = &told_codec,
+                                            .codec = &progress_codec,
                                             .own_size = sizeof(struct gossip_hub),
                                             .epsilon_nano = epsilon_nano,
                                             .parameters = hub_parameters,
