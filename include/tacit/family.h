@@ -36,7 +36,7 @@ struct tacit_network {
 
 /* How long to search a graph for its diameter and its sinks: what `tacit check` prints, some ten
  * seconds, and what runs and daemons wait for, some minutes. */
-#define TACIT_NETWORK_GLANCE ((struct tacit_graph_effort){UINT64_C(500000000), 0})
+#define TACIT_NETWORK_QUICK ((struct tacit_graph_effort){UINT64_C(500000000), 0})
 #define TACIT_NETWORK_FULL ((struct tacit_graph_effort){UINT64_C(500000000), UINT64_C(60000000000)})
 /* Of one visit; on graphs of a million agents. */
 #define TACIT_NETWORK_VISIT_NS 6u

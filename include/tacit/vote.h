@@ -301,7 +301,7 @@ void tacit_vote_private_digest(const struct tacit_vote_private *player,
 bool tacit_vote_private_is_decided(const struct tacit_vote_private *player);
 
 /* Where a player stands, in a few numbers. */
-struct tacit_vote_private_glance {
+struct tacit_vote_private_summary {
     uint64_t cell; /* as in the view, the four below too */
     bool decided;
     bool waiting;
@@ -312,7 +312,8 @@ struct tacit_vote_private_glance {
 };
 
 /* Cost: O(1). */
-struct tacit_vote_private_glance tacit_vote_private_glance(const struct tacit_vote_private *player);
+struct tacit_vote_private_summary
+tacit_vote_private_summary(const struct tacit_vote_private *player);
 
 /* Whoever grants has forgotten what: rewards that are in no granted draw are in none any more, and
  * are played anew. What was spent stays. */

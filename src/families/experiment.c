@@ -588,12 +588,12 @@ static enum tacit_status check_baselines(const struct tacit_experiment *experime
 static enum tacit_status set_up_network(struct tacit_experiment *experiment,
                                         struct tacit_error *error)
 {
-    bool const is_glance = experiment->data->use == TACIT_EXPERIMENT_CHECK;
+    bool const is_check = experiment->data->use == TACIT_EXPERIMENT_CHECK;
     enum tacit_status const status =
         tacit_network_new(&experiment->network, &experiment->config->network,
-                          is_glance ? TACIT_NETWORK_GLANCE : TACIT_NETWORK_FULL, error);
+                          is_check ? TACIT_NETWORK_QUICK : TACIT_NETWORK_FULL, error);
     struct tacit_network const *const network = experiment->network;
-    if (status != TACIT_OK || is_glance || network == NULL || network->visits_left == 0)
+    if (status != TACIT_OK || is_check || network == NULL || network->visits_left == 0)
         return status;
     char text[300];
     (void)snprintf(text, sizeof text,

@@ -298,11 +298,11 @@ static void digest_hidden(const struct table *table, const struct tacit_vote_pri
 {
     struct tacit_vote_private_view view;
     tacit_vote_private_look(player, &view);
-    struct tacit_vote_private_glance const glance = tacit_vote_private_glance(player);
+    struct tacit_vote_private_summary const summary = tacit_vote_private_summary(player);
     uint64_t const words[] = {
-        view.epoch,    view.cell,        view.decided,   view.active_count, view.waiting,
-        view.halted,   view.exploit_arm, glance.cell,    glance.decided,    glance.waiting,
-        glance.halted, glance.pulling,   glance.vote_us, glance.deadline_us};
+        view.epoch,     view.cell,        view.decided,    view.active_count,  view.waiting,
+        view.halted,    view.exploit_arm, summary.cell,    summary.decided,    summary.waiting,
+        summary.halted, summary.pulling,  summary.vote_us, summary.deadline_us};
     digest_bytes(words, sizeof words);
     digest_bytes(view.active, words_of(table) * sizeof(uint64_t));
     digest_bytes(view.dropped, words_of(table) * sizeof(uint64_t));

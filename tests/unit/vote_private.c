@@ -79,7 +79,7 @@ static void digest_player(const struct site *site)
 {
     struct tacit_vote_private_view view;
     tacit_vote_private_look(site->player, &view);
-    struct tacit_vote_private_glance const glance = tacit_vote_private_glance(site->player);
+    struct tacit_vote_private_summary const summary = tacit_vote_private_summary(site->player);
     uint64_t const words[] = {view.epoch,
                               view.cell,
                               view.active[0],
@@ -89,13 +89,13 @@ static void digest_player(const struct site *site)
                               view.waiting,
                               view.halted,
                               view.exploit_arm,
-                              glance.cell,
-                              glance.decided,
-                              glance.waiting,
-                              glance.halted,
-                              glance.pulling,
-                              glance.vote_us,
-                              glance.deadline_us,
+                              summary.cell,
+                              summary.decided,
+                              summary.waiting,
+                              summary.halted,
+                              summary.pulling,
+                              summary.vote_us,
+                              summary.deadline_us,
                               tacit_vote_private_is_decided(site->player)};
     digest_bytes(words, sizeof words);
     digest_ledger(view.ledger);

@@ -565,17 +565,18 @@ bool tacit_vote_private_is_decided(const struct tacit_vote_private *player)
     return player->active_count == 1;
 }
 
-struct tacit_vote_private_glance tacit_vote_private_glance(const struct tacit_vote_private *player)
+struct tacit_vote_private_summary
+tacit_vote_private_summary(const struct tacit_vote_private *player)
 {
     TACIT_ASSERT(player != NULL);
-    return (struct tacit_vote_private_glance){.cell = player->cell,
-                                              .decided = player->active_count == 1,
-                                              .waiting = player->phase == PHASE_WAITING,
-                                              .halted = player->phase == PHASE_HALTED,
-                                              .pulling = player->phase == PHASE_PULLING,
-                                              .vote_us = player->vote_us,
-                                              .deadline_us =
-                                                  vote_earlier(player->vote_us, player->retry_us)};
+    return (struct tacit_vote_private_summary){.cell = player->cell,
+                                               .decided = player->active_count == 1,
+                                               .waiting = player->phase == PHASE_WAITING,
+                                               .halted = player->phase == PHASE_HALTED,
+                                               .pulling = player->phase == PHASE_PULLING,
+                                               .vote_us = player->vote_us,
+                                               .deadline_us =
+                                                   vote_earlier(player->vote_us, player->retry_us)};
 }
 
 void tacit_vote_private_look(const struct tacit_vote_private *player,

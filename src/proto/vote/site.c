@@ -73,9 +73,9 @@ size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
 
 /* ---- Looking ---- */
 
-static struct tacit_vote_private_glance glance(const struct tacit_vote_site *site)
+static struct tacit_vote_private_summary summary(const struct tacit_vote_site *site)
 {
-    return tacit_vote_private_glance(player_of(site));
+    return tacit_vote_private_summary(player_of(site));
 }
 
 static struct tacit_vote_board_view board_view(const struct tacit_vote_site *site)
@@ -94,7 +94,7 @@ static bool is_over(const struct tacit_vote_site *site)
 /* No further draw is allowed: what would be played for it would be in vain. */
 static bool is_spent(const struct tacit_vote_site *site)
 {
-    struct tacit_vote_private_glance const player = glance(site);
+    struct tacit_vote_private_summary const player = summary(site);
     return player.halted || (player.cell >= site->cells_max && !player.waiting && !player.decided);
 }
 
@@ -117,7 +117,7 @@ static struct tacit_vote_hub_message *add_message(const struct tacit_vote_site *
                                                .to = TACIT_HUB,
                                                .run_id = site->run_id,
                                                .term = site->term,
-                                               .cell = (uint32_t)glance(site).cell};
+                                               .cell = (uint32_t)summary(site).cell};
     return message;
 }
 
@@ -151,7 +151,7 @@ static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *up
 static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct tacit_entropy *keys,
                                      struct tacit_vote_site_update *update)
 {
-    struct tacit_vote_private_glance const player = glance(site);
+    struct tacit_vote_private_summary const player = summary(site);
     uint8_t digest[TACIT_SHA256_BYTES];
     if (!player.waiting || site->committed != 0)
         return TACIT_OK;
@@ -224,7 +224,7 @@ static enum tacit_status read_board(struct tacit_vote_site *site,
 {
     enum tacit_status const status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_OFFER}, entropy, update);
-    if (!glance(site).pulling || is_over(site)) /* the arms that were left had all their rewards */
+    if (!summary(site).pulling || is_over(site)) /* the arms that were left had all their rewards */
         void_plan(update);
     return status;
 }
@@ -260,7 +260,7 @@ static enum tacit_status on_start(struct tacit_vote_site *site, uint64_t term,
         begin_term(site, term, update);
     enum tacit_status status =
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
-    if (glance(site).waiting && site->committed == 0)
+    if (summary(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
     ask(site, update);
     return status;
@@ -320,10 +320,10 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
                                              .from = TACIT_HUB,
                                              .to = (uint32_t)site->player_id,
                                              .run_id = site->run_id,
-                                             .cell = glance(site).cell};
+                                             .cell = summary(site).cell};
     memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
-    update->granted = (uint32_t)glance(site).cell;
+    update->granted = (uint32_t)summary(site).cell;
     site->granted = grant.cell;
     update->persist = true;
     enum tacit_status const status = step_player(
@@ -342,7 +342,7 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
 {
     TACIT_ASSERT(message->kind == TACIT_VOTE_REFUSED);
     struct round_refusal const shown = {.round = message->cell,
-                                        .draw_round = site->committed != 0 ? glance(site).cell
+                                        .draw_round = site->committed != 0 ? summary(site).cell
                                                                            : site->granted,
                                         .is_waiting = site->committed != 0,
                                         .forgot = message->forgot,
@@ -397,7 +397,7 @@ static enum tacit_status on_board(struct tacit_vote_site *site,
     update->persist = true;
     if (is_row)
         note_heard(site, message, update);
-    if (glance(site).waiting)
+    if (summary(site).waiting)
         return TACIT_OK;
     return read_board(site, entropy, update);
 }
@@ -439,7 +439,7 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
         step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}, entropy, update);
     if (!is_due || status != TACIT_OK)
         return status;
-    if (glance(site).waiting && site->committed == 0)
+    if (summary(site).waiting && site->committed == 0)
         return commit_draw(site, keys, update);
     bool const has_cast = update->message_count > 0;
     if (site->committed != 0 || site->grants.blocked != 0)
@@ -453,12 +453,12 @@ static enum tacit_status on_timeout(struct tacit_vote_site *site,
 static void time_resend(struct tacit_vote_site *site, const struct tacit_vote_site_event *event,
                         uint32_t unanswered_before, const struct tacit_vote_site_update *update)
 {
-    bool const lacks_salt = glance(site).waiting && site->committed == 0;
+    bool const lacks_salt = summary(site).waiting && site->committed == 0;
     struct round_site_step const made = {
         .kind = event->kind,
         .now_us = site->now_us,
         .unanswered_before = unanswered_before,
-        .is_wanted = glance(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
+        .is_wanted = summary(site).waiting || site->grants.blocked != 0 || site->unheard != 0,
         .has_moved = lacks_salt || site->grants.resend.due_us == TACIT_NEVER,
         .sends = update->message_count > 0};
     round_site_end_step(&site->grants, site->resend_after_us, &made);
@@ -466,7 +466,7 @@ static void time_resend(struct tacit_vote_site *site, const struct tacit_vote_si
 
 static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
-    struct tacit_vote_private_glance const player = glance(site);
+    struct tacit_vote_private_summary const player = summary(site);
     update->deadline_us = vote_earlier(player.deadline_us, site->grants.resend.due_us);
     update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.vote_us;
     TACIT_IMPLIES(update->on_tick, update->deadline_us != TACIT_NEVER);
@@ -512,7 +512,7 @@ static bool is_of_config(const struct tacit_vote_site *site,
 
 static bool is_possible(const struct tacit_vote_site *site)
 {
-    struct tacit_vote_private_glance const player = glance(site);
+    struct tacit_vote_private_summary const player = summary(site);
     return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
            site->pull_count <= site->horizon && site->granted <= player.cell &&
            player.cell <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
@@ -579,8 +579,8 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
     TACIT_IMPLIES(status == TACIT_OK, site->now_us == event->now_us);
     TACIT_ASSERT(site->pull_count <= site->horizon);
     TACIT_ASSERT(site->committed <= 1);
-    TACIT_ASSERT(site->granted <= glance(site).cell);
-    TACIT_IMPLIES(site->committed != 0, glance(site).waiting);
+    TACIT_ASSERT(site->granted <= summary(site).cell);
+    TACIT_IMPLIES(site->committed != 0, summary(site).waiting);
     TACIT_IMPLIES(update->has_draw, site->committed != 0);
     TACIT_IMPLIES(update->message_count > 0, update->messages[0].from == site->player_id);
     set_deadline(site, update);
