@@ -36,7 +36,7 @@ static json_int_t number_of(const struct command *command, const char *what, con
 }
 
 /* quorum N|all [deadline SECONDS], deadline SECONDS */
-static json_t *patience(const struct command *command, const struct words *words)
+static json_t *quorum_and_deadline(const struct command *command, const struct words *words)
 {
     json_t *const body = json_pack("{s:s}", "command", "quorum");
     for (uint32_t i = 0; i < words->count; i += 2) {
@@ -60,7 +60,7 @@ static json_t *body_of(const struct command *command, const struct words *words)
     if (strcmp(first, "changes") == 0 && count == 1)
         return NULL;
     if (strcmp(first, "quorum") == 0 || strcmp(first, "deadline") == 0)
-        return patience(command, words);
+        return quorum_and_deadline(command, words);
     if ((strcmp(first, "end") == 0 || strcmp(first, "repeat") == 0) && count == 1)
         return json_pack("{s:s}", "command", first);
     if (strcmp(first, "join") == 0 && count == 2)

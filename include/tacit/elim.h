@@ -74,10 +74,11 @@ double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t ep
 
 enum tacit_elim_change_kind {
     TACIT_ELIM_DROP_SITE = 1, /* subject: an agent whose reports are not asked for any more */
-    TACIT_ELIM_SET_PATIENCE, /* subject: the quorum, 0: all; value: the deadline of a round in us */
-    TACIT_ELIM_END_RUN,      /* the best arm by what is known; no epoch follows */
-    TACIT_ELIM_EXTEND_HORIZON, /* value: pulls of one agent from now on */
-    TACIT_ELIM_RETIRE_ARM      /* subject: an arm that is played no more */
+    TACIT_ELIM_SET_QUORUM_AND_DEADLINE, /* subject: the quorum, 0: all; value: the deadline of a
+                                           round in us */
+    TACIT_ELIM_END_RUN,                 /* the best arm by what is known; no epoch follows */
+    TACIT_ELIM_EXTEND_HORIZON,          /* value: pulls of one agent from now on */
+    TACIT_ELIM_RETIRE_ARM               /* subject: an arm that is played no more */
 };
 
 struct tacit_elim_change {

@@ -162,10 +162,10 @@ struct agent_waiting agent_waiting(const struct agent *agent)
     struct live_site_view site;
     live_decisions_look(agent->decisions, &waiting.decisions);
     uint64_t const since_ms = waiting.decisions.waits_since_ms;
-    uint64_t const patience_ms = PATIENT_WAITS * waiting.decisions.wait.wait_ms;
+    uint64_t const longest_ms = PATIENT_WAITS * waiting.decisions.wait.wait_ms;
     waiting.oldest_ms = oldest_ms < now_ms ? now_ms - oldest_ms : 0;
     waiting.waited_ms = since_ms < now_ms ? now_ms - since_ms : 0;
-    waiting.is_long = waiting.waited_ms > patience_ms;
+    waiting.is_long = waiting.waited_ms > longest_ms;
     if (agent->site == NULL)
         return waiting;
     agent->config->protocol->look(agent->site, &site);

@@ -247,7 +247,7 @@ static const char *objection_to_term(struct agent *agent, bool is_other_run, uin
 }
 
 /* It comes when this site connects, and to all sites when the coordinator does: a report that got
- * lost with a crash of either is there again at once, and not when the core's patience ends. */
+ * lost with a crash of either is there again at once, and not when the core's pause ends. */
 static void hear_announcement(struct agent *agent, const struct tacit_wire_agreement *agreement,
                               uint64_t term, const uint8_t *bytes, size_t size)
 {

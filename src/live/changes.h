@@ -6,7 +6,7 @@
 
 enum live_change {
     LIVE_CHANGE_DROP_SITE = 1,
-    LIVE_CHANGE_SET_PATIENCE,
+    LIVE_CHANGE_SET_QUORUM_AND_DEADLINE,
     LIVE_CHANGE_END_RUN,
     LIVE_CHANGE_EXTEND_HORIZON,
     LIVE_CHANGE_RETIRE_ARM,
@@ -27,7 +27,7 @@ struct live_control_entry {
     uint32_t site;
     uint32_t arm;
     uint32_t quorum;     /* 0: all */
-    uint32_t deadline_s; /* SET_PATIENCE; 0: none */
+    uint32_t deadline_s; /* SET_QUORUM_AND_DEADLINE; 0: none */
     uint64_t horizon;
     uint32_t number; /* in the log of the run, from 1 */
     uint32_t epoch;  /* that stood then */

@@ -17,7 +17,7 @@ static void say_site(uint32_t site, const struct live_control_names *names, stru
         live_buffer_format(out, "site %" PRIu32, site);
 }
 
-static void say_patience(const struct live_control_entry *entry, struct live_buffer *out)
+static void say_quorum(const struct live_control_entry *entry, struct live_buffer *out)
 {
     live_buffer_add(out, "quorum ");
     if (entry->quorum == 0)
@@ -39,8 +39,8 @@ void live_control_say(const struct live_control_entry *entry,
         live_buffer_add(out, "drop ");
         say_site(entry->site, names, out);
         return;
-    case LIVE_CHANGE_SET_PATIENCE:
-        say_patience(entry, out);
+    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
+        say_quorum(entry, out);
         return;
     case LIVE_CHANGE_END_RUN:
         live_buffer_add(out, "end");
@@ -65,7 +65,7 @@ const char *live_control_privacy(enum live_change change)
     case LIVE_CHANGE_DROP_SITE:
         return "no reward is released twice, and the loss per reward stays; what the site released "
                "stays released; if it comes back it releases as before, and nobody counts it";
-    case LIVE_CHANGE_SET_PATIENCE:
+    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
         return "nothing changes: each site releases each round once, whoever is waited for";
     case LIVE_CHANGE_END_RUN:
         return "nothing more is released in this run; rewards of the open round never leave";
@@ -89,7 +89,7 @@ const char *live_control_guarantee(enum live_change change)
     case LIVE_CHANGE_DROP_SITE:
         return "estimates are of the sites that are left, and so is the best arm; they are less "
                "precise; it holds if the site was not dropped because of its values";
-    case LIVE_CHANGE_SET_PATIENCE:
+    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
         return "a round that closes without all sites is judged by the number that reported, for "
                "their mean; it holds if the change was not made because of values";
     case LIVE_CHANGE_END_RUN:
@@ -166,13 +166,13 @@ static bool read_number(const json_t *value, uint64_t max, uint64_t *number)
     return true;
 }
 
-static bool read_patience(const json_t *body, const struct live_control_names *names,
-                          struct live_control_entry *wanted, struct tacit_error *error)
+static bool read_quorum(const json_t *body, const struct live_control_names *names,
+                        struct live_control_entry *wanted, struct tacit_error *error)
 {
     json_t const *const quorum = json_object_get(body, "quorum");
     json_t const *const deadline = json_object_get(body, "deadline_s");
     uint64_t number = 0;
-    wanted->change = LIVE_CHANGE_SET_PATIENCE;
+    wanted->change = LIVE_CHANGE_SET_QUORUM_AND_DEADLINE;
     if (json_is_string(quorum) && strcmp(json_string_value(quorum), "all") == 0)
         wanted->quorum = 0;
     else if (read_number(quorum, names->site_count, &number))
@@ -201,7 +201,7 @@ bool live_control_read(const json_t *body, const struct live_control_names *name
                refuse(error, "drop: there is no such site in this run");
     }
     if (strcmp(command, "quorum") == 0 || strcmp(command, "deadline") == 0)
-        return read_patience(body, names, wanted, error);
+        return read_quorum(body, names, wanted, error);
     if (strcmp(command, "end") == 0) {
         wanted->change = LIVE_CHANGE_END_RUN;
         return true;

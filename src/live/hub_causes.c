@@ -42,7 +42,7 @@ static bool is_silent(const struct live_status *status, uint32_t site)
 {
     uint64_t const heard_us = status->heard_us[site];
     uint64_t const since_us = heard_us > status->started_us ? heard_us : status->started_us;
-    return status->now_us >= since_us + status->patience_us;
+    return status->now_us >= since_us + status->waiting_after_us;
 }
 
 /* Who has not said what the present round lacks. */
@@ -89,7 +89,7 @@ static void add_still(const struct live_status *status, bool is_asked, const uin
                        status->hub->epoch, open_s);
     else
         (void)snprintf(what, sizeof what, "silent for %" PRIu64 " s or longer",
-                       status->patience_us / US_PER_S);
+                       status->waiting_after_us / US_PER_S);
     add_set(status, LIVE_CAUSE_SITES, what, sites, causes);
 }
 
@@ -99,7 +99,7 @@ static void add_waits(const struct live_status *status, struct live_causes *caus
     struct live_hub_view const *const hub = status->hub;
     uint64_t *const sites = calloc(TACIT_BITS_WORDS(status->config->site_count), sizeof *sites);
     bool const is_asked = hub->missing_count > 0;
-    bool const is_still = status->now_us >= status->still_us + status->patience_us;
+    bool const is_still = status->now_us >= status->still_us + status->waiting_after_us;
     if (sites == NULL || hub->is_finished) {
         free(sites);
         return;

@@ -13,10 +13,10 @@ struct live_status {
     const struct live_hub_view *hub;
     struct live_bus_trouble broker;
     uint64_t now_us;
-    uint64_t still_us;    /* since when nothing has moved that the sites say */
-    uint64_t round_us;    /* since when this round is open; at most since this process runs */
-    uint64_t started_us;  /* this process */
-    uint64_t patience_us; /* what does not move for longer is said */
+    uint64_t still_us;         /* since when nothing has moved that the sites say */
+    uint64_t round_us;         /* since when this round is open; at most since this process runs */
+    uint64_t started_us;       /* this process */
+    uint64_t waiting_after_us; /* what does not move for longer is said */
     uint64_t accepted_count;
     uint64_t refused_count;
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */

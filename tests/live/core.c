@@ -910,7 +910,7 @@ static void sites_of_a_hybrid_are_told_the_way_to_their_sink(void **state)
     topology_free(parts);
 }
 
-/* Half of the hub's patience, at least a second; where the quorum is everybody, for ever. */
+/* Half of the hub's deadline, at least a second; where the quorum is everybody, for ever. */
 static void sinks_wait_for_all_or_for_half_the_deadline(void **state)
 {
     static const uint32_t cases[][3] = {

@@ -258,25 +258,25 @@ static void lower_quorum_closes_the_round_that_waited_for_it(void **state)
     star.hub.now_us = 1000;
     driver_expect(&star.hub, driver_timeout(), TACIT_OK);
     assert_true(driver_hub_view(&star.hub).overdue);
-    (void)change(&star, TACIT_ELIM_SET_PATIENCE, 2, 5000);
+    (void)change(&star, TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 2, 5000);
     assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
     assert_int_equal(star.hub.update.deadline_us, 1000 + 5000);
     assert_int_equal(driver_hub_view(&star.hub).quorum, 2);
-    assert_int_equal(change(&star, TACIT_ELIM_SET_PATIENCE, 2, 5000), 0); /* so it is */
+    assert_int_equal(change(&star, TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 2, 5000), 0); /* so it is */
     assert_false(star.hub.update.persist);
-    expect_refused(&star, TACIT_ELIM_SET_PATIENCE, 4, 5000, TACIT_INVALID);
+    expect_refused(&star, TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 4, 5000, TACIT_INVALID);
     star_close(&star);
 }
 
 /* A run whose quorum and deadline are changed, and never needed, is the same run to the bit. */
-static void patience_that_is_not_needed_changes_no_result(void **state)
+static void a_quorum_that_is_not_needed_changes_no_result(void **state)
 {
     struct driver_setup setup = changing_setup(AGENTS);
     (void)state;
     setup.epsilon = 1;
     struct star stars[2] = {star_open(&setup), star_open(&setup)};
     for (uint32_t epoch = 1; epoch <= 3; epoch++) {
-        (void)change(&stars[1], TACIT_ELIM_SET_PATIENCE, epoch, 1000 * epoch);
+        (void)change(&stars[1], TACIT_ELIM_SET_QUORUM_AND_DEADLINE, epoch, 1000 * epoch);
         (void)change(&stars[1], TACIT_ELIM_EXTEND_HORIZON, 0, 1000000 + epoch);
         play_round(&stars[0], NEVER_REFUSED);
         play_round(&stars[1], NEVER_REFUSED);
@@ -573,7 +573,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dropped_sites_are_not_drawn),
         cmocka_unit_test(without_entropy_nobody_is_dropped),
         cmocka_unit_test(lower_quorum_closes_the_round_that_waited_for_it),
-        cmocka_unit_test(patience_that_is_not_needed_changes_no_result),
+        cmocka_unit_test(a_quorum_that_is_not_needed_changes_no_result),
         cmocka_unit_test(longer_horizon_lets_a_plan_be_played_that_did_not_fit),
         cmocka_unit_test(horizon_beyond_the_policy_is_not_taken),
         cmocka_unit_test(run_that_is_ended_gives_the_best_arm_by_what_is_known),

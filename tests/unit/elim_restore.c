@@ -232,15 +232,15 @@ static void say_refusal(struct pair *pair)
 
 static void say_change(struct pair *pair)
 {
-    enum tacit_elim_change_kind const kinds[] = {TACIT_ELIM_DROP_SITE, TACIT_ELIM_SET_PATIENCE,
-                                                 TACIT_ELIM_EXTEND_HORIZON, TACIT_ELIM_RETIRE_ARM,
-                                                 TACIT_ELIM_END_RUN};
+    enum tacit_elim_change_kind const kinds[] = {
+        TACIT_ELIM_DROP_SITE, TACIT_ELIM_SET_QUORUM_AND_DEADLINE, TACIT_ELIM_EXTEND_HORIZON,
+        TACIT_ELIM_RETIRE_ARM, TACIT_ELIM_END_RUN};
     enum tacit_elim_change_kind const kind =
         kinds[tacit_rng_below(&pair->rng, tacit_rng_bernoulli(&pair->rng, 0.1) ? 5 : 4)];
     uint32_t const subject = (uint32_t)tacit_rng_below(&pair->rng, 4);
-    uint64_t const value = kind == TACIT_ELIM_SET_PATIENCE     ? 500 * (1 + subject)
-                           : kind == TACIT_ELIM_EXTEND_HORIZON ? 200000
-                                                               : 0;
+    uint64_t const value = kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE ? 500 * (1 + subject)
+                           : kind == TACIT_ELIM_EXTEND_HORIZON        ? 200000
+                                                                      : 0;
     bool const is_plain = kind == TACIT_ELIM_EXTEND_HORIZON || kind == TACIT_ELIM_END_RUN;
     uint32_t numbers[2];
     enum tacit_status const first =

@@ -53,7 +53,7 @@ static uint64_t *members_of(const struct live_hub_config *config, uint32_t compo
     return members;
 }
 
-/* A sink reports who is there when half of the hub's patience has gone by since its own report. It
+/* A sink reports who is there when half of the hub's deadline has gone by since its own report. It
  * reports once an epoch: where all sites make the quorum it waits for all. */
 static uint32_t gather_timeout_s(const struct live_hub_config *config)
 {
@@ -374,7 +374,7 @@ static struct tacit_elim_change change_of(const struct live_control_entry *wante
         made.subject = wanted->site;
     if (wanted->change == LIVE_CHANGE_RETIRE_ARM)
         made.subject = wanted->arm;
-    if (wanted->change == LIVE_CHANGE_SET_PATIENCE) {
+    if (wanted->change == LIVE_CHANGE_SET_QUORUM_AND_DEADLINE) {
         made.subject = wanted->quorum;
         made.value = (uint64_t)wanted->deadline_s * 1000000u;
     }
@@ -399,7 +399,7 @@ static const char *objection_to(const struct live_hub *hub, enum live_change cha
     switch (change) {
     case LIVE_CHANGE_DROP_SITE:
         return "this is the last site: end the run instead";
-    case LIVE_CHANGE_SET_PATIENCE:
+    case LIVE_CHANGE_SET_QUORUM_AND_DEADLINE:
         return "a quorum is at most the number of sites that report in a round";
     case LIVE_CHANGE_END_RUN:
         return "nothing is known yet: no round was closed; stop the coordinator instead";
@@ -451,13 +451,13 @@ uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t cou
     TACIT_ASSERT(count <= TACIT_ELIM_CHANGES_MAX);
     for (uint32_t i = 0; i < count; i++) {
         struct tacit_elim_change const *const one = &changes[i];
-        bool const is_patience = one->kind == TACIT_ELIM_SET_PATIENCE;
+        bool const is_quorum = one->kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE;
         entries[i] = (struct live_control_entry){
             .change = (enum live_change)one->kind,
             .site = one->kind == TACIT_ELIM_DROP_SITE ? one->subject : 0,
             .arm = one->kind == TACIT_ELIM_RETIRE_ARM ? one->subject : 0,
-            .quorum = is_patience ? one->subject : 0,
-            .deadline_s = is_patience ? (uint32_t)(one->value / 1000000u) : 0,
+            .quorum = is_quorum ? one->subject : 0,
+            .deadline_s = is_quorum ? (uint32_t)(one->value / 1000000u) : 0,
             .horizon = one->kind == TACIT_ELIM_EXTEND_HORIZON ? one->value : 0,
             .number = one->number,
             .epoch = one->epoch,

@@ -225,12 +225,12 @@ enum tacit_status gossip_run_play(void *memory, uint32_t index, struct tacit_sim
     uint64_t const horizon = run->plan->common.horizon;
     struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->common, row->regret);
     /* slots between two looks at whether to stop: about a million pulls */
-    uint64_t const patience = 1 + (UINT64_C(1) << 20) / run->plan->rule.agent_count;
+    uint64_t const slots_max = 1 + (UINT64_C(1) << 20) / run->plan->rule.agent_count;
     double regret = 0;
     begin(run, index, row);
     for (uint64_t slot = 0; slot < horizon;) {
         uint64_t const span = tacit_sim_meter_span(&meter, slot);
-        uint64_t const end = slot + (span < patience ? span : patience);
+        uint64_t const end = slot + (span < slots_max ? span : slots_max);
         for (; slot < end; slot++)
             regret += play_slot(run);
         uint32_t const marked = meter.next;

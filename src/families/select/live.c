@@ -440,9 +440,10 @@ static const char *const objections[LIVE_CHANGES] = {
         "a round waits for nobody longer than run.deadline_s, and who did not answer is asked "
         "again "
         "only once it has spoken; to keep a site away for good revoke its key (tacit pki revoke)",
-    [LIVE_CHANGE_SET_PATIENCE] = "who is chosen rests on latencies up to run.deadline_s, which the "
-                                 "sites have agreed to; say "
-                                 "end, and begin a new run from its model (run.initial)",
+    [LIVE_CHANGE_SET_QUORUM_AND_DEADLINE] =
+        "who is chosen rests on latencies up to run.deadline_s, which the "
+        "sites have agreed to; say "
+        "end, and begin a new run from its model (run.initial)",
     [LIVE_CHANGE_EXTEND_HORIZON] = "the number of rounds is what the sites have agreed to; let the "
                                    "run end, and begin a new one from its model (run.initial)",
     [LIVE_CHANGE_RETIRE_ARM] = "a training has no arms to choose from: its arms are the sites"};

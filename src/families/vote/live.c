@@ -356,7 +356,7 @@ static const char *const objections[LIVE_CHANGES] = {
         "votes wait for nobody: what a site has voted stands, and one that is gone holds nobody "
         "up; but who is in a committee is fixed before anything is known: for another one begin a "
         "new run, with votes: binomial, cheapest or a number whoever votes first is enough",
-    [LIVE_CHANGE_SET_PATIENCE] =
+    [LIVE_CHANGE_SET_QUORUM_AND_DEADLINE] =
         "votes have no rounds that wait for sites: there is no quorum and no deadline",
     [LIVE_CHANGE_END_RUN] = "no arm is the answer before the others are voted out; stop the "
                             "coordinator, and each site plays the best that it knows",

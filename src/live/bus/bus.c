@@ -483,10 +483,10 @@ static bool is_stuck(struct live_bus *bus)
     uint64_t const now_us = live_now_us();
     unsigned const doublings =
         bus->failures < HANDSHAKE_DOUBLINGS_MAX ? bus->failures : HANDSHAKE_DOUBLINGS_MAX;
-    uint64_t const patience_us = UNANSWERED_KEEPALIVES_MAX * bus->config.keepalive_s * US_PER_S;
+    uint64_t const unanswered_us = UNANSWERED_KEEPALIVES_MAX * bus->config.keepalive_s * US_PER_S;
     if (!bus->is_connected && now_us - bus->since_us > HANDSHAKE_US_MAX << doublings)
         note(bus, "the broker does not answer", "");
-    else if (bus->waiting > 0 && now_us - bus->progress_us > patience_us)
+    else if (bus->waiting > 0 && now_us - bus->progress_us > unanswered_us)
         note(bus, "the broker has stopped acknowledging what we publish", "");
     return bus->reason[0] != '\0';
 }

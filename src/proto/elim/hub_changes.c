@@ -192,10 +192,10 @@ static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
-static enum tacit_status set_patience(struct tacit_elim_hub *hub,
-                                      const struct tacit_elim_change *wanted,
-                                      const struct tacit_entropy *entropy, struct round_made *made,
-                                      uint32_t *number)
+static enum tacit_status set_quorum(struct tacit_elim_hub *hub,
+                                    const struct tacit_elim_change *wanted,
+                                    const struct tacit_entropy *entropy, struct round_made *made,
+                                    uint32_t *number)
 {
     uint32_t const quorum = hub->quorum;
     if (wanted->subject > hub->config.schedule.report_count ||
@@ -248,7 +248,8 @@ static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_e
         return TACIT_REFUSED;
     if (hub->desk.phase == ROUND_FINISHED) { /* what was said before was said */
         *number =
-            wanted->kind == TACIT_ELIM_SET_PATIENCE || wanted->kind == TACIT_ELIM_EXTEND_HORIZON
+            wanted->kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE ||
+                    wanted->kind == TACIT_ELIM_EXTEND_HORIZON
                 ? 0
                 : find_change(hub, (enum tacit_elim_change_kind)wanted->kind, wanted->subject);
         return *number > 0 ? TACIT_OK : TACIT_UNEXPECTED;
@@ -260,8 +261,8 @@ static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_e
     switch (wanted->kind) {
     case TACIT_ELIM_DROP_SITE:
         return drop_site(hub, wanted, entropy, made, number);
-    case TACIT_ELIM_SET_PATIENCE:
-        return set_patience(hub, wanted, entropy, made, number);
+    case TACIT_ELIM_SET_QUORUM_AND_DEADLINE:
+        return set_quorum(hub, wanted, entropy, made, number);
     case TACIT_ELIM_END_RUN:
         return end_now(hub, wanted, made, number);
     case TACIT_ELIM_EXTEND_HORIZON:
@@ -289,9 +290,10 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
     if (status == TACIT_OK && made.persist) {
         if (made.answer == ROUND_NOTHING)
             round_say_order(&made, TACIT_EVERYONE);
-        round_desk_end_step(
-            &hub->desk, now_us, hub->timeout_us,
-            hub->judge.epoch != epoch_before || wanted->kind == TACIT_ELIM_SET_PATIENCE, false);
+        round_desk_end_step(&hub->desk, now_us, hub->timeout_us,
+                            hub->judge.epoch != epoch_before ||
+                                wanted->kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE,
+                            false);
     }
     TACIT_IMPLIES(status != TACIT_OK, made.answer == ROUND_NOTHING && !made.persist);
     elim_hub_say(hub, &made, update);

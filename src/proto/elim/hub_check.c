@@ -74,7 +74,7 @@ static bool log_is_obeyed(struct tacit_elim_hub *hub)
             return false;
         if (one->kind == TACIT_ELIM_EXTEND_HORIZON)
             horizon = one->value;
-        if (one->kind == TACIT_ELIM_SET_PATIENCE) {
+        if (one->kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE) {
             quorum = one->subject;
             timeout_us = one->value;
         }

@@ -179,7 +179,7 @@ bool elim_change_is_possible(const struct tacit_elim_change *change, uint32_t ag
     switch (change->kind) {
     case TACIT_ELIM_DROP_SITE:
         return is_placed && change->subject < agent_count && change->value == 0;
-    case TACIT_ELIM_SET_PATIENCE:
+    case TACIT_ELIM_SET_QUORUM_AND_DEADLINE:
         return is_placed && change->subject <= agent_count &&
                change->value <= TACIT_ELIM_PAUSE_US_MAX;
     case TACIT_ELIM_END_RUN:
