@@ -210,17 +210,17 @@ static void use_network(struct world *world, const struct tacit_graph_spec *spec
 
 /* ---- Playing --------------------------------------------------------------------------------- */
 
-typedef void meddle_fn(void *context, uint32_t agent, struct tacit_elim_agent *state,
-                       struct tacit_elim_update *update);
-typedef void meddle_peer_fn(void *context, uint32_t agent, struct tacit_elim_peer *state,
-                            struct tacit_elim_table *table, const struct tacit_elim_event *event,
+typedef void agent_fault_fn(void *context, uint32_t agent, struct tacit_elim_agent *state,
                             struct tacit_elim_update *update);
+typedef void peer_fault_fn(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                           struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                           struct tacit_elim_update *update);
 
 /* A bug, in what a node does or in what the checkers are shown of it; and what they say to it, in
  * at least so many of the worlds that are asked. */
 struct bug {
     const char *name;
-    meddle_fn *meddle;
+    agent_fault_fn *agent_fault;
     void (*hub)(struct tacit_elim_hub_view *view);
     void (*peer)(struct tacit_elim_peer_view *view);
     void (*order)(struct tacit_elim_message *order);
@@ -234,7 +234,7 @@ struct bug {
 static struct {
     struct elim_observer honest;
     const struct bug *bug;
-    meddle_peer_fn *meddle_peer;
+    peer_fault_fn *peer_fault;
     const struct tacit_elim_seals *seals;
     void (*change_event)(void *context, uint32_t node, const struct tacit_elim_event *event);
     uint32_t liar; /* what it says to its neighbours is not shown; TACIT_NO_AGENT: nobody's */
@@ -292,7 +292,7 @@ static void show_pull(void *context, uint32_t agent, uint32_t arm, uint64_t coun
 
 /* Plays the world under checkers that were told of `told`; the first broken promise is in `fault`,
  * or "". */
-static void play_as(struct world *world, const struct elim_sim *told, meddle_fn *meddle,
+static void play_as(struct world *world, const struct elim_sim *told, agent_fault_fn *agent_fault,
                     char fault[400])
 {
     struct elim_checker *const checker = elim_checker_new(told);
@@ -307,8 +307,8 @@ static void play_as(struct world *world, const struct elim_sim *told, meddle_fn 
     show.pulls_of_agent_0 = show.provers = show.accused = 0;
     show.confirmed = 0;
     world->observer = show.honest;
-    world->observer.meddle = meddle;
-    world->observer.meddle_peer = show.meddle_peer;
+    world->observer.agent_fault = agent_fault;
+    world->observer.peer_fault = show.peer_fault;
     world->observer.hub_persisted = show_hub;
     world->observer.peer_persisted = show_peer;
     world->observer.sent = show_message;
@@ -330,9 +330,9 @@ static void play_as(struct world *world, const struct elim_sim *told, meddle_fn 
     elim_checker_free(checker);
 }
 
-static void play(struct world *world, meddle_fn *meddle, char fault[400])
+static void play(struct world *world, agent_fault_fn *agent_fault, char fault[400])
 {
-    play_as(world, &world->sim, meddle, fault);
+    play_as(world, &world->sim, agent_fault, fault);
 }
 
 static void play_well(struct world *world)
@@ -1009,39 +1009,39 @@ static void lose_an_arm(struct tacit_elim_peer_view *view)
 
 static const struct bug bugs[] = {
     {.name = "a release is sent before it is durable",
-     .meddle = forget_to_persist_a_release,
+     .agent_fault = forget_to_persist_a_release,
      .words = "durable",
      .in_stars = 150,
      .in_networks = 120},
     {.name = "a release is drawn again",
-     .meddle = redraw_when_speaking,
+     .agent_fault = redraw_when_speaking,
      .words = "drawn twice",
      .in_stars = 120,
      .in_networks = 120},
     {.name = "a release is charged twice",
-     .meddle = spend_twice,
+     .agent_fault = spend_twice,
      .words = "the ledger shows",
      .in_stars = 150,
      .in_networks = 120},
     {.name = "an eliminated arm is pulled",
-     .meddle = pull_an_eliminated_arm,
+     .agent_fault = pull_an_eliminated_arm,
      .words = "which was eliminated",
      .in_stars = 100,
      .in_networks = 70},
     {.name = "a row is altered on its way",
-     .meddle = alter_a_row_on_its_way,
+     .agent_fault = alter_a_row_on_its_way,
      .words = "what was not released",
      .in_networks = 120},
     {.name = "data are of another order",
-     .meddle = claim_another_count_of_pulls,
+     .agent_fault = claim_another_count_of_pulls,
      .words = "did not order",
      .in_networks = 120},
     {.name = "an agent is counted twice at a sink",
-     .meddle = count_the_sink_twice,
+     .agent_fault = count_the_sink_twice,
      .words = "is not that of its agents",
      .in_networks = 60},
     {.name = "a sink claims an agent more",
-     .meddle = claim_one_agent_more,
+     .agent_fault = claim_one_agent_more,
      .words = "and holds",
      .in_networks = 60},
     {.name = "a round is closed without its quorum",
@@ -1086,7 +1086,7 @@ static bool catches(const struct bug *bug, uint64_t seed)
     if (bug->world != NULL)
         bug->world(&world);
     show.bug = bug;
-    play_as(&world, &told, bug->meddle, fault);
+    play_as(&world, &told, bug->agent_fault, fault);
     show.bug = NULL;
     world_close(&world);
     return strstr(fault, bug->words) != NULL;
@@ -1155,7 +1155,7 @@ static void make_sealed_ring(struct world *world, uint64_t seed)
 }
 
 /* Agent 0 does this; what it says is not checked. Returns how many agents there are. */
-static uint32_t play_liar(uint64_t seed, meddle_peer_fn *meddle, char fault[400])
+static uint32_t play_liar(uint64_t seed, peer_fault_fn *agent_fault, char fault[400])
 {
     struct world world;
     make_sealed_ring(&world, seed);
@@ -1163,9 +1163,9 @@ static uint32_t play_liar(uint64_t seed, meddle_peer_fn *meddle, char fault[400]
     memset(show.differing, 0, sizeof show.differing);
     show.seals = &network_seals;
     show.liar = 0;
-    show.meddle_peer = meddle;
+    show.peer_fault = agent_fault;
     play(&world, NULL, fault);
-    show.meddle_peer = NULL;
+    show.peer_fault = NULL;
     show.liar = TACIT_NO_AGENT;
     show.seals = NULL;
     world_close(&world);

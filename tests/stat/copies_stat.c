@@ -189,8 +189,8 @@ static void lie_as_peer(void *context, uint32_t agent, struct tacit_elim_peer *s
 /* Of clones alone, and nothing else that loses rewards: more of them come to a draw. */
 static void let_lie(struct audited *audited)
 {
-    audited->observer.meddle_hub = lie_as_hub;
-    audited->observer.meddle_peer = lie_as_peer;
+    audited->observer.hub_fault = lie_as_hub;
+    audited->observer.peer_fault = lie_as_peer;
     audited->faults.agent_backups = 0;
     audited->faults.agent_crash = audited->faults.loss = 0;
 }

@@ -24,7 +24,7 @@ struct elim_checker;
 struct elim_checker *elim_checker_new(const struct elim_sim *experiment);
 void elim_checker_free(struct elim_checker *checker);
 
-/* The observer to put into the experiment; meddle is NULL and may be set by a test. */
+/* The observer to put into the experiment; agent_fault is NULL and may be set by a test. */
 struct elim_observer elim_checker_observer(struct elim_checker *checker);
 
 /* Compares the totals counted outside with the run's metrics. */

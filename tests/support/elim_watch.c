@@ -66,11 +66,11 @@ static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_ev
         observer->stepping(observer->context, node, event);
     event->seals = observer->seals;
     elim_run_step(run, node, event, entropy);
-    if (observer->meddle != NULL)
-        observer->meddle(observer->context, agent, agent_of(run, node), &run->update);
-    if (run->experiment->network != NULL && observer->meddle_peer != NULL)
-        observer->meddle_peer(observer->context, agent, state, elim_run_table(run, node), event,
-                              &run->update);
+    if (observer->agent_fault != NULL)
+        observer->agent_fault(observer->context, agent, agent_of(run, node), &run->update);
+    if (run->experiment->network != NULL && observer->peer_fault != NULL)
+        observer->peer_fault(observer->context, agent, state, elim_run_table(run, node), event,
+                             &run->update);
     if (observer->stepped != NULL)
         observer->stepped(observer->context, node, agent, event, agent_of(run, node), &run->update);
 }
@@ -85,8 +85,8 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
         step_agent(run, node, &event, entropy);
     } else {
         elim_run_step(run, node, &event, entropy);
-        if (observer->meddle_hub != NULL)
-            observer->meddle_hub(observer->context, elim_run_hub(run), &event, &run->update);
+        if (observer->hub_fault != NULL)
+            observer->hub_fault(observer->context, elim_run_hub(run), &event, &run->update);
     }
     elim_run_tell(run, node, update);
 }

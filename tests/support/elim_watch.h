@@ -13,15 +13,15 @@ struct elim_observer {
     void (*sent)(void *context, const struct tacit_elim_message *message);
     void (*pulled)(void *context, uint32_t agent, uint32_t arm, uint64_t count);
     /* Between an agent's step and the effects of its update: where tests plant bugs. */
-    void (*meddle)(void *context, uint32_t agent, struct tacit_elim_agent *state,
-                   struct tacit_elim_update *update);
-    void (*meddle_hub)(void *context, struct tacit_elim_hub *state,
-                       const struct tacit_elim_event *event, struct tacit_elim_update *update);
+    void (*agent_fault)(void *context, uint32_t agent, struct tacit_elim_agent *state,
+                        struct tacit_elim_update *update);
+    void (*hub_fault)(void *context, struct tacit_elim_hub *state,
+                      const struct tacit_elim_event *event, struct tacit_elim_update *update);
     const struct tacit_elim_seals *seals; /* of all peers of a graph; NULL: rows have none */
     /* The same of a peer, with what lies beside its state. */
-    void (*meddle_peer)(void *context, uint32_t agent, struct tacit_elim_peer *state,
-                        struct tacit_elim_table *table, const struct tacit_elim_event *event,
-                        struct tacit_elim_update *update);
+    void (*peer_fault)(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                       struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                       struct tacit_elim_update *update);
     /* Before and after each step of an agent or of a clone (a node of the simulator). */
     void (*stepping)(void *context, uint32_t node, const struct tacit_elim_event *event);
     void (*stepped)(void *context, uint32_t node, uint32_t agent,
