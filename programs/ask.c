@@ -1,3 +1,4 @@
+/* A question to a daemon of this machine over HTTP: sent on a socket, and its answer read. */
 #include "ask.h"
 #include <arpa/inet.h>
 #include <stdio.h>

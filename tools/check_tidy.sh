@@ -1,5 +1,6 @@
 #!/bin/sh
-# Banned calls, with what to use instead; and nothing that belongs to one machine only.
+# Banned calls, with what to use instead; nothing that belongs to one machine only; every .c begins with its purpose; and private words that
+# are gone (docs/glossary.md has the field's) stay gone.
 set -eu
 bad=0
 ban() {
@@ -17,6 +18,17 @@ ban 'system|popen' 'posix_spawnp without a shell'
 hits=$(git grep -nIE '(^|[^a-z.])/(work|farm|root|home)/' -- . ':!tools/check_tidy.sh' || true)
 if [ -n "$hits" ]; then
     printf '%s\n  -> a path of one machine\n' "$hits" >&2
+    bad=1
+fi
+hits=$(git ls-files '*.c' | xargs awk 'FNR == 1 && !/^\/\*/ {print FILENAME ": begins with: " $0}')
+if [ -n "$hits" ]; then
+    printf '%s\n  -> a line that says what the file is for\n' "$hits" >&2
+    bad=1
+fi
+gone='piles?|voices?|halls?|yards?|seats?|crews?|mates?|tellers?|trails?|glances?|patience|meddles?|heeds?'
+hits=$(git grep -niE "(^|[^a-z0-9])($gone)([^a-z0-9]|\$)" -- 'src/*.[ch]' 'include/*.h' 'programs/*.[ch]' || true)
+if [ -n "$hits" ]; then
+    printf '%s\n  -> a word of our own; say player, pool, identity, view, quorum, fault, apply, or whatever it is\n' "$hits" >&2
     bad=1
 fi
 exit "$bad"

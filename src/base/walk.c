@@ -1,3 +1,4 @@
+/* One walk over the fields of a state, which writes them, reads them or compares them. */
 #include "walk.h"
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* What keeps an agent from its work, worked out from its state each time that it is asked. */
 #include "agent_causes.h"
 #include "daemon/names.h"
 #include "show.h"

@@ -1,3 +1,4 @@
+/* A site keeps the newest entry of the coordinator's log and shows it to whoever asks. */
 #include "agent_chain.h"
 #include "bus/topics.h"
 #include "daemon/log.h"

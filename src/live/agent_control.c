@@ -1,3 +1,4 @@
+/* Commands of the owner to the agent: arms refused, a run joined, a term taken. */
 #include "agent_control.h"
 #include "agent_chain.h"
 #include "agent_rows.h"

@@ -66,7 +66,7 @@ static bool open_word(struct agent *agent, const struct sender *from, const char
 {
     if (objection == NULL && from->agent == TACIT_HUB)
         note_hub(agent, opened);
-    return live_member_heeds(&agent->member, from->account, from->name, objection, opened);
+    return live_member_accepts(&agent->member, from->account, from->name, objection, opened);
 }
 
 /* ---- Announcements --------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static const char *objection_to_run(struct agent *agent,
         return objection_to(agent, announced);
     if (is_same_run && agent->site != NULL)
         return difference_to(agent, announced);
-    agent_runs_heed(agent, announced);
+    agent_runs_apply(agent, announced);
     char const *const objection = agent_runs_objection(agent, announced);
     return objection != NULL ? objection : objection_to_next(agent, announced);
 }

@@ -1,3 +1,4 @@
+/* Sums over the rows of the ledger: what one reward has lost, in this run and in all. */
 #include "agent_ledger.h"
 
 /* Names of the values in the store. They only grow, and belong to the state, not to a run. */

@@ -1,3 +1,4 @@
+/* The statement and the ledger of a site, for its own operator. */
 #include "agent_promise.h"
 #include "agent_control.h"
 #include "tacit/privacy.h"

@@ -1,3 +1,4 @@
+/* From one run to the next: whether the site goes along, and what it leaves behind. */
 #include "agent_runs.h"
 #include "agent_result.h"
 #include "agent_rows.h"
@@ -135,7 +136,7 @@ const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_ag
     return why == NULL ? NULL : say(agent, announced, why);
 }
 
-void agent_runs_heed(struct agent *agent, const struct tacit_wire_agreement *announced)
+void agent_runs_apply(struct agent *agent, const struct tacit_wire_agreement *announced)
 {
     struct live_runs const *const all = &agent->runs.all;
     if (live_runs_kin(all, announced->run) == LIVE_RUN_NEXT && !live_runs_is_over(all) &&

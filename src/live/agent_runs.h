@@ -14,7 +14,7 @@ const char *agent_runs_objection(struct agent *agent, const struct tacit_wire_ag
 
 /* Its coordinator begins a later run: so the one that this state is in is over. Requires: there is
  * one. */
-void agent_runs_heed(struct agent *agent, const struct tacit_wire_agreement *announced);
+void agent_runs_apply(struct agent *agent, const struct tacit_wire_agreement *announced);
 
 /* Does this site go along by itself? If not, the announcement is kept for its owner's word. */
 bool agent_runs_may_join(struct agent *agent, const struct tacit_wire_agreement *announced,

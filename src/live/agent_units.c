@@ -1,3 +1,4 @@
+/* How many rewards of one person have entered anything, by a keyed digest of the name. */
 #include "agent_units.h"
 #include "agent_ledger.h"
 #include "daemon/entropy.h"

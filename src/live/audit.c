@@ -1,3 +1,4 @@
+/* Writes a site's ledger as signed lines, checks such lines, and overwrites a state at its end. */
 #include "audit.h"
 #include "agent_promise.h"
 #include "agent_rows.h"

@@ -1,3 +1,4 @@
+/* The dashboard of a daemon, drawn from the JSON of its status. */
 #include "board.h"
 #include "tacit/dashboard.h"
 #include <inttypes.h>

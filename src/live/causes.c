@@ -1,3 +1,4 @@
+/* The table of causes: how bad each is, what to do about it, and the command. */
 #include "causes.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Entries of the coordinator's log: written and signed, read, and checked where a site shows
+ * one. */
 #include "chain.h"
 #include "bus/topics.h"
 #include "tacit/commit.h"

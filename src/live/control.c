@@ -1,3 +1,4 @@
+/* Commands of the operator, read from JSON on the control socket, and answers to them. */
 #include "control.h"
 #include "api/numbers.h"
 #include "daemon/log.h"

@@ -441,8 +441,8 @@ static bool open_envelope(struct coordinator *coordinator, uint32_t site,
         note_version(coordinator, site, opened);
     if (objection == NULL)
         coordinator->heard_us[site] = live_now_us();
-    return live_member_heeds(&coordinator->member, &coordinator->senders[site], arrival->from,
-                             objection == live_envelope_is_ahead ? IS_AHEAD : objection, opened);
+    return live_member_accepts(&coordinator->member, &coordinator->senders[site], arrival->from,
+                               objection == live_envelope_is_ahead ? IS_AHEAD : objection, opened);
 }
 
 static void on_envelope(struct coordinator *coordinator, uint32_t site,
@@ -479,8 +479,8 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
     if (objection == NULL)
         objection =
             live_hub_chain_hear(chain, &coordinator->envelopes, arrival->from, &opened.envelope);
-    (void)live_member_heeds(&coordinator->member, &coordinator->senders[site], arrival->from,
-                            objection, &opened);
+    (void)live_member_accepts(&coordinator->member, &coordinator->senders[site], arrival->from,
+                              objection, &opened);
     if (chain->stop != LIVE_CHAIN_GOES_ON)
         live_daemon_fail(&coordinator->daemon,
                          chain->stop == LIVE_CHAIN_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,

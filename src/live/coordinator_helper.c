@@ -1,3 +1,4 @@
+/* Questions of a coordinator to its helper, asked until they are answered. */
 #include "coordinator_helper.h"
 #include "bus/topics.h"
 #include "daemon/files.h"

@@ -1,3 +1,4 @@
+/* A coordinator without its state collects what the sites hold and rebuilds it. */
 #include "coordinator_recover.h"
 #include "api/numbers.h"
 #include "bus/envelope.h"
@@ -427,7 +428,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     char const *objection = live_envelope_open_entry(&recovery->envelopes, &arrival, &opened);
     if (objection == NULL)
         objection = take_entry(recovery, site, &opened);
-    (void)live_member_heeds(&recovery->member, sender, name, objection, &opened);
+    (void)live_member_accepts(&recovery->member, sender, name, objection, &opened);
     if (opened.lacks_key) /* its entry comes again behind its key */
         live_timer_set(recovery->timer, live_now_us() + SAY_US / 20);
 }

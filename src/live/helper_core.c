@@ -1,3 +1,4 @@
+/* What the helper makes of each question, and the state that it keeps. */
 #include "helper_core.h"
 #include "bus/topics.h"
 #include "coordinator_helper.h"

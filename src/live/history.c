@@ -1,3 +1,4 @@
+/* What was released of the arms, round by round, thinned so that it stays small, in a file. */
 #include "history.h"
 #include "daemon/files.h"
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* What keeps a coordinator from its work, worked out from its state each time that it is asked. */
 #include "hub_causes.h"
 #include "show.h"
 #include <inttypes.h>

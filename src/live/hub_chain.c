@@ -1,3 +1,4 @@
+/* The coordinator makes entries of its log, publishes them, and hears what the sites hold. */
 #include "hub_chain.h"
 #include "bus/topics.h"
 #include "daemon/log.h"

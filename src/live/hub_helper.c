@@ -1,3 +1,4 @@
+/* What a hub keeps for its helper: grants with their proofs, masked sums, its own noise. */
 #include "hub_helper.h"
 #include "tacit/wire_helper.h"
 #include <stdlib.h>

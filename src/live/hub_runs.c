@@ -1,3 +1,4 @@
+/* A file with a greater run.id over a state whose run is over begins the next run. */
 #include "hub_runs.h"
 #include "daemon/log.h"
 #include "tacit/wire.h"

@@ -1,5 +1,5 @@
-/* What an agent and a coordinator both are: a member of a run, who signs what it says, and heeds
- * what others have signed. Its own key, which it shows to all who may hear it; the keys of those
+/* What an agent and a coordinator both are: a member of a run, who signs what it says, and takes
+ * up what others have signed. Its own key, which it shows to all who may hear it; the keys of those
  * that it hears; what was refused, by the name under which it came. */
 #ifndef TACIT_LIVE_MEMBER_H
 #define TACIT_LIVE_MEMBER_H
@@ -52,8 +52,8 @@ void live_member_refuse(struct live_member *member, struct live_sender *sender, 
                         const char *why, bool is_unsigned);
 /* The same of what was opened, unless the objection is NULL; a key that lacks is asked for.
  * Ensures: true: it was not refused. */
-bool live_member_heeds(struct live_member *member, struct live_sender *sender, const char *name,
-                       const char *objection, const struct live_opened *opened);
+bool live_member_accepts(struct live_member *member, struct live_sender *sender, const char *name,
+                         const char *objection, const struct live_opened *opened);
 /* A key that was shown under this name. */
 void live_member_take_key(struct live_member *member, struct live_sender *sender,
                           const struct live_arrival *shown);

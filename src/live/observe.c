@@ -1,3 +1,4 @@
+/* The listener for other machines: page, health and metrics, and nothing else. */
 #include "observe.h"
 #include "daemon/log.h"
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The runs that a state was in: from the newest to the oldest, with their results. */
 #include "runs.h"
 #include "tacit/wire.h"
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Allowances of messages and log lines by name, and counts of what was refused. */
 #include "sender.h"
 #include <inttypes.h>
 #include <stdio.h>

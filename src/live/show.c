@@ -1,3 +1,4 @@
+/* Members that the status of an agent and of a coordinator have in common. */
 #include "show.h"
 #include "api/numbers.h"
 #include "tacit/linalg.h"

@@ -1,3 +1,4 @@
+/* A site of a run with two aggregators: the sealing key that it takes, and its floor of noise. */
 #include "site_helper.h"
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The offer of a run with two aggregators, a helper's word for a key, and proofs of grants:
+ * written, read, checked. */
 #include "trust.h"
 #include <stdio.h>
 #include <stdlib.h>

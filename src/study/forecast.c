@@ -1,3 +1,4 @@
+/* How many slots it takes to tell the arms of a file apart, by formula, in a sentence. */
 #include "forecast.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Names, neighbours and memory: what all messages have in common. */
 #include "form.h"
 #include <string.h>
 #include "walk.h"

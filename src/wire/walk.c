@@ -1,3 +1,4 @@
+/* The walk along the table of a message: its length, its bytes, and a strict reading of them. */
 #include "walk.h"
 #include <math.h>
 #include <string.h>

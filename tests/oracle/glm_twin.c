@@ -1,3 +1,4 @@
+/* The naive twin of the glm cores: every sample kept, every inverse built anew. */
 #include "glm_twin.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* User selection by the paper, naively: every formula from the whole history, every set tried. */
 #include "select_twin.h"
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* Clients and a hub of contextual bandits in one process; messages arrive at once. */
 #include "glm_driver.h"
 #include "digest.h"
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Three sites and a hub of a live family, as bytes, put back from them after every step. */
 #include "live_world.h"
 #include <stdarg.h>
 #include <stddef.h>

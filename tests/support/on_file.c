@@ -1,3 +1,4 @@
+/* The program called on one file, in a folder of its own. */
 #include "on_file.h"
 #include <setjmp.h>
 #include <stdarg.h>

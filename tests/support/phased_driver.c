@@ -1,3 +1,4 @@
+/* The cores of the phased index by hand, one event at a time. */
 #include "damage.h"
 #include "digest.h"
 #include "digest_views.h"

@@ -1,3 +1,4 @@
+/* Entropy of the simulator, written to files that daemons under test read. */
 #include "tape.h"
 #include <inttypes.h>
 #include <stdio.h>

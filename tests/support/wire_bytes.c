@@ -1,3 +1,4 @@
+/* Bytes of messages in tests: written, compared, damaged. */
 #include "wire_bytes.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Runs in phases as a loop around the judge alone, without agents, hub and network. */
 #include "direct.h"
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* TLS by libssl under the HTTP server, never blocking: reads and writes say what they wait for. */
 #include "http_tls.h"
 #include "../pki/pki.h"
 #include "../pki/pki_files.h"

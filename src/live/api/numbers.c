@@ -1,3 +1,4 @@
+/* A table of numbers, written as members of a JSON status or as metrics of Prometheus. */
 #include "numbers.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The file `agreed`: written beside the database, and compared, key by key, to say which
+ * differs. */
 #include "store_agreed.h"
 #include "../daemon/files.h"
 #include <errno.h>

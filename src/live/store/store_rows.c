@@ -1,3 +1,4 @@
+/* SQL, binding, reading and checksums of rows, from a table's columns. */
 #include "store_rows.h"
 #include "store_core.h"
 #include "store_sum.h"
