@@ -313,7 +313,7 @@ def hooked_rotten_envelope_is_left_out_and_named_by_everybody(federation_of):
 
 
 def last_said(federation, rest):
-    return [payload for topic, payload in federation.tap.letters if topic == federation.topic(rest)][-1]
+    return [payload for topic, payload in federation.tap.messages if topic == federation.topic(rest)][-1]
 
 
 @test
