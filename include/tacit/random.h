@@ -51,6 +51,8 @@ uint64_t tacit_rng_next(struct tacit_rng *rng);
 
 /* The next `count` of them, as tacit_rng_next would give them. */
 void tacit_rng_words(struct tacit_rng *rng, size_t count, uint64_t *words);
+/* The same words. Requires: on x86-64 a processor with AVX2. */
+void tacit_rng_words_avx2(struct tacit_rng *rng, size_t count, uint64_t *words);
 
 /* Uniform on {0, .., bound-1}, without bias. Requires: bound > 0. */
 uint64_t tacit_rng_below(struct tacit_rng *rng, uint64_t bound);

@@ -24,7 +24,10 @@ static void draw_normals(enum tacit_linalg_path path, struct tacit_rng *rng, siz
     uint64_t words[WORDS_AT_ONCE];
     while (count > 0) {
         size_t const part = count < 2 * WORDS_AT_ONCE ? count : 2 * WORDS_AT_ONCE;
-        tacit_rng_words(rng, (part + 1) / 2, words);
+        if (path == TACIT_LINALG_AVX2)
+            tacit_rng_words_avx2(rng, (part + 1) / 2, words);
+        else
+            tacit_rng_words(rng, (part + 1) / 2, words);
         tacit_linalg_normals(path, words, part, normals);
         normals += part;
         count -= part;

@@ -86,90 +86,112 @@ INLINE struct lanes polynomial(unsigned groups, unsigned count, const double *te
     return p;
 }
 
-/* sqrt(-2 log x), the logarithm as in tacit_linalg_log. */
-INLINE struct lanes radii_of(unsigned groups, const struct lanes *x)
-{
-    struct lanes k;
-    struct lanes s;
-    struct lanes square;
-    EACH(g, groups)
-    {
-        u4 const bits = (u4)x->of[g];
-        u4 const exponent = (bits - U(HALF_ROOT_BITS) + U(ONE_BITS)) >> 52; /* biased */
-        v4 const f = (v4)(bits - (exponent << 52) + U(ONE_BITS)) - V(1.0);
-        k.of[g] = (v4)(exponent | U(MAGIC_BITS)) - V(MAGIC_BIASED);
-        s.of[g] = f / (V(2.0) + f);
-        square.of[g] = s.of[g] * s.of[g];
-    }
-    struct lanes p = polynomial(groups, LOG_TERM_COUNT, LOG_TERMS, &square);
-    EACH(g, groups)
-    {
-        v4 const twice = V(2.0) * s.of[g];
-        v4 const tail = twice * (square.of[g] * p.of[g]) + k.of[g] * V(LN2_LOW);
-        v4 const twofold = V(-2.0) * (k.of[g] * V(LN2_HIGH) + (twice + tail));
-        p.of[g] = ROOT(twofold);
-    }
-    return p;
-}
-
-/* cos and sin of 2 pi u, for 0 <= u < 1, times the radii. */
-INLINE void turn(unsigned groups, const struct lanes *u, const double *radii, double *normals)
-{
-    struct lanes a;
-    struct lanes square;
-    struct lanes shifted;
-    EACH(g, groups)
-    {
-        v4 const quarters = V(4.0) * u->of[g];
-        shifted.of[g] = quarters + V(ROUNDER);
-        a.of[g] = (quarters - (shifted.of[g] - V(ROUNDER))) * V(HALF_PI);
-        square.of[g] = a.of[g] * a.of[g];
-    }
-    struct lanes const sines = polynomial(groups, TURN_TERM_COUNT, SINE_TERMS, &square);
-    struct lanes const cosines = polynomial(groups, TURN_TERM_COUNT, COSINE_TERMS, &square);
-    EACH(g, groups)
-    {
-        v4 const s = a.of[g] + a.of[g] * (square.of[g] * sines.of[g]);
-        v4 const c = V(1.0) + square.of[g] * cosines.of[g];
-        u4 const quadrant = (u4)shifted.of[g];
-        u4 const is_odd = U(0) - (quadrant & U(1));
-        v4 const radius = LOAD(radii + g * LANES);
-        v4 const cosine = (v4)((u4)choose(is_odd, s, c) ^ (((quadrant + U(1)) & U(2)) << 62));
-        v4 const sine = (v4)((u4)choose(is_odd, c, s) ^ ((quadrant & U(2)) << 62));
-        STORE(normals + 2 * g * LANES, radius * cosine);
-        STORE(normals + (2 * g + 1) * LANES, radius * sine);
-    }
-}
-
 /* Midpoints (j + 1/2) 2^-32 of (0, 1). */
 INLINE v4 uniform_of(u4 halves)
 {
     return ((v4)(halves | U(MAGIC_BITS)) - V(0x1p52 - 0.5)) * V(0x1p-32);
 }
 
-/* The normals of some words: of each four their cosines, then their sines. */
-INLINE void pairs_of(unsigned groups, const uint64_t *words, double *normals)
+/* Words on their way to normals: a step is taken for all of them before the next one, so that who
+ * waits for a quotient or a root holds up nobody. */
+#define WORDS_AT_ONCE 128u
+struct polar {
+    ALIGNED double s[WORDS_AT_ONCE]; /* as in tacit_linalg_log; then -2 log x */
+    ALIGNED double k[WORDS_AT_ONCE];
+    ALIGNED double u[WORDS_AT_ONCE]; /* the angle, 0 <= u < 1 */
+};
+
+INLINE void split(const uint64_t *words, size_t i, struct polar *polar)
 {
-    ALIGNED double radii[SIDE_BY_SIDE];
-    struct lanes above;
-    struct lanes below;
+    u4 const word = *(const u4 *)(const void *)(words + i);
+    u4 const bits = (u4)uniform_of(word >> 32);
+    u4 const exponent = (bits - U(HALF_ROOT_BITS) + U(ONE_BITS)) >> 52; /* biased */
+    v4 const f = (v4)(bits - (exponent << 52) + U(ONE_BITS)) - V(1.0);
+    STORE(polar->k + i, (v4)(exponent | U(MAGIC_BITS)) - V(MAGIC_BIASED));
+    STORE(polar->s + i, f / (V(2.0) + f));
+    STORE(polar->u + i, uniform_of(word & U(UINT32_MAX)));
+}
+
+/* s becomes -2 log x, the logarithm as in tacit_linalg_log. */
+INLINE void logs_of(unsigned groups, size_t i, struct polar *polar)
+{
+    struct lanes square;
+    struct lanes p;
     EACH(g, groups)
     {
-        u4 const word = *(const u4 *)(const void *)(words + g * LANES);
-        above.of[g] = uniform_of(word >> 32);
-        below.of[g] = uniform_of(word & U(UINT32_MAX));
+        v4 const s = LOAD(polar->s + i + g * LANES);
+        square.of[g] = s * s;
+        p.of[g] = V(LOG_TERMS[0]);
     }
-    struct lanes const lengths = radii_of(groups, &above);
-    EACH(g, groups) STORE(radii + g * LANES, lengths.of[g]);
-    turn(groups, &below, radii, normals);
+    for (unsigned term = 1; term < LOG_TERM_COUNT; term++)
+        EACH(g, groups) p.of[g] = p.of[g] * square.of[g] + V(LOG_TERMS[term]);
+    EACH(g, groups)
+    {
+        v4 const k = LOAD(polar->k + i + g * LANES);
+        v4 const twice = V(2.0) * LOAD(polar->s + i + g * LANES);
+        v4 const tail = twice * (square.of[g] * p.of[g]) + k * V(LN2_LOW);
+        STORE(polar->s + i + g * LANES, V(-2.0) * (k * V(LN2_HIGH) + (twice + tail)));
+    }
+}
+
+/* cos and sin of 2 pi u times the radii: of each four words their cosines, then their sines. Roots
+ * are asked for first, since they take longest. */
+INLINE void turn(unsigned groups, size_t i, const struct polar *polar, double *normals)
+{
+    struct lanes a;
+    struct lanes square;
+    struct lanes shifted;
+    struct lanes radii;
+    struct lanes sines;
+    struct lanes cosines;
+    EACH(g, groups)
+    {
+        v4 const quarters = V(4.0) * LOAD(polar->u + i + g * LANES);
+        radii.of[g] = ROOT(LOAD(polar->s + i + g * LANES));
+        shifted.of[g] = quarters + V(ROUNDER);
+        a.of[g] = (quarters - (shifted.of[g] - V(ROUNDER))) * V(HALF_PI);
+        square.of[g] = a.of[g] * a.of[g];
+        sines.of[g] = V(SINE_TERMS[0]);
+        cosines.of[g] = V(COSINE_TERMS[0]);
+    }
+    for (unsigned term = 1; term < TURN_TERM_COUNT; term++) {
+        EACH(g, groups) sines.of[g] = sines.of[g] * square.of[g] + V(SINE_TERMS[term]);
+        EACH(g, groups) cosines.of[g] = cosines.of[g] * square.of[g] + V(COSINE_TERMS[term]);
+    }
+    EACH(g, groups)
+    {
+        v4 const s = a.of[g] + a.of[g] * (square.of[g] * sines.of[g]);
+        v4 const c = V(1.0) + square.of[g] * cosines.of[g];
+        u4 const quadrant = (u4)shifted.of[g];
+        u4 const is_odd = U(0) - (quadrant & U(1));
+        v4 const cosine = (v4)((u4)choose(is_odd, s, c) ^ (((quadrant + U(1)) & U(2)) << 62));
+        v4 const sine = (v4)((u4)choose(is_odd, c, s) ^ ((quadrant & U(2)) << 62));
+        STORE(normals + 2 * g * LANES, radii.of[g] * cosine);
+        STORE(normals + (2 * g + 1) * LANES, radii.of[g] * sine);
+    }
+}
+
+/* Of whole groups of vectors. */
+INLINE void some_normals(unsigned groups, size_t count, const uint64_t *words, double *normals)
+{
+    struct polar polar;
+    for (size_t i = 0; i < count; i += LANES)
+        split(words, i, &polar);
+    for (size_t i = 0; i < count; i += groups * LANES)
+        logs_of(groups, i, &polar);
+    for (size_t i = 0; i < count; i += groups * LANES)
+        turn(groups, i, &polar, normals + 2 * i);
 }
 
 TARGET void NAME(normals)(const uint64_t *words, size_t count, double *normals)
 {
-    for (; count >= 2 * SIDE_BY_SIDE; count -= 2 * SIDE_BY_SIDE) {
-        pairs_of(GROUPS, words, normals);
-        words += SIDE_BY_SIDE;
-        normals += 2 * SIDE_BY_SIDE;
+    while (count >= 2 * SIDE_BY_SIDE) {
+        size_t const rest = count / (2 * SIDE_BY_SIDE) * SIDE_BY_SIDE;
+        size_t const part = rest < WORDS_AT_ONCE ? rest : WORDS_AT_ONCE;
+        some_normals(GROUPS, part, words, normals);
+        words += part;
+        normals += 2 * part;
+        count -= 2 * part;
     }
     if (count == 0)
         return;
@@ -180,9 +202,9 @@ TARGET void NAME(normals)(const uint64_t *words, size_t count, double *normals)
     ALIGNED double drawn[2 * SIDE_BY_SIDE];
     memcpy(last, words, (whole / 2 + pairs) * sizeof last[0]);
     if (count <= 2 * LANES)
-        pairs_of(1, last, drawn);
+        some_normals(1, LANES, last, drawn);
     else
-        pairs_of(GROUPS, last, drawn);
+        some_normals(GROUPS, SIDE_BY_SIDE, last, drawn);
     memcpy(normals, drawn, (whole + pairs) * sizeof drawn[0]);
     memcpy(normals + whole + pairs, drawn + whole + LANES, (left - pairs) * sizeof drawn[0]);
 }

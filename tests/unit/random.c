@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include <Random123/philox.h>
+#include "tacit/linalg.h"
 #include "tacit/random.h"
 #include "../../src/random/words.h"
 
@@ -59,23 +60,27 @@ static void next_after_copy_replays_the_same_words(void **state)
     }
 }
 
+#define WORDS_AT_ONCE_MAX 100u
+
 static void words_at_once_are_those_one_by_one(void **state)
 {
     (void)state;
+    bool const has_avx2 = tacit_linalg_fastest() == TACIT_LINALG_AVX2;
     for (uint32_t skipped = 0; skipped < 6; skipped++)
-        for (size_t count = 0; count < 20; count++) {
-            struct tacit_rng one = tacit_rng_stream(9, 1, 2, 3);
-            for (uint32_t i = 0; i < skipped; i++)
-                (void)tacit_rng_next(&one);
-            struct tacit_rng many = one;
-            uint64_t words[20];
-            words[count] = 7;
-            tacit_rng_words(&many, count, words);
-            for (size_t i = 0; i < count; i++)
-                assert_true(words[i] == tacit_rng_next(&one));
-            assert_true(words[count] == 7);
-            assert_true(tacit_rng_next(&many) == tacit_rng_next(&one));
-        }
+        for (size_t count = 0; count < WORDS_AT_ONCE_MAX; count++)
+            for (int lanes = 0; lanes <= (has_avx2 ? 1 : 0); lanes++) {
+                struct tacit_rng one = tacit_rng_stream(UINT64_MAX - 9, 1, 2, 3);
+                for (uint32_t i = 0; i < skipped; i++)
+                    (void)tacit_rng_next(&one);
+                struct tacit_rng many = one;
+                uint64_t words[WORDS_AT_ONCE_MAX];
+                words[count] = 7;
+                (lanes ? tacit_rng_words_avx2 : tacit_rng_words)(&many, count, words);
+                for (size_t i = 0; i < count; i++)
+                    assert_true(words[i] == tacit_rng_next(&one));
+                assert_true(words[count] == 7);
+                assert_true(tacit_rng_next(&many) == tacit_rng_next(&one));
+            }
 }
 
 /* Word number `at` of a stream, from the block that it is in and nothing else. */
