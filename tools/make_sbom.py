@@ -17,7 +17,7 @@ import sys
 EXECUTABLES = ("tacit", "tacitd")
 BUILT_WITH = ("gcc", "meson", "ninja-build")
 # How Debian's copyright files call what SPDX calls otherwise; every other name is left out, as NOASSERTION.
-LICENSES = {"Apache-2.0": "Apache-2.0", "BSD-3-clause": "BSD-3-Clause", "EPL-2.0 or EDL-1.0": "EPL-2.0 OR BSD-3-Clause", "Expat": "MIT", "Zlib": "Zlib"}
+LICENSES = {"Apache-2.0": "Apache-2.0", "BSD-3-clause": "BSD-3-Clause", "EPL-2.0 or EDL-1.0": "EPL-2.0 OR BSD-3-Clause", "Expat": "MIT", "ISC": "ISC", "Zlib": "Zlib"}
 
 
 def output(*words):
