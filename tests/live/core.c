@@ -777,6 +777,46 @@ static size_t data_bytes(uint32_t sites, uint32_t arms, uint32_t rows)
     return size;
 }
 
+/* A hub of thousands answers later: else all would say everything again before it can have. */
+static void a_site_of_thousands_says_again_later(void **state)
+{
+    static const struct {
+        uint32_t sites;
+        uint64_t pause_us;
+    } cases[] = {{2, 2000000}, {2000, 2000000}, {2001, 2001000}, {20000, 20000000}};
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_wire_elim_run const run = {.run_id = 7,
+                                                .agent = 1,
+                                                .agent_count = cases[i].sites,
+                                                .arm_count = 2,
+                                                .horizon = TACIT_HORIZON_MAX,
+                                                .epsilon_nano = wish_nano,
+                                                .report_count = cases[i].sites,
+                                                .gap = 1};
+        struct live_site_config const allowed = policy();
+        struct live_site *core = NULL;
+        struct tacit_elim_update update;
+        size_t size;
+        uint8_t *const bytes = announce(&run, &size);
+        assert_int_equal(join(&core, &allowed, bytes, size), TACIT_OK);
+        free(bytes);
+        for (uint32_t again = 0; again < 4;
+             again++) { /* it waits, greets, and then pauses double */
+            struct tacit_elim_event const event = {.now_us = UINT64_C(1) << 40 << again,
+                                                   .kind = again == 0 ? TACIT_EVENT_START
+                                                                      : TACIT_EVENT_TIMEOUT};
+            uint64_t const pause_us = cases[i].pause_us << (again == 0 ? 0 : again - 1);
+            assert_int_equal(elim_site_feed(core, &event, &entropy, &update), TACIT_OK);
+            assert_int_equal(update.send, again > 0);
+            assert_int_equal(update.deadline_us - event.now_us, pause_us);
+        }
+        live_site_free(core);
+    }
+}
+
 static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
 {
     static const uint32_t cases[][2] = {{500, 2},    {500, 17},   {500, 100}, {500, 1000},
@@ -1003,6 +1043,7 @@ int main(void)
         cmocka_unit_test(damage_is_refused_or_does_no_harm),
         cmocka_unit_test(the_block_of_another_site_or_run_is_not_of_this_one),
         cmocka_unit_test(another_policy_is_refused),
+        cmocka_unit_test(a_site_of_thousands_says_again_later),
         cmocka_unit_test(a_message_has_as_many_rows_as_it_has_room_for),
         cmocka_unit_test(a_run_whose_rows_do_not_fit_is_refused),
         cmocka_unit_test(a_star_whose_reports_do_not_fit_is_refused),
