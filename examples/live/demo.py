@@ -65,8 +65,8 @@ def hospital_rewards():
 def run_of_elimination(options):
     """The coordinator's section `run`, and each site's policy."""
     quorum = {} if options.network == "ring" else {"quorum": 2}
-    return ({"horizon": options.horizon, "epsilon": options.epsilon, "rounds": options.rounds,
-             "gap": 2.0 ** -options.rounds, "deadline_s": 60, **quorum},
+    bounds = {"bounds": "exact", "confidence": 0.95} if options.trust == 2 else {"rounds": options.rounds, "gap": 2.0 ** -options.rounds}
+    return ({"horizon": options.horizon, "epsilon": options.epsilon, "deadline_s": 60, **bounds, **quorum},
             {"epsilon": options.epsilon, "budget": options.epsilon, "range": [0, 1], "agents_max": 10,
              "rounds_max": 40, "pulls_max": options.horizon})
 
@@ -265,8 +265,9 @@ def main():
     live = [*PROTOCOLS, "glm-ucb", "select", "votes"]
     if options.protocol not in live:
         parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(live)}")
-    if options.trust == 2 and options.protocol != "phased-index":
-        parser.error(f"{options.protocol} has no second aggregator when it is live; allowed: --protocol phased-index")
+    if options.trust == 2 and (options.protocol not in ("elimination", "phased-index") or options.network not in (None, "star")):
+        parser.error("two aggregators are for elimination and phased-index over a star when they are live; allowed: one of them, "
+                     "and no other network")
     if options.protocol == "select":  # no arms and no patients: a model
         print("protocol: select", flush=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))

@@ -17,6 +17,7 @@
 #include "tacit/base.h"
 #include "tacit/bounds.h"
 #include "tacit/core.h"
+#include "tacit/helper.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 #include "tacit/round.h"
@@ -163,8 +164,9 @@ struct tacit_elim_message {
             TACIT_ROUND_MEMBERS(epoch)
         };
     };
-    uint64_t pulls;            /* S(r): pulls of each active arm since the start of the run */
-    const uint64_t *arms;      /* ORDER, REPORT, DATA: active set, TACIT_BITS_WORDS(K); else NULL */
+    uint64_t pulls;       /* S(r): pulls of each active arm since the start of the run; with two
+                           * aggregators those of this round alone */
+    const uint64_t *arms; /* ORDER, REPORT, DATA: active set, TACIT_BITS_WORDS(K); else NULL */
     const uint64_t *uploaders; /* ORDER: who reports, TACIT_BITS_WORDS(A); NULL: everybody */
     uint32_t agents; /* REPORT of a sink: so many agents' sums are added up; 0: the sender's alone.
                       * Such a report shows the sink's own commitment, and opens none */
@@ -172,6 +174,8 @@ struct tacit_elim_message {
     /* REPORT: one noised history sum an active arm, by arm index. DATA: one such row an origin, in
      * the order of origins, unless row_stride says where the row of each agent is. */
     const union tacit_sum *sums;
+    const struct tacit_helper_release
+        *masked; /* REPORT, two aggregators: its envelope; else NULL */
     const uint64_t
         *origins;        /* ADVERT, REQUEST, DATA, HELLO of a peer: agents, TACIT_BITS_WORDS(A) */
     uint32_t row_stride; /* DATA: > 0: the row of agent a is sums + a * row_stride; 0: packed */
@@ -198,9 +202,21 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
                                                          uint32_t arm_count, uint32_t agent_count,
                                                          void *memory);
 
+/* Digest of an order, as scopes have it. */
+void tacit_elim_order_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,
+                             uint8_t digest[TACIT_SHA256_BYTES]);
+
 /* Numbers that a message carries, as the paper's "scalars": the sums in a REPORT or DATA, else 0.
  * Cost: O(A/64). */
 uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, uint32_t agent_count);
+
+/* ---- Two aggregators (tacit/helper.h) --------------------------------------------------------
+ *
+ * With exact bounds over a star. A release is then the masked sums of its round alone, no history:
+ * whoever missed a round is missing in it, and pulls n_r = S(r) - S(r-1) in the next one as all do;
+ * rewards of a plan that was overtaken are dropped. An agent charges what the aggregators' noise is
+ * worth (mechanism: its floor, or no noise), and before the first leader it plays the arms of its
+ * plan in turn. What a driver has to do for a hub: tacit/phased.h. */
 
 /* ---- Terms -----------------------------------------------------------------------------------
  *
@@ -225,7 +241,8 @@ struct tacit_elim_event {
         uint64_t term; /* START: a later one than the state's begins here; 0: none does */
     } as;
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
-    const struct tacit_elim_seals *seals; /* of a peer whose configuration has them */
+    const struct tacit_elim_seals *seals;        /* of a peer whose configuration has them */
+    const struct tacit_aggregators *aggregators; /* of an agent, where there are two */
 };
 
 struct tacit_elim_update {
@@ -259,7 +276,8 @@ struct tacit_elim_agent_config {
     bool has_grants;          /* a release is used and leaves only when its holders granted it */
     bool numbered_commits;    /* with grants: see tacit_commit_scope; never where data are real */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
-    uint8_t spare_2[2];
+    bool has_helper; /* two aggregators: exact bounds, with grants, without changes */
+    uint8_t spare_2;
     uint32_t change_max; /* changes of a run that there is room for; 0: none are taken (peers) */
     uint32_t spare_3;
     uint64_t horizon_max; /* policy: the run is not extended beyond this here; 0: no limit */
@@ -304,7 +322,8 @@ struct tacit_elim_agent_view {
     uint64_t draw_number;    /* of the newest draw: its epoch, but in later terms larger than all
                               * before; 0: none */
     uint64_t release_number; /* of the newest that was granted */
-    const union tacit_sum *noised; /* K noised history sums of these releases */
+    const union tacit_sum
+        *noised; /* K noised history sums of these releases; two aggregators: NULL */
     const struct tacit_ledger *ledger;
 };
 
@@ -569,7 +588,8 @@ struct tacit_elim_hub_config {
     bool has_grants;       /* grants releases (of sinks, if weighted), and takes only these */
     bool numbered_commits; /* with grants: as of the agents */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: as of the agents */
-    uint8_t spare_4;
+    bool has_helper;     /* two aggregators, as the schedule says: exact bounds over a star, with
+                          * grants,     without changes */
     uint32_t change_max; /* changes of a run that there is room for; a star only; 0: none */
 };
 TACIT_NO_GAPS_END
@@ -590,6 +610,7 @@ struct tacit_elim_hub_view {
     const uint64_t *received;   /* A: who has */
     const uint32_t *seen;       /* A: last epoch whose report is held from each agent */
     uint64_t pulls;             /* S(r) of the present epoch */
+    uint64_t new_pulls;         /* two aggregators: those of it alone */
     double radius;              /* C(r) of the last test; 0 before */
     bool is_exact;              /* exact bounds: tacit_elim_hub_interval is there */
     uint32_t leader;            /* with them; TACIT_NO_ARM: none yet */
@@ -639,6 +660,12 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update);
+
+/* With two aggregators a round whose reports are here rests (TACIT_WANTS_TOTALS) until it is
+ * closed: by one total an active arm, by arm index, over so many agents. 0: it is void, its rewards
+ * are spent, and the next rung of the ladder is played. Requires: it rests. */
+void tacit_elim_hub_close(struct tacit_elim_hub *hub, uint32_t agents, const int64_t *totals,
+                          uint64_t now_us, struct tacit_elim_update *update);
 
 /* The operator's word. Of `wanted` kind, subject, value and made_unix_s are read. *number: of the
  * entry in the log, a new one (update->persist; to be durable before anybody hears of it) or the

@@ -132,6 +132,14 @@ struct tacit_helper_release {
     uint8_t blind[TACIT_SHA256_BYTES]; /* the hub hears it with z, the helper never */
 };
 
+/* Who adds the noise to what a site releases: of each event that may draw. */
+struct tacit_aggregators {
+    const struct tacit_helper_run *run;
+    const struct tacit_helper_keys *keys; /* seal */
+    uint64_t epsilon_nano;                /* of each one's noise */
+    uint64_t term;                        /* as the hub counts it: a site may have missed some */
+};
+
 /* Masks: words are x before and z after. Seed, ephemeral key and blind are HMACs, under 32 fresh
  * bytes that are forgotten here, of the scope and x: a clone of this memory that is given the same
  * bytes has another mask for another x. Errors: TACIT_ENTROPY; TACIT_INVALID: sealing failed; the

@@ -145,12 +145,6 @@ tacit_phased_message_copy(const struct tacit_phased_message *message, void *memo
  * leader it plays the arms of its plan in turn. A hub takes masked sums for what they are: whoever
  * drives it hands grants and releases on to a struct tacit_helper_hub, asks the helper when the
  * hub says TACIT_WANTS_TOTALS, and closes the round by tacit_phased_hub_close. */
-struct tacit_phased_aggregators {
-    const struct tacit_helper_run *run;
-    const struct tacit_helper_keys *keys; /* seal */
-    uint64_t epsilon_nano;                /* of each one's noise */
-    uint64_t term;                        /* as the hub counts it: an agent may have missed some */
-};
 
 /* Digest of a plan, as scopes have it. */
 void tacit_phased_plan_digest(const struct tacit_pull_block *blocks, uint32_t block_count,
@@ -173,7 +167,7 @@ struct tacit_phased_event {
     uint64_t now_us; /* the driver's clock; never decreases */
     enum tacit_event_kind kind;
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
-    const struct tacit_phased_aggregators *aggregators; /* agents: where there are two */
+    const struct tacit_aggregators *aggregators; /* agents: where there are two */
     union {
         struct tacit_reward reward;
         uint64_t exploited_count;

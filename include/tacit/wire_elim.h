@@ -77,6 +77,7 @@ struct tacit_wire_elim_run {
     double growth;                                 /* of exact bounds; 0: the paper's */
     double confidence;                             /* with a growth; 0: none */
     const struct tacit_wire_elim_network *network; /* NULL: a star */
+    uint32_t floor_milli; /* of exact bounds over a star (tacit/bounds.h); of the agreement */
 };
 
 #define TACIT_WIRE_ELIM_PARAMETERS_BYTES 47u

@@ -32,6 +32,9 @@ void live_hub_settings_free(struct live_hub_config *hub);
 enum tacit_status live_file_refuse(const struct tacit_config_coordinator *file, const char *key,
                                    const char *text, struct tacit_error *error);
 
+/* run.trust, as schedules have it (tacit/bounds.h). */
+uint32_t live_file_floor(const struct tacit_config_coordinator *file);
+
 /* Requires: a word of the list. */
 const struct live_family *live_family_find(const char *word);
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "live_family.h"
+#include "tacit/bounds.h"
 
 #define FAMILIES(X) X(elim) X(gossip) X(glm) X(phased) X(select) X(vote)
 
@@ -36,6 +37,13 @@ void live_hub_settings_free(struct live_hub_config *hub)
 {
     free((void *)(uintptr_t)hub->settings);
     hub->settings = NULL;
+}
+
+uint32_t live_file_floor(const struct tacit_config_coordinator *file)
+{
+    uint32_t const milli = file->trust.floor_milli;
+    TACIT_IMPLIES(milli > 0, file->trust.has_helper);
+    return !file->trust.has_helper ? TACIT_ONE_AGGREGATOR : milli > 0 ? milli : TACIT_NO_FLOOR;
 }
 
 enum tacit_status live_file_refuse(const struct tacit_config_coordinator *file, const char *key,

@@ -320,7 +320,11 @@ static uint8_t *commit_of(const struct helper *helper, uint32_t site, uint64_t t
         return NULL;
     memcpy(commit.commitment, link->commitment, sizeof commit.commitment);
     memcpy(commit.previous, link->previous, sizeof commit.previous);
-    void *const message = helper->ops->commit(run->run_id, site, envelope.epoch, &commit);
+    void *const message = helper->ops->commit(&(struct tacit_round_message){.from = site,
+                                                                            .to = TACIT_HUB,
+                                                                            .run_id = run->run_id,
+                                                                            .round = envelope.epoch,
+                                                                            .commit = &commit});
     size_t const body_size = message == NULL ? 0 : helper->ops->codec->bytes(&shape, message);
     uint8_t *const body = message == NULL ? NULL : malloc(body_size);
     uint8_t *bytes = NULL;

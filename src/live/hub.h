@@ -5,6 +5,7 @@
 #define TACIT_LIVE_HUB_H
 #include "site.h"
 #include "tacit/helper.h"
+#include "tacit/round.h"
 #include <stdio.h>
 
 /* What the coordinator's file says, as far as all protocols have it. */
@@ -212,8 +213,7 @@ struct live_hub_ops {
                   struct live_hub_update *update);
     /* A site's COMMIT in this round as a message of the codec, to be given to free(): so that who
      * has not seen it can check its signature. NULL: out of memory. */
-    void *(*commit)(uint64_t run_id, uint32_t site, uint32_t round,
-                    const struct tacit_commit *asks);
+    void *(*commit)(const struct tacit_round_message *asks);
 
     /* By enum live_change: why this protocol does not take such a word; NULL, of all or of one: the
      * word is the family's to judge. */

@@ -93,10 +93,10 @@ static struct live_proof *proofs_of(const struct live_hub_helper *helper, uint32
     return helper->proofs + (size_t)site * TACIT_HELPER_LINKS_MAX;
 }
 
-void live_hub_granted(struct live_hub *hub, const struct live_hub_event *event,
-                      const struct tacit_commit *commit)
+static void note_grant(struct live_hub *hub, const struct live_hub_event *event,
+                       const struct tacit_commit *commit)
 {
-    TACIT_ASSERT(hub->helper != NULL && event->envelope != NULL);
+    TACIT_ASSERT(event->envelope != NULL);
     struct live_proof *const proofs = proofs_of(hub->helper, event->from);
     struct live_proof *oldest = proofs;
     uint64_t newest = 0;
@@ -110,16 +110,16 @@ void live_hub_granted(struct live_hub *hub, const struct live_hub_event *event,
     tacit_helper_hub_grant(hub->helper->core, event->from, commit);
 }
 
-void live_hub_took(struct live_hub *hub, uint32_t site, const struct tacit_commit *commit,
-                   const struct tacit_helper_release *masked, const int64_t *words, uint32_t count)
+static void note_report(struct live_hub *hub, const struct live_heard *heard)
 {
-    TACIT_ASSERT(hub->helper != NULL && commit != NULL && count > 0);
-    if (tacit_bits_has(hub->helper->dropped, site))
+    TACIT_ASSERT(heard->masked != NULL && heard->head->commit != NULL && heard->count > 0);
+    uint64_t const *const words = (const uint64_t *)heard->words;
+    struct tacit_helper_release release = *heard->masked;
+    if (tacit_bits_has(hub->helper->dropped, heard->head->from))
         return;
-    struct tacit_helper_release release = *masked;
-    tacit_helper_blind_digest(&release, (const uint64_t *)words, count);
-    tacit_helper_hub_take(hub->helper->core, site, commit->salt, &release, (const uint64_t *)words,
-                          count);
+    tacit_helper_blind_digest(&release, words, heard->count);
+    tacit_helper_hub_take(hub->helper->core, heard->head->from, heard->head->commit->salt, &release,
+                          words, heard->count);
 }
 
 /* ---- A round ---- */
@@ -159,8 +159,8 @@ static uint32_t quorum_of(const struct live_hub *hub)
     return wanted < TACIT_HELPER_SITES_MIN ? TACIT_HELPER_SITES_MIN : wanted;
 }
 
-void live_hub_wants_totals(struct live_hub *hub, uint64_t now_us,
-                           const struct tacit_entropy *entropy, struct live_hub_update *update)
+static void want_totals(struct live_hub *hub, uint64_t now_us, const struct tacit_entropy *entropy,
+                        struct live_hub_update *update)
 {
     struct tacit_helper_round round;
     struct tacit_helper_hub_view const view = view_of(hub);
@@ -176,6 +176,19 @@ void live_hub_wants_totals(struct live_hub *hub, uint64_t now_us,
     round.epsilon_nano = live_hub_epsilon_nano(hub->config);
     hub->helper->owes =
         tacit_helper_hub_fix(hub->helper->core, &round, quorum, entropy) != TACIT_OK;
+}
+
+void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *event,
+                          const struct live_heard *heard, uint32_t happened,
+                          const struct tacit_entropy *entropy, struct live_hub_update *update)
+{
+    TACIT_ASSERT(hub->helper != NULL);
+    if ((happened & TACIT_GRANTED_DRAW) != 0)
+        note_grant(hub, event, heard->head->commit);
+    if ((happened & TACIT_TOOK_REPORT) != 0)
+        note_report(hub, heard);
+    if ((happened & TACIT_WANTS_TOTALS) != 0)
+        want_totals(hub, event->now_us, entropy, update);
 }
 
 /* ---- Requests ---- */
@@ -313,7 +326,7 @@ static enum tacit_status hear_helper(struct live_hub *hub, const struct live_hub
     struct tacit_helper_answer *answer;
     if (event->size == 0) {
         if (helper->owes)
-            live_hub_wants_totals(hub, event->now_us, entropy, update);
+            want_totals(hub, event->now_us, entropy, update);
         return TACIT_OK;
     }
     if (event->bytes[0] == LIVE_TRUST_SEALING)

@@ -25,16 +25,32 @@ enum tacit_status live_hub_helper_open(struct live_hub_helper *helper, void *blo
 
 /* ---- For families ---- */
 
-/* A new grant: its COMMIT came with this event. */
-void live_hub_granted(struct live_hub *hub, const struct live_hub_event *event,
-                      const struct tacit_commit *commit);
-/* A release was opened, and is of the present round. */
-void live_hub_took(struct live_hub *hub, uint32_t site, const struct tacit_commit *commit,
-                   const struct tacit_helper_release *masked, const int64_t *words, uint32_t count);
-/* The reports of a round are all here: U is fixed, unless it is; with too few of them that the
- * helper could count the round is void. */
-void live_hub_wants_totals(struct live_hub *hub, uint64_t now_us,
-                           const struct tacit_entropy *entropy, struct live_hub_update *update);
+/* What a core heard, if it heard anything. */
+struct live_heard {
+    const struct tacit_round_message *head;
+    const struct tacit_helper_release *masked; /* of a report */
+    const int64_t *words;
+    uint32_t count;
+};
+
+/* After a step: new grants, whose COMMIT came with this event; releases that were opened, and are
+ * of the present round; a round whose reports are all here: U is fixed, unless it is; with too few
+ * of them that the helper could count the round is void. happened: of the core (tacit/core.h). */
+void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *event,
+                          const struct live_heard *heard, uint32_t happened,
+                          const struct tacit_entropy *entropy, struct live_hub_update *update);
+
+/* live_hub_ops.commit, of a family whose messages of this type have a kind and a head. */
+#define LIVE_COMMIT(name, type, word)                                                              \
+    static void *name(const struct tacit_round_message *asks)                                      \
+    {                                                                                              \
+        type *const made = calloc(1, sizeof *made);                                                \
+        if (made != NULL) {                                                                        \
+            made->kind = word;                                                                     \
+            made->head = *asks;                                                                    \
+        }                                                                                          \
+        return made;                                                                               \
+    }
 
 /* ---- For the adapter ---- */
 

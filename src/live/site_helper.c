@@ -54,6 +54,13 @@ struct tacit_helper_keys live_site_seals(struct live_site_trust *trust)
     return (struct tacit_helper_keys){.context = trust->key, .seal = live_hpke_seal_seed};
 }
 
+struct tacit_aggregators live_site_aggregators(const struct live_site_trust *trust,
+                                               const struct tacit_helper_keys *keys, uint64_t term)
+{
+    TACIT_ASSERT(keys->seal != NULL);
+    return (struct tacit_aggregators){&trust->run, keys, trust->cost_nano, term > 0 ? term - 1 : 0};
+}
+
 void live_site_promise_trust(const struct live_site_config *config, struct tacit_promise *promise)
 {
     promise->trust.has_helper = config->has_helper;

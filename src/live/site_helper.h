@@ -23,8 +23,16 @@ enum tacit_status live_site_trust(const struct live_site *site, struct live_site
 /* Against the helper that the site's own file pins; static. NULL: nothing. */
 const char *live_site_trust_objection(const struct live_site *site);
 
+/* What a site that has the masked sums of all it released says in place of estimates. */
+#define LIVE_SITE_MASKED                                                                           \
+    "the coordinator has the means over all sites, with intervals, and its status shows them"
+
 /* For masking; trust has to stay. */
 struct tacit_helper_keys live_site_seals(struct live_site_trust *trust);
+
+/* In an event of this term of the run's, from 1. Both have to stay. */
+struct tacit_aggregators live_site_aggregators(const struct live_site_trust *trust,
+                                               const struct tacit_helper_keys *keys, uint64_t term);
 
 void live_site_promise_trust(const struct live_site_config *config, struct tacit_promise *promise);
 #endif

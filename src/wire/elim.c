@@ -21,6 +21,7 @@ static const struct wire_table change_table = TABLE("ElimChange", FIELDS(change_
 #define MESSAGE struct tacit_elim_message
 #define COMMITTED(n, name, ...) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, __VA_ARGS__)
 #define PROVED(n, what, name, ...) EACH(n, what, proof, struct tacit_elim_proof, name, __VA_ARGS__)
+#define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
 #define REFUSED(n) SET(n, refused, PER(WIRE_ARMS), IF(refused))
 /* What its sender holds: the rounds, and one more field. */
 #define HISTORY(n)                                                                                 \
@@ -144,6 +145,8 @@ static const struct wire_field report[] = {
     COMMITTED(5, previous, RULE(opens)),
     COMMITTED(6, salt, RULE(opens)),
     COMMITTED(7, commitment, RULE(names)),
+    MASKED(8, envelope),
+    MASKED(9, blind),
 };
 static const struct wire_field advert[] = {SPAN(1, origins, PER(WIRE_AGENTS)), HISTORY(3)};
 static const struct wire_field data[] = {

@@ -4,7 +4,6 @@ entropy; and all that leaves a site, fed other rewards and such noise that the r
 B.7). The sites play in turn, so that nothing is left to the scheduler. See support.py."""
 import difflib
 import json
-import os
 import random
 import re
 import shutil
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from patients import Patients, distinct
+from patients import Patients, distinct, told_by
 from support import TACIT, UnixConnection, check_end, main, require, test, wait_for
 from wire import STEPS, epoch_of, is_order, is_report, order_of, sums_of, without_opening
 
@@ -92,20 +91,9 @@ def simulate(federation, seed, deviation, growth):
     """The simulator's run of this federation: messages by sender, rewards by (site, arm). It leaves its entropy as
     tapes. growth: of the ladder of exact bounds; 0: the paper's."""
     reports = max(1, round(federation.participation * len(federation.sites)))
-    words = [federation.folder, seed, len(federation.sites), reports, federation.horizon, federation.epsilon,
-             *((0, 1) if growth else (federation.rounds, federation.gap)), growth, deviation, *federation.means]
-    done = subprocess.run([os.environ["TACIT_SIMULATED_PROGRAM"], *map(str, words)], capture_output=True, text=True,
-                          check=True)
-    messages, rewards = {}, {}
-    for line in done.stdout.splitlines():
-        kind, first, second, *rest = line.split()
-        if kind == "message":
-            messages.setdefault(int(first), []).append(bytes.fromhex(rest[0]))
-        else:
-            rewards.setdefault((int(first), int(second)), []).extend(map(int, rest))
-    for index, site in enumerate(federation.sites):
-        (federation.folder / f"{index}.noise").rename(federation.folder / f"{site}.0.noise")
-    return messages, rewards
+    words = [seed, len(federation.sites), reports, federation.horizon, federation.epsilon,
+             *((0, 1) if growth else (federation.rounds, federation.gap)), growth, 1, deviation, *federation.means]
+    return told_by("TACIT_SIMULATED_PROGRAM", federation, *words)[:2]
 
 
 def same_as_simulated(federation, seed, growth=0):

@@ -8,35 +8,39 @@ import struct
 import subprocess
 import time
 
-from patients import Patients, distinct, play_in_turn, simulate_phased
+from patients import Patients, distinct, play_in_turn, simulate_phased, told_by
 from support import IS_LONG, TACIT, Federation, main, require, seeded, test, wait_for
 import support
 import wire
 from wire import STEPS
 
 
-class Two(Federation):
-    """Of the phased index. epsilon is large, so that totals are what the sites' rewards add up to."""
+LIVE = ("phased-index", "elimination")
 
-    def __init__(self, means, confidence=0.95, trust=None, sites_min=2, **options):
-        self.confidence, self.more = confidence, trust or {}
+
+class Two(Federation):
+    """epsilon is large, so that totals are what the sites' rewards add up to."""
+
+    def __init__(self, means, confidence=0.95, trust=None, sites_min=2, protocol="phased-index", **options):
+        self.confidence, self.more, self.protocol = confidence, trust or {}, protocol
         super().__init__(means, strangers=["helper"], **options)
         self.write_helper(self.epsilon, sites_min=sites_min)
         self.allow_access("tap", "read tacit/v1/#")
 
     def run_section(self, **values):
         confidence = {"confidence": self.confidence} if self.confidence else {}
+        bounds = {"bounds": "exact"} if self.protocol == "elimination" else {}
         return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, "quorum": self.quorum,
-                "deadline_s": self.deadline_s, **confidence, **self.trust(**self.more), **values}
+                "deadline_s": self.deadline_s, **bounds, **confidence, **self.trust(**self.more), **values}
 
     def policy(self, **values):
         return super().policy(**{"rounds_max": 4000, **self.trust(**self.more), **values})
 
     def write_coordinator(self, run, **more):
-        super().write_coordinator(run, protocol="phased-index", **more)
+        super().write_coordinator(run, protocol=self.protocol, **more)
 
     def write_agent(self, site, policy, **more):
-        super().write_agent(site, policy, protocol="phased-index", **more)
+        super().write_agent(site, policy, protocol=self.protocol, **more)
 
     def write_helper(self, epsilon, **more):
         super().write_helper(epsilon, **more)
@@ -87,7 +91,11 @@ def causes_of(status):
 
 @test
 def a_run_from_the_agreement_to_its_end(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    for protocol in LIVE:
+        play_from_the_agreement(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol))
+
+
+def play_from_the_agreement(federation):
     shown = federation.begin()
     for site in federation.sites:
         require(f"{federation.fingerprint(site)}  {site}" in shown, f"{site} is not in {shown}")
@@ -112,7 +120,7 @@ def check_topics(federation):
     """Whoever has the helper's certificate hears its one topic, and nothing of the sites."""
     federation.stop("helper")
     heard = set()
-    for rest in ("up/+/phased-index", "key/+", "down/phased-index", "to/site-0/announce", "to/helper/helper"):
+    for rest in (f"up/+/{federation.protocol}", "key/+", f"down/{federation.protocol}", "to/site-0/announce", "to/helper/helper"):
         client = wire.Mqtt(federation.context("helper"), federation.port, seconds=2)
         client.subscribe(federation.topic(rest))
         try:
@@ -128,17 +136,22 @@ def check_topics(federation):
 
 @test
 def a_floor_is_the_sites_own_noise(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.125], trust={"floor": 2000})
-    shown = federation.begin()
-    require("noise of the sites' own: epsilon 2000" in shown, shown)
-    check_end(federation)
+    for protocol in LIVE:
+        federation = made_by(federation_of, [0.875, 0.5, 0.125], trust={"floor": 2000}, protocol=protocol)
+        shown = federation.begin()
+        require("noise of the sites' own: epsilon 2000" in shown, shown)
+        check_end(federation)
 
 
 @test
 def kill_9_of_anybody_loses_nothing(federation_of):
     kills = 500 if IS_LONG else 15
+    for protocol in LIVE:
+        kill(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol), kills // len(LIVE))
+
+
+def kill(federation, kills):
     rng = seeded()
-    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
     federation.begin(allowance=1, batch=20)
     everybody = ["helper", "coordinator", *federation.sites]
     for number in range(1, kills + 1):
@@ -180,7 +193,11 @@ def crash_at_each_step_of_helper_and_coordinator(federation_of):
 
 @test
 def one_site_away_and_the_quorum_goes_on(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2)
+    for protocol in LIVE:
+        go_on_without_one(made_by(federation_of, [0.875, 0.5, 0.125], quorum=2, deadline_s=2, protocol=protocol))
+
+
+def go_on_without_one(federation):
     federation.begin()
     wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
     federation.kill("site-2")
@@ -451,9 +468,15 @@ def write_of(path, data):
 def hooked_aggregators_come_to_the_simulator_s_totals_and_orders(federation_of):
     """The same rewards, and what the simulator's two aggregators draw: the same orders byte for byte; each total, to the
     last step, is in what the coordinator's log holds of the run."""
-    for confidence, horizon in ((0, 2500), (0.9, 9000)):
-        federation = made_by(federation_of, [0.7, 0.6, 0.4, 0.2], confidence=confidence, epsilon=4.0, horizon=horizon)
-        messages, rewards, totals = simulate_phased(federation, 1, 0.25, aggregators=2)
+    for protocol, confidence, horizon in (("phased-index", 0, 2500), ("phased-index", 0.9, 9000), ("elimination", 0, 9000)):
+        federation = made_by(federation_of, [0.7, 0.6, 0.4, 0.2], confidence=confidence, epsilon=4.0, horizon=horizon,
+                             protocol=protocol)
+        sites = len(federation.sites)
+        if protocol == "elimination":
+            messages, rewards, totals = told_by("TACIT_SIMULATED_PROGRAM", federation, 1, sites, sites, horizon, 4.0, 0, 1, 2, 2,
+                                                0.25, *federation.means)
+        else:
+            messages, rewards, totals = simulate_phased(federation, 1, 0.25, aggregators=2)
         federation.start_all([])
         for name in ("coordinator", "helper"):
             federation.start(name, TACIT_TEST_AGGREGATOR=str(federation.folder / f"{name}.aggregator"))
@@ -465,13 +488,13 @@ def hooked_aggregators_come_to_the_simulator_s_totals_and_orders(federation_of):
         for one in patients:
             wait_for(f"{one.site} joins", lambda one=one: federation.has_joined(one.site), 40)
         play_in_turn(federation, patients)
-        def seen():
-            return distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/phased-index"))
+        def seen(protocol=protocol, federation=federation):
+            return distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic(f"down/{protocol}"))
 
         wait_for("the tap has heard the last order", lambda: len(seen()) >= len(messages[wire.HUB]), 5)
         orders = seen()
         require(orders == messages[wire.HUB], f"{len(orders)} orders, not {len(messages[wire.HUB])}, or other ones")
-        require(len(totals) >= 3 and all(counted[0] == len(federation.sites) for counted in totals.values()), f"{totals}")
+        require(len(totals) >= 3 and all(counted[0] == sites for counted in totals.values()), f"{totals}")
         entry = [payload for topic, payload in federation.tap.seen if topic == federation.topic("down/chain")][-1]
         lost = [total for counted in totals.values() for total in counted[1:] if struct.pack("<q", total) not in entry]
         require(not lost, f"totals {lost} are not in the coordinator's log")
@@ -493,13 +516,14 @@ def a_site_joins_only_what_its_own_file_says(federation_of):
                         ("site-1", "another key than the one that this file pins")):
         wait_for(f"{site} says why", lambda site=site, words=words: words in causes_of(federation.site_status(site)), 30)
     wait_for("the third one joins", lambda: federation.has_joined("site-2"), 30)
-    for text, words in (("protocol: elimination", "has no second aggregator"), ("quorum: 1", "two sites or more")):
+    for text, words in (("protocol: elimination", "allowed with run.bounds: exact over a star"),
+                        ("protocol: votes", "has no second aggregator"), ("quorum: 1", "two sites or more")):
         file = federation.folder / "coordinator.yaml"
         lines = [line for line in file.read_text().splitlines() if not line.startswith(("protocol", "run"))]
         run = federation.run_section(quorum=1 if "quorum" in text else 2)
-        if "elimination" in text:
-            run = {"horizon": 1000, "epsilon": 1, "rounds": 3, **federation.trust()}
-        word = "elimination" if "elimination" in text else "phased-index"
+        if "protocol" in text:
+            run = {"horizon": 1000, "epsilon": 1, **federation.trust()}
+        word = text.split()[1] if "protocol" in text else "phased-index"
         bad = federation.folder / "bad.yaml"
         bad.write_text("\n".join(lines) + f"\nprotocol: {word}\nrun: {support.federation.json.dumps(run)}\n")
         done = subprocess.run([TACIT, "coordinator", "--check", bad], capture_output=True, text=True, check=False)

@@ -87,11 +87,14 @@ def plan_of(payload):
 
 
 def simulate_phased(federation, seed, deviation, aggregators=1):
-    """The simulator's run: messages by sender, rewards by (site, arm), and with two aggregators totals by round. It leaves
-    its entropy as tapes."""
-    words = [federation.folder, seed, len(federation.sites), federation.horizon, federation.epsilon,
-             federation.confidence, aggregators, deviation, *federation.means]
-    done = subprocess.run([os.environ["TACIT_SIMULATED_PHASED_PROGRAM"], *map(str, words)], capture_output=True,
+    """The simulator's run; it leaves its entropy as tapes."""
+    return told_by("TACIT_SIMULATED_PHASED_PROGRAM", federation, seed, len(federation.sites), federation.horizon,
+                   federation.epsilon, federation.confidence, aggregators, deviation, *federation.means)
+
+
+def told_by(program, federation, *words):
+    """Messages by sender, rewards by (site, arm), and with two aggregators totals by round."""
+    done = subprocess.run([os.environ[program], *map(str, (federation.folder, *words))], capture_output=True,
                           text=True, check=True)
     messages, rewards, totals = {}, {}, {}
     for line in done.stdout.splitlines():

@@ -1,20 +1,24 @@
-/* Not a test by itself: the simulator's side of tests/live/byte_for_byte.py. Plays one run and says
- * what was sent and which rewards came; writes the entropy that it used as tapes for the live
- * daemons (src/live/daemon/entropy.c).
+/* Not a test by itself: the simulator's side of tests/live/byte_for_byte.py and helper.py. Plays
+ * one run and says what was sent and which rewards came; writes the entropy that it used as tapes
+ * for the live daemons (src/live/daemon/entropy.c).
  *
- * usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS GAP GROWTH SD MEAN...
+ * usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS GAP GROWTH AGGREGATORS SD
+ * MEAN...
  * GROWTH: above 0: by exact bounds, whose ladder grows so; ROUNDS is 0 then, and GAP 1.
- * Files: FOLDER/AGENT.noise, FOLDER/hub.decisions.
- * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
+ * Files: FOLDER/AGENT.noise, FOLDER/hub.decisions; with two aggregators those of tape.h.
+ * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls; with two
+ * aggregators, whose runs are played without messages, "message" of the hub's orders alone, and
+ * "totals ROUND SITES TOTAL..." of all rounds so far. */
 #include "../support/elim_sim.h"
 #include "../support/tape.h"
 #include "tacit/wire_elim.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ARMS_MAX 64u
-#define WORDS_BEFORE_MEANS 11
+#define WORDS_BEFORE_MEANS 12
 
 struct watch {
     struct tape_watch tape;
@@ -43,7 +47,68 @@ static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t 
     tape_print_rewards(&watch->tape, agent, arm, count);
 }
 
-static void play(const char *folder, struct elim_sim *experiment)
+/* ---- Two aggregators: between the simulator and what it calls (--wrap) ---- */
+
+static struct watch *two; /* of a run with two aggregators; NULL: there is one */
+
+#define PULL_PARAMETERS                                                                            \
+    const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,                     \
+        const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum,              \
+        atomic_bool *stop
+bool __real_tacit_sim_pull(PULL_PARAMETERS);
+bool __wrap_tacit_sim_pull(PULL_PARAMETERS);
+void __real_tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
+                                   const int64_t *totals);
+void __wrap_tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
+                                   const int64_t *totals);
+
+bool __wrap_tacit_sim_pull(PULL_PARAMETERS)
+{
+    if (two != NULL)
+        tape_print_rewards(&two->tape, agent, arm, count);
+    return __real_tacit_sim_pull(env, agent, arm, count, scale, rng, sum, stop);
+}
+
+/* A live order says new pulls. */
+static void print_order(const struct tacit_elim_judge *judge, uint64_t pulls_before)
+{
+    struct tacit_elim_message order = tacit_elim_judge_order(judge);
+    order.to = TACIT_EVERYONE;
+    order.run_id = 1;
+    order.pulls = order.last ? 0 : order.pulls - pulls_before;
+    print_message(two, &order);
+}
+
+void __wrap_tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
+                                   const int64_t *totals)
+{
+    struct tacit_elim_message const order = tacit_elim_judge_order(judge);
+    if (two != NULL && order.epoch == 1)
+        print_order(judge, 0);
+    if (two != NULL)
+        (void)printf("totals %" PRIu32 " %" PRIu32, order.epoch,
+                     two->experiment->common.agent_count);
+    TACIT_BITS_EACH (arm, order.arms, two == NULL ? 0 : two->experiment->common.env.arm_count)
+        (void)printf(" %" PRId64, totals[arm]);
+    __real_tacit_elim_judge_close(judge, means, totals);
+    if (two == NULL)
+        return;
+    (void)printf("\n");
+    print_order(judge, order.pulls);
+}
+
+static void begin_two(const char *folder, struct elim_sim *experiment, struct watch *watch)
+{
+    experiment->aggregators =
+        (struct tacit_sim_aggregators){.are_two = true, .mechanism = experiment->mechanism};
+    experiment->mechanism.noisy = false; /* no floor */
+    experiment->floor_milli = TACIT_NO_FLOOR;
+    experiment->hooks = NULL;
+    tape_write_aggregators(folder, &experiment->common, &experiment->aggregators.mechanism);
+    two = watch;
+}
+
+static void play(const char *folder, struct elim_sim *experiment, bool are_two)
 {
     struct watch watch = {
         tape_watch_begin(folder, &experiment->common, &experiment->mechanism.scale), experiment};
@@ -58,6 +123,8 @@ static void play(const char *folder, struct elim_sim *experiment)
     struct tacit_sim_control control = {0};
     bool healed;
     experiment->hooks = elim_observe(&observer);
+    if (are_two)
+        begin_two(folder, experiment, &watch);
     TACIT_ASSERT(elim_sim_run_one(experiment, 0, &results, &control, &healed) == TACIT_OK);
     TACIT_ASSERT(healed);
 }
@@ -66,7 +133,7 @@ int main(int count, char **words)
 {
     if (count <= WORDS_BEFORE_MEANS || count > WORDS_BEFORE_MEANS + (int)ARMS_MAX) {
         (void)fprintf(stderr, "usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS "
-                              "GAP GROWTH SD MEAN...\n");
+                              "GAP GROWTH AGGREGATORS SD MEAN...\n");
         return 2;
     }
     double means[ARMS_MAX];
@@ -90,12 +157,12 @@ int main(int count, char **words)
                        .row_count = 1,
                        .arm_count = (uint32_t)(count - WORDS_BEFORE_MEANS),
                        .means = means,
-                       .sd = strtod(words[10], NULL)},
+                       .sd = strtod(words[11], NULL)},
         .epsilon_per_reward = mechanism.epsilon_per_reward};
     TACIT_ASSERT(tacit_mechanism_init(&experiment.mechanism, &mechanism) == TACIT_OK);
     tape_write(
         words[1], "hub.decisions",
         tacit_rng_stream(experiment.common.seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SELECTION));
-    play(words[1], &experiment);
+    play(words[1], &experiment, strcmp(words[10], "2") == 0);
     return 0;
 }

@@ -17,7 +17,6 @@
 
 #define ARMS_MAX 64u
 #define WORDS_BEFORE_MEANS 9
-#define AGGREGATOR_DRAWS 4096u
 
 static struct tape_watch *two; /* of a run with two aggregators; NULL: there is one */
 
@@ -92,33 +91,12 @@ void __wrap_tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t 
         print_order(judge);
 }
 
-/* What an aggregator draws, one number after the other. */
-static void write_noise(const char *folder, const char *name, const struct phased_sim *sim,
-                        uint32_t aggregator)
-{
-    struct tacit_rng stream =
-        tacit_rng_stream(sim->common.seed, 0, aggregator, TACIT_PURPOSE_AGGREGATOR);
-    struct tacit_entropy const entropy = tacit_rng_entropy(&stream);
-    char path[4096];
-    (void)snprintf(path, sizeof path, "%s/%s.aggregator", folder, name);
-    FILE *const file = fopen(path, "wb");
-    TACIT_ASSERT(file != NULL);
-    for (uint32_t i = 0; i < AGGREGATOR_DRAWS; i++) {
-        union tacit_sum noise = {.steps = 0};
-        TACIT_ASSERT(tacit_mechanism_release(&sim->aggregators.mechanism, noise, &entropy,
-                                             &noise) == TACIT_OK);
-        TACIT_ASSERT(fwrite(&noise.steps, sizeof noise.steps, 1, file) == 1);
-    }
-    TACIT_ASSERT(fclose(file) == 0);
-}
-
 static void begin_two(const char *folder, struct phased_sim *sim, struct tape_watch *watch)
 {
     sim->aggregators = (struct tacit_sim_aggregators){.are_two = true, .mechanism = sim->mechanism};
     sim->mechanism.noisy = false; /* no floor */
     sim->schedule.floor_milli = TACIT_NO_FLOOR;
-    write_noise(folder, "coordinator", sim, 0);
-    write_noise(folder, "helper", sim, 1);
+    tape_write_aggregators(folder, &sim->common, &sim->aggregators.mechanism);
     two = watch;
 }
 

@@ -2,8 +2,10 @@
 #include "tape.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include "tacit/privacy.h"
 
 #define TAPE_WORDS 65536u
+#define AGGREGATOR_DRAWS 4096u
 
 void tape_write(const char *folder, const char *name, struct tacit_rng stream)
 {
@@ -54,4 +56,30 @@ void tape_print_rewards(struct tape_watch *watch, uint32_t agent, uint32_t arm, 
         (void)printf(" %" PRId64, reward.steps);
     }
     (void)printf("\n");
+}
+
+/* What an aggregator draws, one number after the other. */
+static void write_noise(const char *folder, const char *name, struct tacit_rng stream,
+                        const struct tacit_mechanism *mechanism)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&stream);
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s.aggregator", folder, name);
+    FILE *const file = fopen(path, "wb");
+    TACIT_ASSERT(file != NULL);
+    for (uint32_t i = 0; i < AGGREGATOR_DRAWS; i++) {
+        union tacit_sum noise = {.steps = 0};
+        TACIT_ASSERT(tacit_mechanism_release(mechanism, noise, &entropy, &noise) == TACIT_OK);
+        TACIT_ASSERT(fwrite(&noise.steps, sizeof noise.steps, 1, file) == 1);
+    }
+    TACIT_ASSERT(fclose(file) == 0);
+}
+
+void tape_write_aggregators(const char *folder, const struct tacit_sim *sim,
+                            const struct tacit_mechanism *mechanism)
+{
+    static const char *const names[] = {"coordinator", "helper"};
+    for (uint32_t i = 0; i < 2; i++)
+        write_noise(folder, names[i], tacit_rng_stream(sim->seed, 0, i, TACIT_PURPOSE_AGGREGATOR),
+                    mechanism);
 }

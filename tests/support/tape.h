@@ -8,6 +8,11 @@
 /* Writes what the stream gives from here on, half a megabyte, to FOLDER/NAME. */
 void tape_write(const char *folder, const char *name, struct tacit_rng stream);
 
+/* What the two aggregators of a run add: FOLDER/coordinator.aggregator, FOLDER/helper.aggregator,
+ * for live/noise_hook.c. */
+void tape_write_aggregators(const char *folder, const struct tacit_sim *sim,
+                            const struct tacit_mechanism *mechanism);
+
 #define TAPE_AGENTS_MAX 64u
 
 /* What a run says and plays, as lines on stdout for tests that hold daemons against it. */

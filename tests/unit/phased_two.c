@@ -108,7 +108,7 @@ struct world {
     struct tacit_helper_run run;
     struct tacit_helper_config config;
     struct tacit_helper_keys keys;
-    struct tacit_phased_aggregators aggregators;
+    struct tacit_aggregators aggregators;
     struct tacit_phased_agent_config site_configs[SITES];
     struct tacit_phased_hub_config hub_config;
     struct tacit_phased_agent *sites[SITES];
@@ -174,8 +174,7 @@ static void set_up(struct world *world)
                                            .steps = TACIT_STEPS};
     world->config = (struct tacit_helper_config){world->run, TACIT_NANO, 2};
     world->keys = (struct tacit_helper_keys){world, seal, open_seed, is_of_site, always, always};
-    world->aggregators =
-        (struct tacit_phased_aggregators){&world->run, &world->keys, TACIT_NANO, 0};
+    world->aggregators = (struct tacit_aggregators){&world->run, &world->keys, TACIT_NANO, 0};
     world->hub_config =
         (struct tacit_phased_hub_config){.run_id = 3,
                                          .schedule = {.rule = TACIT_PHASES_INDEX,

@@ -136,7 +136,7 @@ static void parameters_survive_the_trip(void **state)
          .report_count = 1,
          .gap = 1},
         {UINT64_MAX, TACIT_AGENTS_MAX - 1, TACIT_AGENTS_MAX, TACIT_ARMS_MAX, TACIT_HORIZON_MAX,
-         UINT64_MAX, TACIT_AGENTS_MAX, TACIT_ELIM_EPOCHS_MAX - 1, 0x1p-1074, 0, 0, NULL},
+         UINT64_MAX, TACIT_AGENTS_MAX, TACIT_ELIM_EPOCHS_MAX - 1, 0x1p-1074, 0, 0, NULL, 0},
         {.agent_count = 9,
          .arm_count = 4,
          .horizon = 100,

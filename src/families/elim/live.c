@@ -115,11 +115,19 @@ static uint32_t rows_max(const struct tacit_wire_elim_run *run)
                : (uint32_t)((LIVE_ENVELOPE_BYTES_MAX - head) / row);
 }
 
+static bool has_helper(const struct tacit_wire_elim_run *run)
+{
+    return run->floor_milli != TACIT_ONE_AGGREGATOR;
+}
+
 bool elim_fits(const struct tacit_wire_elim_run *run)
 {
     static const struct tacit_commit commit;
-    struct tacit_elim_message const report = {
-        .kind = TACIT_ELIM_REPORT, .sum_count = run->arm_count, .commit = &commit};
+    static const struct tacit_helper_release masked;
+    struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
+                                              .sum_count = run->arm_count,
+                                              .commit = &commit,
+                                              .masked = has_helper(run) ? &masked : NULL};
     return run->network != NULL
                ? rows_max(run) > 0
                : tacit_wire_elim_bytes(&report, run->arm_count, run->agent_count) <=
@@ -142,6 +150,7 @@ static struct tacit_elim_schedule schedule_of(const struct tacit_wire_elim_run *
         .report_count = is_among_peers ? member_count(run) : run->agent_count,
         .horizon = run->horizon,
         .epsilon_per_reward = (double)run->epsilon_nano / (double)TACIT_NANO,
+        .floor_milli = run->floor_milli,
         .growth = run->growth,
         .confidence = run->confidence};
 }
@@ -153,7 +162,7 @@ static double radius_of(const struct live_site *site)
     struct tacit_elim_schedule const schedule = schedule_of(run_of(site));
     struct tacit_elim_agent_view view;
     elim_site_look(site, &view);
-    if (view.epoch == 0 || view.pulls == 0 || view.last)
+    if (view.epoch == 0 || view.pulls == 0 || view.last || has_helper(run_of(site)))
         return 0;
     return tacit_elim_radius(&schedule, view.epoch, view.active_count, view.pulls,
                              schedule.report_count);
@@ -175,19 +184,20 @@ static struct tacit_elim_agent_config agent_config(const struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct live_site_config const *const own = &site->config;
-    struct tacit_elim_agent_config config = {.run_id = run->run_id,
-                                             .agent_id = run->agent,
-                                             .agent_count = run->agent_count,
-                                             .arm_count = run->arm_count,
-                                             .horizon = run->horizon,
-                                             .mechanism = site->mechanism,
-                                             .budget_nano = tacit_nano_of(own->budget),
-                                             .resend_after_us = own->resend_after_us,
-                                             .epoch_max = own->rounds_max,
-                                             .has_grants = true,
-                                             .change_max =
-                                                 is_star(site) ? TACIT_ELIM_CHANGES_MAX : 0,
-                                             .horizon_max = own->pulls_max};
+    struct tacit_elim_agent_config config = {
+        .run_id = run->run_id,
+        .agent_id = run->agent,
+        .agent_count = run->agent_count,
+        .arm_count = run->arm_count,
+        .horizon = run->horizon,
+        .mechanism = own_of(site)->trust.mechanism,
+        .budget_nano = tacit_nano_of(own->budget),
+        .resend_after_us = own->resend_after_us,
+        .epoch_max = own->rounds_max,
+        .has_grants = true,
+        .has_helper = has_helper(run),
+        .change_max = is_star(site) && !has_helper(run) ? TACIT_ELIM_CHANGES_MAX : 0,
+        .horizon_max = own->pulls_max};
     memcpy(config.domain, site->domain, sizeof config.domain);
     return config;
 }
@@ -240,6 +250,8 @@ static enum tacit_status site_configure(struct live_site *site)
     enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
     if (status == TACIT_OK)
         status = tacit_wire_elim_run_decode(site->announcement, &own->run, &allocator);
+    if (status == TACIT_OK)
+        status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
     make_room(site);
@@ -290,13 +302,8 @@ static const struct live_core core = {core_size, core_init, core_check};
  * which two arms fit into the horizon. 0: that is not known before. */
 static uint32_t rounds_of(const struct tacit_wire_elim_run *run)
 {
-    struct tacit_elim_schedule const schedule = {.arm_count = run->arm_count,
-                                                 .report_count = run->report_count,
-                                                 .horizon = run->horizon,
-                                                 .epsilon_per_reward =
-                                                     (double)run->epsilon_nano / (double)TACIT_NANO,
-                                                 .growth = run->growth,
-                                                 .confidence = run->confidence};
+    struct tacit_elim_schedule schedule = schedule_of(run);
+    schedule.report_count = run->report_count;
     uint32_t rounds = 0;
     if (run->round_limit > 0 || run->growth <= 0)
         return run->round_limit;
@@ -310,6 +317,9 @@ static const char *site_objection(const struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     uint64_t const epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    char const *const trust = live_site_trust_objection(site);
+    if (trust != NULL)
+        return trust;
     if (rounds_of(run) > site->config.rounds_max)
         return "the run has more rounds than policy.rounds_max";
     if (live_site_reckoning(site) != NULL)
@@ -362,8 +372,8 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
 {
     struct tacit_elim_agent_view view;
     elim_site_look(site, &view);
-    struct live_site_release const release = {
-        .number = view.release_number, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    struct live_site_release const release = {.number = view.release_number,
+                                              .epsilon_nano = own_of(site)->trust.cost_nano};
     if (message->kind == TACIT_ELIM_REPORT && is_star(site))
         live_site_reveal(site, message, &release, update);
     else
@@ -450,8 +460,8 @@ static void keep_draw(struct live_site *site, const struct tacit_elim_agent_view
 {
     struct tacit_elim_message const report = elim_site_release(site);
     TACIT_ASSERT(report.kind == TACIT_ELIM_REPORT);
-    struct live_site_release const release = {
-        .number = view->draw_number, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    struct live_site_release const release = {.number = view->draw_number,
+                                              .epsilon_nano = own_of(site)->trust.cost_nano};
     live_site_keep(site, &report, &release, update);
 }
 
@@ -482,9 +492,13 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
     struct tacit_elim_agent_view view;
     struct tacit_elim_update made;
     struct tacit_elim_seals const seals = {site, sign_seal, check_seal};
+    struct live_site_trust *const trust = &own_of(site)->trust;
+    struct tacit_helper_keys const keys = live_site_seals(trust);
+    struct tacit_aggregators const aggregators = live_site_aggregators(trust, &keys, from->term);
     event.now_us = from->now_us;
     event.keys = from->keys;
     event.seals = &seals;
+    event.aggregators = &aggregators;
     enum tacit_status const status =
         from->kind == LIVE_SITE_REFUSE && event.kind == TACIT_EVENT_TIMEOUT
             ? tacit_elim_agent_refuse(site->state, from->as.refused_arm, &event, entropy, &made)
@@ -605,7 +619,8 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
         return receive(site, event, message, entropy, update);
     if (event->kind == LIVE_SITE_TIMEOUT)
         return time_out(site, event, entropy, update);
-    if (event->kind == LIVE_SITE_REFUSE && !is_star(site)) /* neighbours have agreed on the arms */
+    if (event->kind == LIVE_SITE_REFUSE &&
+        own_of(site)->agent.change_max == 0) /* arms are agreed */
         return TACIT_UNEXPECTED;
     if (event->kind == LIVE_SITE_REWARD)
         made.as.reward = live_event_reward(site, event);
@@ -793,7 +808,8 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .release_number = agent.release_number,
                                     .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
     view->is_beyond_policy = own_of(site)->is_beyond_policy && !agent.last;
-    view->no_estimates = judges_for_itself(site)
+    view->no_estimates = has_helper(run_of(site)) ? LIVE_SITE_MASKED
+                         : judges_for_itself(site)
                              ? "a site ranks the arms by its own noised sums; among neighbours "
                                "run.bounds: exact gives each of them an interval"
                              : "a site ranks the arms by its own noised sums; the coordinator has "
@@ -815,7 +831,10 @@ static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t ot
 {
     struct tacit_elim_agent_view view;
     elim_site_look(site, &view);
-    return view.noised != NULL && view.noised[arm].steps > view.noised[other].steps;
+    if (view.noised ==
+        NULL) /* masked: the one to play while it waits, and the others in their order */
+        return arm != other && arm == view.exploit_arm;
+    return view.noised[arm].steps > view.noised[other].steps;
 }
 
 static enum tacit_audience audience_of(const struct tacit_wire_elim_run *run)
@@ -830,6 +849,7 @@ static void site_promise(const struct live_site *site, const struct live_site_co
                          struct tacit_promise *promise)
 {
     live_site_promise(config, TACIT_LEAVING_SUMS, promise);
+    live_site_promise_trust(config, promise);
     promise->trust.audience = audience_of(site == NULL ? NULL : run_of(site));
 }
 

@@ -3,6 +3,7 @@
 #define TACIT_ELIM_LIVE_H
 #include "../../live/changes.h"
 #include "../../live/protocol.h"
+#include "../../live/site_helper.h"
 #include "tacit/elim.h"
 #include "tacit/wire_elim.h"
 
@@ -13,6 +14,7 @@ extern const struct live_codec elim_codec;
 /* What a site has beside its state: an agent over a star, else a peer with its table behind it. */
 struct elim_site {
     struct tacit_wire_elim_run run;
+    struct live_site_trust trust;
     struct tacit_elim_agent_config agent;
     struct tacit_elim_peer_config peer; /* in a network */
     size_t core_size;                   /* of the state without the table */

@@ -3,6 +3,7 @@
  * as data, to what each site is told of it. */
 #include "live.h"
 #include "../../live/bus/envelope.h"
+#include "../../live/hub_helper.h"
 #include "place.h"
 #include "settings.h"
 #include <stdio.h>
@@ -74,6 +75,7 @@ static struct tacit_wire_elim_run run_of(const struct live_hub_config *config, u
                                         .epsilon_nano = live_hub_epsilon_nano(config),
                                         .report_count = settings->report_count,
                                         .round_limit = settings->round_limit,
+                                        .floor_milli = settings->floor_milli,
                                         .gap = settings->gap,
                                         .growth = settings->growth,
                                         .confidence = settings->confidence};
@@ -131,7 +133,7 @@ static bool order_fits(const struct live_hub_config *config)
 {
     static const uint64_t anybody;
     static const struct tacit_elim_change changes[TACIT_ELIM_CHANGES_MAX];
-    bool const is_star = elim_hub_settings(config)->network == NULL;
+    bool const is_star = elim_hub_settings(config)->network == NULL && !config->has_helper;
     struct tacit_elim_message const order = {
         .kind = TACIT_ELIM_ORDER,
         .leader = elim_hub_settings(config)->growth > 0 ? 1 : 0,
@@ -149,6 +151,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
     static const struct tacit_wire_elim_network some;
     struct tacit_wire_elim_run const run = {.agent_count = config->site_count,
                                             .arm_count = config->arm_count,
+                                            .floor_milli = elim_hub_settings(config)->floor_milli,
                                             .network = network_of(config) == NULL ? NULL : &some};
     return elim_fits(&run) && order_fits(config) ? NULL : "arms";
 }
@@ -198,7 +201,8 @@ static void configure_core(struct live_hub *hub)
         .weights = weights,
         .components_alike = network != NULL && network->components_alike,
         .has_grants = true,
-        .change_max = network == NULL ? TACIT_ELIM_CHANGES_MAX : 0};
+        .has_helper = config->has_helper,
+        .change_max = network == NULL && !config->has_helper ? TACIT_ELIM_CHANGES_MAX : 0};
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
     if (elim_hub_settings(config)->growth <= 0)
         return;
@@ -263,22 +267,63 @@ static void send_order(struct live_hub *hub, const struct tacit_elim_message *or
     if (order->to != TACIT_EVERYONE)
         return;
     note_intervals(hub);
-    live_hub_note(hub, update, "round %u%s, each arm to %llu pulls", order->epoch,
-                  order->last ? ", the last" : "", (unsigned long long)order->pulls);
+    live_hub_note(hub, update, "round %u%s, each arm %s %llu pulls", order->epoch,
+                  order->last ? ", the last" : "", hub->helper == NULL ? "to" : "again",
+                  (unsigned long long)order->pulls);
 }
 
+static void carry_out(struct live_hub *hub, const struct tacit_elim_update *made,
+                      struct live_hub_update *update)
+{
+    update->persist = update->persist || made->persist;
+    update->deadline_us = made->deadline_us;
+    if (made->send)
+        send_order(hub, &made->message, update);
+}
+
+/* event: as it came; NULL: it is a question of ours. */
 static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
+                                   const struct live_hub_event *came,
                                    const struct tacit_entropy *entropy,
                                    struct live_hub_update *update)
 {
     struct tacit_elim_update made;
+    struct live_heard heard = {.head = NULL};
     enum tacit_status const status = tacit_elim_hub_step(hub->state, event, entropy, &made);
-    update->persist = update->persist || made.persist;
-    update->deadline_us = made.deadline_us;
-    if (made.send)
-        send_order(hub, &made.message, update);
+    carry_out(hub, &made, update);
+    if (hub->helper == NULL || came == NULL)
+        return status;
+    if (event->kind == TACIT_EVENT_RECEIVE) {
+        struct tacit_elim_message const *const said = event->as.message;
+        heard = (struct live_heard){&said->head, said->masked, (const int64_t *)said->sums,
+                                    said->sum_count};
+    }
+    live_hub_note_helper(hub, came, &heard, made.happened, entropy, update);
     return status;
 }
+
+/* ---- Two aggregators ---- */
+
+static void hub_round(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(hub->state, &view);
+    *round = (struct tacit_helper_round){
+        .term = view.term, .round = view.epoch, .count = view.active_count};
+    tacit_elim_order_digest(view.new_pulls, view.arms, hub->config->arm_count, round->order);
+    for (uint32_t i = 0; highs != NULL && i < view.active_count; i++)
+        highs[i] = view.new_pulls * (uint64_t)TACIT_STEPS;
+}
+
+static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
+                      struct live_hub_update *update)
+{
+    struct tacit_elim_update made;
+    tacit_elim_hub_close(hub->state, agents, totals, now_us, &made);
+    carry_out(hub, &made, update);
+}
+
+LIVE_COMMIT(hub_commit, struct tacit_elim_message, TACIT_ELIM_COMMIT)
 
 static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
                        const struct tacit_entropy *entropy, struct live_hub_update *update)
@@ -293,7 +338,7 @@ static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
                                                 .epoch = view.epoch};
     struct tacit_elim_event const event = {
         .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
-    (void)step_core(hub, &event, entropy, update);
+    (void)step_core(hub, &event, NULL, entropy, update);
 }
 
 static bool check_seal(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
@@ -360,7 +405,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     }
     TACIT_ASSERT((said != NULL) == (event->kind == LIVE_HUB_RECEIVE));
     if (!hub->keeps_nothing)
-        return step_core(hub, &made, entropy, update);
+        return step_core(hub, &made, event, entropy, update);
     return said != NULL ? hear(hub, event, said) : TACIT_OK;
 }
 
@@ -420,6 +465,11 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
 {
     struct tacit_elim_change const change = change_of(wanted);
     struct tacit_elim_update made;
+    if (hub->helper != NULL) {
+        *objection = "with two aggregators sites are dropped (drop) and void rounds repeated "
+                     "(repeat); for all else stop the coordinator, and begin a new run";
+        return TACIT_REFUSED;
+    }
     if (network_of(hub->config) != NULL) {
         *objection =
             "in a graph or hybrid the sites have agreed on who takes part and how: nothing "
@@ -515,7 +565,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .quorum = core.quorum,
                                    .quorum_wanted = core.quorum_wanted,
                                    .deadline_s = (uint32_t)(core.round_timeout_us / 1000000u),
-                                   .horizon = core.horizon};
+                                   .horizon = core.horizon,
+                                   .helper = live_hub_look_helper(hub)};
     view->changes = own_of(hub)->changes;
     view->change_count = elim_changes_tell(core.changes, core.change_count, own_of(hub)->changes);
 }
@@ -540,4 +591,7 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .step = hub_step,
                                           .answer = hub_answer,
                                           .look = hub_look,
-                                          .change = hub_change};
+                                          .change = hub_change,
+                                          .round = hub_round,
+                                          .close = hub_close,
+                                          .commit = hub_commit};

@@ -84,6 +84,11 @@ static void elim_read_run(struct config_reader *reader, const struct config_node
         elim_refuse_beside_exact(reader, run, "run", keys->round_limit, keys->participation);
     if (reader->status == TACIT_OK)
         check_network(reader, run, coordinator, keys);
+    if (coordinator->trust.has_helper &&
+        (!keys->bounds.is_exact || coordinator->network.kind != TACIT_CONFIG_STAR))
+        config_reader_fail(reader, config_node_member(run, "trust"), "run.trust.aggregators",
+                           "two aggregators are a hub and a helper; allowed with run.bounds: exact "
+                           "over a star");
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -123,7 +128,8 @@ static enum tacit_status check_exact(const struct live_hub_config *hub,
                                         .horizon = hub->horizon,
                                         .epsilon_per_reward = hub->epsilon,
                                         .growth = settings->growth,
-                                        .confidence = settings->confidence};
+                                        .confidence = settings->confidence,
+                                        .floor_milli = settings->floor_milli};
     char text[PHASED_REFUSAL_BYTES];
     char const *const key = phased_schedule_refusal(&phases, text);
     if (key == NULL)
@@ -156,6 +162,7 @@ static enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
     }
     made->settings.growth = keys->bounds.is_exact ? keys->bounds.growth : 0;
     made->settings.confidence = keys->bounds.confidence;
+    made->settings.floor_milli = live_file_floor(file);
     hub->settings = &made->settings;
     if (hub->quorum > made->settings.report_count)
         hub->quorum = made->settings.report_count;
@@ -174,6 +181,7 @@ const struct live_family elim_live = {
     .file = {.word = "elimination",
              .networks = 1u << TACIT_CONFIG_STAR | 1u << TACIT_CONFIG_GRAPH |
                          1u << TACIT_CONFIG_HYBRID | 1u << TACIT_CONFIG_ALONE,
+             .takes_trust = true,
              .run_keys = run_sections,
              .read_run = elim_read_run},
     .site = &elim_site_ops,

@@ -31,6 +31,7 @@ struct tacit_elim_schedule elim_hub_schedule(const struct live_hub_config *confi
                                         .horizon = config->horizon,
                                         .epsilon_per_reward = config->epsilon,
                                         .round_limit = settings->round_limit,
+                                        .floor_milli = settings->floor_milli,
                                         .gap = settings->gap,
                                         .growth = settings->growth,
                                         .confidence = settings->confidence};

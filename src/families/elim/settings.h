@@ -11,6 +11,7 @@ struct elim_hub_settings {
     double gap;                               /* 1 without a round limit */
     double growth;                            /* of exact bounds; 0: the paper's */
     double confidence;                        /* with them; 0: delta = 1/T */
+    uint32_t floor_milli;                     /* the same; tacit/bounds.h */
     const struct tacit_elim_network *network; /* of peers; NULL: a star */
 };
 

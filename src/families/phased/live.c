@@ -163,12 +163,12 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     struct tacit_phased_agent_view const view = agent_view(site);
     struct tacit_phased_message *const said = message;
     struct tacit_helper_keys const seals = live_site_seals(&own->trust);
-    struct tacit_phased_aggregators const aggregators = {
-        &own->trust.run, &seals, own->trust.cost_nano, event->term > 0 ? event->term - 1 : 0};
+    struct tacit_aggregators const aggregators =
+        live_site_aggregators(&own->trust, &seals, event->term);
     struct tacit_phased_event made = {.now_us = event->now_us,
                                       .kind = live_event_kind(event),
                                       .keys = event->keys,
-                                      .aggregators = own->trust.is_there ? &aggregators : NULL};
+                                      .aggregators = &aggregators};
     uint64_t const left = own->core.horizon - view.pull_count;
     if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
         made.as.term = view.term + (event->as.begins_term ? 1 : 0);
@@ -238,9 +238,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .is_committed = agent.committed,
                                     .is_blocked = agent.blocked,
                                     .forgetful = agent.forgotten ? TACIT_WIRE_COORDINATOR : NULL,
-                                    .no_estimates =
-                                        "the coordinator has the means over all sites, with "
-                                        "intervals, and its status shows them",
+                                    .no_estimates = LIVE_SITE_MASKED,
                                     .is_beyond_policy = own->is_beyond_policy && !agent.last,
                                     .trouble = trouble_of(site, &agent),
                                     .draw_number = agent.draw_number,
@@ -454,37 +452,7 @@ static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *tota
     carry_out(hub, &made, update);
 }
 
-static void *hub_commit(uint64_t run_id, uint32_t site, uint32_t round,
-                        const struct tacit_commit *asks)
-{
-    struct tacit_phased_message const commit = {.kind = TACIT_PHASED_COMMIT,
-                                                .from = site,
-                                                .to = TACIT_HUB,
-                                                .run_id = run_id,
-                                                .round = round,
-                                                .commit = asks};
-    void *const memory = malloc(tacit_phased_message_size(&commit));
-    if (memory != NULL)
-        (void)tacit_phased_message_copy(&commit, memory);
-    return memory;
-}
-
-/* What is the helper's of a step: new grants, releases that came first, a round whose reports are
- * here. before: had this site's report of the round come already? */
-static void note_helper(struct live_hub *hub, const struct live_hub_event *event,
-                        const struct tacit_phased_message *said,
-                        const struct tacit_phased_update *made, bool before,
-                        const struct tacit_entropy *entropy, struct live_hub_update *update)
-{
-    bool const is_grant = made->send && made->message.kind == TACIT_PHASED_GRANT && made->persist;
-    if (said != NULL && said->kind == TACIT_PHASED_COMMIT && is_grant)
-        live_hub_granted(hub, event, said->commit);
-    if (said != NULL && said->kind == TACIT_PHASED_REPORT && !before &&
-        tacit_bits_has(core_view(hub).received, said->from))
-        live_hub_took(hub, said->from, said->commit, said->masked, said->sums, said->block_count);
-    if ((made->happened & TACIT_WANTS_TOTALS) != 0)
-        live_hub_wants_totals(hub, event->now_us, entropy, update);
-}
+LIVE_COMMIT(hub_commit, struct tacit_phased_message, TACIT_PHASED_COMMIT)
 
 static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
                        const struct tacit_entropy *entropy, struct live_hub_update *update)
@@ -599,12 +567,14 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         made.kind = TACIT_EVENT_RECEIVE;
         made.as.message = said;
     }
-    bool const before =
-        said != NULL && tacit_bits_has(core_view(hub).received, said->from); /* decoded: a site */
     enum tacit_status const status = tacit_phased_hub_step(hub->state, &made, &update_of_core);
     carry_out(hub, &update_of_core, update);
-    if (hub->helper != NULL)
-        note_helper(hub, event, said, &update_of_core, before, entropy, update);
+    if (hub->helper != NULL) {
+        struct live_heard heard = {.head = NULL};
+        if (said != NULL)
+            heard = (struct live_heard){&said->head, said->masked, said->sums, said->block_count};
+        live_hub_note_helper(hub, event, &heard, update_of_core.happened, entropy, update);
+    }
     if (event->kind == LIVE_HUB_START)
         change_arms(hub, event->now_us, update);
     return status;

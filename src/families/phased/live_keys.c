@@ -164,20 +164,18 @@ static enum tacit_status settle(const struct live_hub_config *hub,
     uint32_t const guard = keys->guard == NULL ? 0 : find_arm(file, keys->guard);
     if (guard == hub->arm_count)
         return live_file_refuse(file, "run.guard.arm", "no arm of the list has this name", error);
-    *schedule = (struct tacit_phases){
-        .rule = TACIT_PHASES_INDEX,
-        .arm_count = hub->arm_count,
-        .agent_count = hub->site_count,
-        .horizon = hub->horizon,
-        .epsilon_per_reward = hub->epsilon,
-        .growth = keys->growth,
-        .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round : usual,
-        .confidence = keys->confidence,
-        .guard_arm = guard,
-        .guard_loss = keys->guard_loss,
-        .floor_milli = !file->trust.has_helper       ? TACIT_ONE_AGGREGATOR
-                       : file->trust.floor_milli > 0 ? file->trust.floor_milli
-                                                     : TACIT_NO_FLOOR};
+    *schedule = (struct tacit_phases){.rule = TACIT_PHASES_INDEX,
+                                      .arm_count = hub->arm_count,
+                                      .agent_count = hub->site_count,
+                                      .horizon = hub->horizon,
+                                      .epsilon_per_reward = hub->epsilon,
+                                      .growth = keys->growth,
+                                      .arms_per_round =
+                                          keys->arms_per_round > 0 ? keys->arms_per_round : usual,
+                                      .confidence = keys->confidence,
+                                      .guard_arm = guard,
+                                      .guard_loss = keys->guard_loss,
+                                      .floor_milli = live_file_floor(file)};
     enum tacit_status const status =
         settle_changes(file, schedule, made->sets, made->sets + set, made->sets + 2 * set, error);
     if (status != TACIT_OK)

@@ -13,7 +13,9 @@ bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config)
            config->agent_id < config->agent_count && config->horizon >= 1 &&
            config->horizon <= TACIT_HORIZON_MAX && config->resend_after_us > 0 &&
            config->resend_after_us <= TACIT_ELIM_PAUSE_US_MAX &&
-           config->change_max <= TACIT_ELIM_CHANGES_MAX;
+           config->change_max <= TACIT_ELIM_CHANGES_MAX &&
+           (!config->has_helper || (config->has_grants && config->change_max == 0 &&
+                                    config->mechanism.scale.kind == TACIT_SCALE_STEPS));
 }
 
 size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
@@ -23,9 +25,11 @@ size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
     size_t const arms = config->arm_count;
     size_t const columns = config->has_grants ? 8 : 7;
     size_t const sets = config->change_max > 0 ? 3 * TACIT_BITS_WORDS(arms) : 0;
-    return sizeof(struct tacit_elim_agent) + (TACIT_BITS_WORDS(arms) + columns * arms + sets +
-                                              elim_changes_words(config->change_max)) *
-                                                 sizeof(uint64_t);
+    return sizeof(struct tacit_elim_agent) +
+           (TACIT_BITS_WORDS(arms) + columns * arms + sets +
+            elim_changes_words(config->change_max)) *
+               sizeof(uint64_t) +
+           (config->has_helper ? sizeof(struct tacit_helper_release) : 0);
 }
 
 enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
@@ -379,7 +383,7 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .term = agent->term,
         .draw_number = round_play_draw_number(&agent->play),
         .release_number = agent->release_number,
-        .noised = noised_of(agent),
+        .noised = agent->config.has_helper ? NULL : noised_of(agent),
         .ledger = &agent->ledger,
         .playable = playable_of(agent),
         .playable_count = tacit_bits_count(playable_of(agent), agent->config.arm_count),

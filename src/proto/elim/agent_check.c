@@ -6,7 +6,8 @@
 static bool history_is_possible(struct tacit_elim_agent *agent)
 {
     uint32_t const arms = agent->config.arm_count;
-    return agent->pulls <= TACIT_HORIZON_MAX && agent->release_pulls <= agent->pulls &&
+    return agent->pulls <= TACIT_HORIZON_MAX &&
+           (agent->config.has_helper || agent->release_pulls <= agent->pulls) &&
            (!agent->unplaced || (agent->pulls == agent->release_pulls && !agent->upload)) &&
            tacit_bits_within(arms_of(agent), arms_of(agent), arms) &&
            agent->active_count == tacit_bits_count(arms_of(agent), arms) &&
@@ -68,8 +69,11 @@ static bool sums_are_possible(struct tacit_elim_agent *agent)
     for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
         int64_t const exact = exact_of(agent)[arm].steps;
         uint64_t const done = done_of(agent)[arm];
-        if (exact < 0 || exact > (int64_t)done * TACIT_STEPS ||
-            !tacit_mechanism_plausible(mechanism, noised_of(agent)[arm], done,
+        if (exact < 0 || exact > (int64_t)done * TACIT_STEPS)
+            return false;
+        if (agent->config.has_helper)
+            continue; /* what is masked may be anything */
+        if (!tacit_mechanism_plausible(mechanism, noised_of(agent)[arm], done,
                                        agent->release_epoch))
             return false;
         if (agent->config.has_grants && agent->phase == PHASE_COMMITTED &&

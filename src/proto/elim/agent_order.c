@@ -33,12 +33,14 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
                    : TACIT_OK;
     if (order->epoch <= agent->epoch)
         return TACIT_OK;
-    /* An arm set only shrinks, and S(r) only grows. */
+    /* An arm set only shrinks, and S(r) only grows; with two aggregators pulls are new ones. */
+    bool const has_helper = agent->config.has_helper;
     if (count == 0 || !tacit_bits_within(order->arms, arms_of(agent), arms) ||
-        order->pulls < agent->pulls || (order->last && count != 1) || !leader_fits(agent, order))
+        (!has_helper && order->pulls < agent->pulls) || (order->last && count != 1) ||
+        !leader_fits(agent, order))
         return TACIT_MALFORMED;
     /* With grants each report is a draw of its own: an epoch without pulls has none. */
-    if (agent->config.has_grants && !order->last && order->pulls == agent->pulls)
+    if (agent->config.has_grants && !order->last && order->pulls == (has_helper ? 0 : agent->pulls))
         return TACIT_MALFORMED;
     return TACIT_OK;
 }
@@ -66,9 +68,13 @@ static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_m
                        struct tacit_elim_update *update)
 {
     TACIT_ASSERT(order->epoch > agent->epoch);
-    TACIT_ASSERT(order->pulls >= agent->pulls);
+    TACIT_ASSERT(agent->config.has_helper || order->pulls >= agent->pulls);
     TACIT_ASSERT(!agent->last);
     uint32_t const arms = agent->config.arm_count;
+    if (agent->config.has_helper) { /* a plan that was overtaken is dropped */
+        memset(done_of(agent), 0, arms * sizeof(uint64_t));
+        memset(exact_of(agent), 0, arms * sizeof(uint64_t));
+    }
     agent->epoch = order->epoch;
     agent->pulls = order->pulls;
     agent->last = order->last;
@@ -91,8 +97,8 @@ static bool is_answered(struct tacit_elim_agent *agent, const struct tacit_elim_
 {
     TACIT_ASSERT(agent->release_epoch <= agent->epoch);
     size_t const bytes = TACIT_BITS_WORDS(agent->config.arm_count) * sizeof(uint64_t);
-    return !order->last && agent->release_epoch > 0 && order->epoch == agent->release_epoch &&
-           order->pulls == agent->release_pulls &&
+    return !agent->config.has_helper && !order->last && agent->release_epoch > 0 &&
+           order->epoch == agent->release_epoch && order->pulls == agent->release_pulls &&
            memcmp(order->arms, arms_of(agent), bytes) == 0 &&
            (!agent->config.has_grants || round_site_may_open(&agent->grants));
 }
@@ -100,6 +106,8 @@ static bool is_answered(struct tacit_elim_agent *agent, const struct tacit_elim_
 /* Does it ask for more of what was granted? */
 static bool continues(struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
 {
+    if (agent->config.has_helper)
+        return order->epoch > agent->release_epoch;
     return order->epoch > agent->release_epoch &&
            tacit_bits_within(order->arms, arms_of(agent), agent->config.arm_count) &&
            (order->pulls > agent->release_pulls ||

@@ -141,6 +141,11 @@ uint32_t elim_agent_arm_to_exploit(struct tacit_elim_agent *agent)
     bool const is_real = agent->config.mechanism.scale.kind == TACIT_SCALE_REAL;
     uint32_t best = tacit_bits_next(playable_of(agent), arms, 0);
     TACIT_ASSERT(best < arms);
+    if (agent->config.has_helper) { /* in turn: what was masked says nothing here */
+        for (uint64_t turn = agent->pull_count % agent->active_count; turn > 0; turn--)
+            best = tacit_bits_next(playable_of(agent), arms, best + 1);
+        return best;
+    }
     for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(playable_of(agent), arms, arm + 1))
         if (is_real ? noised[arm].real > noised[best].real : noised[arm].steps > noised[best].steps)
             best = arm;

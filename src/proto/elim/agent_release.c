@@ -50,11 +50,44 @@ static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum
     memset(packed, 0, count * sizeof *packed);
 }
 
+/* Two aggregators: this round's sums side by side, masked. */
+static enum tacit_status mask(struct tacit_elim_agent *agent,
+                              const struct tacit_aggregators *aggregators,
+                              const struct tacit_entropy *keys)
+{
+    struct round_agent const round = round_of(agent);
+    union tacit_sum *const sums = report_of(agent);
+    uint8_t order[TACIT_SHA256_BYTES];
+    uint32_t count = 0;
+    TACIT_BITS_EACH (arm, arms_of(agent), agent->config.arm_count)
+        sums[count++] = sums[arm];
+    TACIT_ASSERT(count == agent->active_count);
+    tacit_elim_order_digest(agent->pulls, arms_of(agent), agent->config.arm_count, order);
+    return round_agent_mask(&round, aggregators, order, keys, (uint64_t *)(void *)sums, count,
+                            masked_of(agent));
+}
+
+/* Of exact sums nothing is left. */
+static void keep_masked(struct tacit_elim_agent *agent)
+{
+    size_t const bytes = agent->config.arm_count * sizeof(uint64_t);
+    TACIT_ASSERT(agent->draw_epoch < agent->epoch);
+    memset(pending_of(agent), 0, bytes);
+    memcpy(pending_of(agent), report_of(agent), agent->active_count * sizeof(uint64_t));
+    memset(report_of(agent), 0, bytes);
+    memset(exact_of(agent), 0, bytes);
+    agent->draw_epoch = agent->epoch;
+}
+
 /* Commits to the history with the draw in it. */
-static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tacit_entropy *keys)
+static enum tacit_status commit(struct tacit_elim_agent *agent,
+                                const struct tacit_aggregators *aggregators,
+                                const struct tacit_entropy *keys)
 {
     struct round_agent const round = round_of(agent);
     uint8_t digest[TACIT_SHA256_BYTES] = {0};
+    if (agent->config.has_helper)
+        return mask(agent, aggregators, keys);
     if (!round.is_numbered)
         digest_history(agent, noised_of(agent), report_of(agent), digest);
     return round_agent_commit(&round, digest, keys);
@@ -62,27 +95,37 @@ static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tac
 
 /* l. 9-10: one draw, one spend, one commitment, or none of them. */
 static enum tacit_status release(struct tacit_elim_agent *agent,
-                                 const struct tacit_entropy *entropy,
-                                 const struct tacit_entropy *keys)
+                                 const struct tacit_elim_event *event,
+                                 const struct tacit_entropy *entropy)
 {
     TACIT_ASSERT(agent->phase == PHASE_RELEASING);
     struct tacit_ledger ledger = agent->ledger;
+    uint64_t const cost_nano = agent->config.has_helper
+                                   ? event->aggregators->epsilon_nano
+                                   : tacit_mechanism_cost_nano(&agent->config.mechanism);
     enum tacit_status status =
-        tacit_ledger_spend(&ledger, agent->number_base + agent->epoch,
-                           tacit_mechanism_cost_nano(&agent->config.mechanism));
+        tacit_ledger_spend(&ledger, agent->number_base + agent->epoch, cost_nano);
     if (status != TACIT_OK) {
         elim_agent_set_phase(agent, PHASE_HALTED);
         return TACIT_BUDGET;
     }
     status = draw(agent, entropy);
     if (status == TACIT_OK && agent->config.has_grants)
-        status = commit(agent, keys);
+        status = commit(agent, event->aggregators, event->keys == NULL ? entropy : event->keys);
+    if (status != TACIT_OK && agent->config.has_helper) {
+        memset(report_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+        memset(masked_of(agent), 0, sizeof(struct tacit_helper_release));
+    }
     if (status != TACIT_OK)
         return status;
     agent->ledger = ledger;
     if (agent->config.has_grants) {
-        memcpy(pending_of(agent), noised_of(agent), agent->config.arm_count * sizeof(uint64_t));
-        add_drawn(agent, pending_of(agent));
+        if (agent->config.has_helper) {
+            keep_masked(agent);
+        } else {
+            memcpy(pending_of(agent), noised_of(agent), agent->config.arm_count * sizeof(uint64_t));
+            add_drawn(agent, pending_of(agent));
+        }
         elim_agent_set_phase(agent, PHASE_COMMITTED);
     } else {
         add_drawn(agent, noised_of(agent));
@@ -100,8 +143,7 @@ enum tacit_status elim_agent_finish_epoch(struct tacit_elim_agent *agent,
 {
     TACIT_ASSERT(agent->phase == PHASE_RELEASING);
     TACIT_ASSERT(agent->draw_epoch < agent->epoch);
-    enum tacit_status const status =
-        release(agent, entropy, event->keys == NULL ? entropy : event->keys);
+    enum tacit_status const status = release(agent, event, entropy);
     if (status == TACIT_OK && agent->config.has_grants)
         elim_agent_send_commit(agent, update);
     else if (status == TACIT_OK && agent->upload)

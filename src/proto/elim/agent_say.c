@@ -33,14 +33,15 @@ struct tacit_elim_message elim_agent_report_with(struct tacit_elim_agent *agent,
 {
     uint32_t const arms = agent->config.arm_count;
     uint32_t count = 0;
-    TACIT_BITS_EACH (arm, arms_of(agent), arms)
+    TACIT_BITS_EACH (arm, arms_of(agent), agent->config.has_helper ? 0 : arms)
         report_of(agent)[count++] = history[arm];
-    TACIT_ASSERT(count == agent->active_count);
+    TACIT_ASSERT(count == (agent->config.has_helper ? 0 : agent->active_count));
     struct tacit_elim_message report = message_of(agent, TACIT_ELIM_REPORT);
     report.pulls = agent->pulls;
     report.arms = arms_of(agent);
-    report.sum_count = count;
-    report.sums = report_of(agent);
+    report.sum_count = agent->active_count;
+    report.sums = agent->config.has_helper ? history : report_of(agent);
+    report.masked = agent->config.has_helper ? masked_of(agent) : NULL;
     return report;
 }
 

@@ -24,7 +24,8 @@ struct tacit_elim_agent {
     bool upload;           /* this epoch's report is asked for */
     bool dropped;          /* the operator asks for no report of this agent any more */
     /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
-     * pending K | with changes: log, barred W(K), refused W(K), playable W(K) */
+     * pending K | with changes: log, barred W(K), refused W(K), playable W(K) | with two
+     * aggregators, whose sums are masked, side by side: what opens them */
     uint64_t words[];
 };
 
@@ -85,6 +86,13 @@ static inline union tacit_sum *pending_of(struct tacit_elim_agent *agent)
 {
     TACIT_ASSERT(agent->config.has_grants);
     return (union tacit_sum *)column_of(agent, 7);
+}
+
+/* With two aggregators. */
+static inline struct tacit_helper_release *masked_of(struct tacit_elim_agent *agent)
+{
+    TACIT_ASSERT(agent->config.has_helper && agent->config.change_max == 0);
+    return (struct tacit_helper_release *)(void *)(column_of(agent, 7) + agent->config.arm_count);
 }
 
 static inline struct tacit_elim_change *changes_of(struct tacit_elim_agent *agent)

@@ -32,7 +32,9 @@ static bool config_is_valid(const struct tacit_elim_hub_config *config)
            config->quorum <= config->schedule.report_count &&
            config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config) &&
            config->change_max <= (config->weights == NULL ? TACIT_ELIM_CHANGES_MAX : 0) &&
-           (!elim_is_exact(&config->schedule) || exact_is_valid(config));
+           (!elim_is_exact(&config->schedule) || exact_is_valid(config)) &&
+           (!config->has_helper || (elim_is_masked(&config->schedule) && config->has_grants &&
+                                    config->weights == NULL && config->change_max == 0));
 }
 
 size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
@@ -92,7 +94,7 @@ static void begin(void *hub)
 static void begin_term(void *state)
 {
     struct tacit_elim_hub *const hub = state;
-    if (elim_is_exact(&hub->config.schedule))
+    if (elim_is_exact(&hub->config.schedule) && !hub->config.has_helper)
         hub->judge.anew_after = hub->judge.round_count;
 }
 
@@ -116,12 +118,12 @@ static enum tacit_status check_report(void *state, const struct round_heard *hea
     if (!tacit_bits_has(uploaders_of(hub), report->from))
         return TACIT_UNEXPECTED;
     if (report->arms == NULL || report->sums == NULL ||
-        report->sum_count != hub->judge.active_count || report->pulls != hub->judge.pulls ||
+        report->sum_count != hub->judge.active_count || report->pulls != elim_hub_pulls(hub) ||
         heard->sites > weights_of(hub)[report->from])
         return TACIT_MALFORMED;
     if (memcmp(report->arms, active_of(hub), TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) != 0)
         return TACIT_MALFORMED;
-    for (uint32_t i = 0; i < report->sum_count; i++)
+    for (uint32_t i = 0; i < report->sum_count && !hub->config.has_helper; i++)
         if (!tacit_mechanism_plausible(&hub->config.mechanism, report->sums[i],
                                        report->pulls * heard->sites,
                                        releases_in(report->epoch, heard->sites)))
@@ -133,6 +135,7 @@ static void digest_report(void *hub, const struct round_heard *heard,
                           uint8_t digest[TACIT_SHA256_BYTES])
 {
     struct tacit_elim_message const *const report = heard->message;
+    TACIT_ASSERT(heard->masked == NULL);
     elim_release_digest(report->pulls, report->arms,
                         ((struct tacit_elim_hub *)hub)->config.schedule.arm_count, report->sums,
                         report->sum_count, digest);
@@ -166,6 +169,7 @@ static struct round_heard heard_of(struct tacit_elim_hub *hub,
         .sites = message->agents == 0 ? 1 : message->agents,
         .word_count = message->sum_count,
         .words = (const uint64_t *)message->sums,
+        .masked = message->masked,
         .is_held_elsewhere = is_site && weights_of(hub)[message->from] == 0};
 }
 
@@ -173,8 +177,9 @@ void elim_hub_say(struct tacit_elim_hub *hub, const struct round_made *made,
                   struct tacit_elim_update *update)
 {
     bool const is_grant = made->answer == ROUND_GRANT;
-    *update =
-        (struct tacit_elim_update){.persist = made->persist, .deadline_us = hub->desk.deadline_us};
+    *update = (struct tacit_elim_update){.persist = made->persist,
+                                         .deadline_us = hub->desk.deadline_us,
+                                         .happened = hub->config.has_helper ? made->happened : 0};
     if (made->answer == ROUND_ORDER)
         elim_hub_send_order(hub, made->to, update);
     else if (made->answer != ROUND_NOTHING) {
@@ -206,6 +211,16 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
     return status;
 }
 
+void tacit_elim_hub_close(struct tacit_elim_hub *hub, uint32_t agents, const int64_t *totals,
+                          uint64_t now_us, struct tacit_elim_update *update)
+{
+    struct round_made made;
+    elim_hub_check_invariants(hub);
+    round_close(&elim_hub_rule, hub, agents, totals, now_us, &made);
+    elim_hub_say(hub, &made, update);
+    elim_hub_check_invariants(hub);
+}
+
 void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_hub_view *view)
 {
     struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
@@ -226,6 +241,7 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .received = received_of(hub),
         .seen = seen_of(hub),
         .pulls = hub->judge.pulls,
+        .new_pulls = hub->config.has_helper ? elim_hub_pulls(hub) : 0,
         .radius = hub->judge.radius,
         .leader = hub->judge.leader > 0 ? hub->judge.leader - 1 : TACIT_NO_ARM,
         .is_exact = is_exact,

@@ -14,7 +14,7 @@ static bool row_is_possible(struct tacit_elim_hub *hub, uint32_t agent)
     uint32_t const covered = covered_of(hub)[agent];
     if (covered < 1 || covered > weights_of(hub)[agent])
         return false;
-    for (uint32_t i = 0; i < hub->judge.active_count; i++)
+    for (uint32_t i = 0; i < hub->judge.active_count && !hub->config.has_helper; i++)
         if (!tacit_mechanism_plausible(&hub->config.mechanism, row_of(hub, agent)[i],
                                        hub->judge.pulls * covered,
                                        releases_in(hub->judge.epoch, covered)))

@@ -39,6 +39,14 @@ void elim_hub_take_stock(struct tacit_elim_hub *hub)
 
 /* ---- Orders ---- */
 
+/* As an order says them. */
+uint64_t elim_hub_pulls(struct tacit_elim_hub *hub)
+{
+    struct elim_judge_parts const judge = judge_of(hub);
+    return hub->config.has_helper && hub->judge.epoch > 0 ? elim_exact_new_pulls(&judge)
+                                                          : hub->judge.pulls;
+}
+
 /* Is there nothing to choose, and nothing to say about who reports? Sinks know that they are. */
 static bool everybody_reports(const struct tacit_elim_hub *hub)
 {
@@ -61,6 +69,7 @@ void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_e
     update->send = true;
     update->message = elim_judge_order(&judge);
     update->message.to = to;
+    update->message.pulls = elim_hub_pulls(hub);
     update->message.run_id = hub->config.run_id;
     update->message.term = hub->desk.term;
     update->message.seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to];
@@ -167,9 +176,10 @@ void elim_hub_judge(void *state, uint32_t agents, const int64_t *totals)
 {
     struct tacit_elim_hub *const hub = state;
     struct elim_judge_parts const judge = judge_of(hub);
-    TACIT_ASSERT(totals == NULL);
-    TACIT_ASSERT(agents == hub->desk.covered_count);
-    if (elim_is_exact(&hub->config.schedule))
+    TACIT_IMPLIES(!hub->config.has_helper, totals == NULL && agents == hub->desk.covered_count);
+    if (hub->config.has_helper)
+        elim_exact_add(&judge, agents == 0 ? NULL : totals);
+    else if (elim_is_exact(&hub->config.schedule))
         add_up(hub);
     else
         aggregate(hub);

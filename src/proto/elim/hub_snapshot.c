@@ -82,7 +82,7 @@ static void pass_hub(struct base_walk *walk, void *state)
     base_walk_words(walk, hub->words, hub->judge_words);
     pass_asked(walk, hub);
     pass_changes(walk, hub);
-    walk->failed = walk->failed || phase > ROUND_FINISHED;
+    walk->failed = walk->failed || phase > (hub->config.has_helper ? ROUND_CLOSED : ROUND_FINISHED);
     if (!walk->failed)
         hub->desk.phase = (enum round_phase)phase;
 }

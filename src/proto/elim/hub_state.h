@@ -127,6 +127,7 @@ static inline struct round_hub round_of(void *state)
                               .timeout_us = hub->timeout_us,
                               /* one arm: nothing to say (PRIVACY.md D.48) */
                               .is_silent = config->schedule.arm_count == 1,
+                              .has_helper = config->has_helper,
                               .is_last = hub->judge.finished,
                               .answers_all = config->answers_all,
                               .is_numbered = config->numbered_commits};
@@ -241,6 +242,7 @@ void elim_hub_take_stock(struct tacit_elim_hub *hub);
 void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update);
 enum tacit_status elim_hub_draw_uploaders(void *state, const struct tacit_entropy *entropy);
 void elim_hub_judge(void *state, uint32_t agents, const int64_t *totals);
+uint64_t elim_hub_pulls(struct tacit_elim_hub *hub);
 void elim_hub_check_invariants(struct tacit_elim_hub *hub);
 
 /* ---- hub_changes.c ---- */

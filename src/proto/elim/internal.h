@@ -76,6 +76,9 @@ bool elim_schedule_is_valid(const struct tacit_elim_schedule *schedule);
 
 bool elim_is_exact(const struct tacit_elim_schedule *schedule);
 
+/* Two aggregators: each round is one release of those who were counted, and no history. */
+bool elim_is_masked(const struct tacit_elim_schedule *schedule);
+
 /* The ladder. Requires: exact bounds. */
 struct tacit_phases elim_phases(const struct tacit_elim_schedule *schedule);
 
@@ -94,9 +97,15 @@ bool elim_totals_fit(const struct tacit_mechanism *mechanism,
  * those of the active arms. Requires, here and below: exact bounds. */
 int64_t *elim_judge_totals(const struct elim_judge_parts *parts);
 
+/* The same from totals of the round alone, one an active arm. NULL: it brought nothing. */
+void elim_exact_add(const struct elim_judge_parts *parts, const int64_t *totals);
+
+/* S(r) - S(r-1) of the order that stands; 0: it is the last. */
+uint64_t elim_exact_new_pulls(const struct elim_judge_parts *parts);
+
 void elim_exact_init(const struct elim_judge_parts *parts);
 
-/* EXACT-BOUNDS 4.3 with the totals of so many agents. */
+/* EXACT-BOUNDS 4.3 with the totals of so many agents; 0: the round is void. */
 void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents);
 
 /* Does the plan of the judge's new epoch fit (4.5)? If so its slots are taken. */

@@ -44,7 +44,7 @@ void elim_judge_init(const struct elim_judge_parts *parts)
 /* l. 13-15: all at once against one maximum; the best arm itself never goes (READINGS P1.5). */
 static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_averaged)
 {
-    TACIT_ASSERT(agents_averaged > 0);
+    TACIT_ASSERT(agents_averaged > 0 || elim_is_masked(parts->schedule));
     TACIT_ASSERT(parts->judge->active_count >= 2 || parts->retired != NULL);
     TACIT_ASSERT(parts->judge->pulls > 0);
     if (elim_is_exact(parts->schedule)) {

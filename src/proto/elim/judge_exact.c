@@ -16,6 +16,11 @@ bool elim_is_exact(const struct tacit_elim_schedule *schedule)
     return schedule->growth > 0;
 }
 
+bool elim_is_masked(const struct tacit_elim_schedule *schedule)
+{
+    return schedule->floor_milli != TACIT_ONE_AGGREGATOR;
+}
+
 struct tacit_phases elim_phases(const struct tacit_elim_schedule *schedule)
 {
     TACIT_ASSERT(elim_is_exact(schedule));
@@ -33,7 +38,7 @@ bool elim_exact_is_valid(const struct tacit_elim_schedule *schedule)
 {
     if (!elim_is_exact(schedule))
         return schedule->growth >= 0 && schedule->confidence >= 0 && schedule->confidence <= 0 &&
-               schedule->floor_milli == TACIT_ONE_AGGREGATOR;
+               !elim_is_masked(schedule);
     struct tacit_phases const phases = elim_phases(schedule);
     return schedule->round_limit == 0 && tacit_phases_is_valid(&phases);
 }
@@ -86,6 +91,31 @@ int64_t *elim_judge_totals(const struct elim_judge_parts *parts)
     return totals_of(parts, parts->judge->epoch);
 }
 
+void elim_exact_add(const struct elim_judge_parts *parts, const int64_t *totals)
+{
+    uint32_t const epoch = parts->judge->epoch;
+    uint32_t const arms = parts->schedule->arm_count;
+    int64_t *const all = totals_of(parts, epoch);
+    TACIT_ASSERT(elim_is_masked(parts->schedule));
+    uint32_t rank = 0;
+    for (uint32_t arm = 0; arm < arms; arm++)
+        all[arm] = epoch == 1 ? 0 : totals_of(parts, epoch - 1)[arm];
+    TACIT_BITS_EACH (arm, parts->active, totals == NULL ? 0 : arms)
+        all[arm] += totals[rank++];
+}
+
+/* Of the rung with this number. */
+static uint64_t step_of(const struct elim_judge_parts *parts, uint32_t round)
+{
+    TACIT_ASSERT(round >= 1 && round <= parts->judge->rung_count);
+    return rungs_of(parts)[round - 1] - (round == 1 ? 0 : rungs_of(parts)[round - 2]);
+}
+
+uint64_t elim_exact_new_pulls(const struct elim_judge_parts *parts)
+{
+    return parts->judge->finished ? 0 : step_of(parts, parts->judge->epoch);
+}
+
 void elim_exact_init(const struct elim_judge_parts *parts)
 {
     struct tacit_phases const phases = elim_phases(parts->schedule);
@@ -95,7 +125,8 @@ void elim_exact_init(const struct elim_judge_parts *parts)
 
 /* Which releases are used at a look after so many rounds: 2.5, by counts alone. A round without
  * somebody has no difference to one with all of them: the whole history is used, of those who are
- * in it. With two aggregators every round is one release of those who were counted. Nor has a round
+ * in it. With two aggregators every round is one release of those who were counted, but of void
+ * ones there is none. Nor has a round
  * of a later term to those before: a history that was begun anew has fewer releases than are
  * counted for it here. */
 static struct tacit_elimination look_after(const struct elim_judge_parts *parts, uint32_t round,
@@ -116,7 +147,7 @@ static struct tacit_elimination look_after(const struct elim_judge_parts *parts,
         .noises = agents[round - 1] * round,
         .noise = tacit_bounds_noise_of(schedule->epsilon_per_reward, schedule->floor_milli),
         .level = level};
-    bool const is_masked = schedule->floor_milli != TACIT_ONE_AGGREGATOR;
+    bool const is_masked = elim_is_masked(schedule);
     look.noise.releases = round;
     if (agents[round - 1] < all && !is_masked)
         return look;
@@ -127,11 +158,12 @@ static struct tacit_elimination look_after(const struct elim_judge_parts *parts,
     uint32_t const anew_after = parts->judge->anew_after;
     for (uint32_t i = round > anew_after ? anew_after + 1 : 1; i <= round; i++) {
         uint64_t const here = is_masked ? agents[i - 1] : all;
-        if (agents[i - 1] < here)
+        if (agents[i - 1] < here || here == 0)
             continue;
         uint64_t const before = last == 0 ? 0 : rungs[last - 1];
-        parted[count] = (struct tacit_bounds_sum){.pulls = here * (rungs[i - 1] - before),
-                                                  .noises = here * (i - last)};
+        uint64_t const pulls = is_masked ? step_of(parts, i) : rungs[i - 1] - before;
+        parted[count] = (struct tacit_bounds_sum){.pulls = here * pulls,
+                                                  .noises = here * (is_masked ? 1 : i - last)};
         first[count++] = last;
         last = i;
     }
@@ -150,7 +182,10 @@ void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents)
     uint32_t const arms = parts->schedule->arm_count;
     struct tacit_phases const phases = elim_phases(parts->schedule);
     double const level = tacit_bounds_level(arms, judge->epoch, tacit_phases_delta(&phases));
+    TACIT_IMPLIES(agents == 0, elim_is_masked(parts->schedule));
     agents_of(parts)[judge->epoch - 1] = agents;
+    if (agents == 0)
+        return;
     struct tacit_elimination const look = look_after(parts, judge->epoch, level);
     judge->radius = tacit_bounds_radius_of(look.pulls, look.noises, &look.noise, level);
     judge->leader = 1 + tacit_elimination_leader(&look, parts->active);
@@ -193,7 +228,7 @@ struct tacit_bounds_interval elim_judge_interval(const struct elim_judge_parts *
     uint32_t const round = dropped > 0 ? looked : parts->judge->round_count;
     TACIT_ASSERT(elim_is_exact(schedule));
     TACIT_ASSERT(arm < schedule->arm_count);
-    if (round == 0)
+    if (round == 0 || parts->judge->leader == 0)
         return (struct tacit_bounds_interval){0, 0, 1};
     double const level = tacit_bounds_level(schedule->arm_count, round, 1 - confidence);
     struct tacit_elimination const look = look_after(parts, round, level);
@@ -219,21 +254,23 @@ bool elim_exact_is_possible(const struct elim_judge_parts *parts)
     struct tacit_phases const phases = elim_phases(schedule);
     uint32_t const count = tacit_phases_climb(&phases, rungs);
     if (judge->rung_count != count || memcmp(rungs, rungs_of(parts), count * sizeof *rungs) != 0 ||
-        judge->round_count > count || (judge->leader == 0) != (judge->round_count == 0) ||
+        judge->round_count > count || (judge->leader > 0 && judge->round_count == 0) ||
         judge->leader > schedule->arm_count || judge->anew_after > judge->round_count ||
         judge->slots > parts->horizon || (!judge->finished && judge->epoch > count) ||
         !epoch_is_possible(judge))
         return false;
     if (judge->leader > 0 && !tacit_bits_has(parts->active, judge->leader - 1))
         return false;
+    bool has_release = false;
     for (uint32_t round = 1; round <= judge->round_count; round++) {
         uint64_t const agents = agents_of(parts)[round - 1];
-        if (agents < 1 || agents > schedule->report_count)
+        has_release = has_release || agents > 0;
+        if ((agents < 1 && !elim_is_masked(schedule)) || agents > schedule->report_count)
             return false;
         for (uint32_t arm = 0; arm < schedule->arm_count; arm++)
             if (totals_of(parts, round)[arm] >= TOTAL_MAX ||
                 totals_of(parts, round)[arm] <= -TOTAL_MAX)
                 return false;
     }
-    return true;
+    return has_release == (judge->leader > 0);
 }

@@ -53,6 +53,13 @@ void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_coun
     tacit_sha256_final(&sha, digest);
 }
 
+void tacit_elim_order_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,
+                             uint8_t digest[TACIT_SHA256_BYTES])
+{
+    static const union tacit_sum nothing;
+    elim_release_digest(pulls, arms, arm_count, &nothing, 0, digest);
+}
+
 static size_t sums_bytes(const struct tacit_elim_message *message, uint32_t agent_count)
 {
     if (message->rows_stay)
@@ -75,6 +82,7 @@ size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_
            words_bytes(message->origins, agent_count) + sums_bytes(message, agent_count) +
            openings_bytes(message, agent_count) +
            (message->commit == NULL ? 0 : sizeof *message->commit) +
+           (message->masked == NULL ? 0 : sizeof *message->masked) +
            (message->proof == NULL ? 0 : PROOF_BYTES) + words_bytes(message->refused, arm_count) +
            message->change_count * sizeof *message->changes;
 }
@@ -149,6 +157,7 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
     copy_openings(copy, message, agent_count, end);
     end += openings_bytes(message, agent_count);
     copy->commit = copy_part(message->commit, sizeof *message->commit, &end);
+    copy->masked = copy_part(message->masked, sizeof *message->masked, &end);
     copy->proof = copy_part(message->proof, sizeof *message->proof, &end);
     if (message->proof != NULL)
         end += PROOF_BYTES - sizeof *message->proof;

@@ -276,37 +276,19 @@ static enum tacit_status add_noise(struct tacit_phased_agent *agent,
     return TACIT_OK;
 }
 
-/* For the two: of the sums nothing is left that the hub could read. */
-static enum tacit_status mask(struct tacit_phased_agent *agent,
-                              const struct tacit_phased_aggregators *aggregators,
-                              const struct tacit_entropy *keys)
-{
-    TACIT_ASSERT(aggregators != NULL);
-    struct tacit_helper_round round = {.term = aggregators->term,
-                                       .round = agent->round,
-                                       .count = agent->block_count,
-                                       .epsilon_nano = aggregators->epsilon_nano};
-    tacit_phased_plan_digest(ordered_of(agent), agent->block_count, round.order);
-    enum tacit_status const status =
-        tacit_helper_mask(aggregators->run, &round, agent->config.agent_id, aggregators->keys, keys,
-                          (uint64_t *)noised_of(agent), masked_of(agent));
-    return status == TACIT_INVALID ? TACIT_ENTROPY : status; /* sealing failed: tried again */
-}
-
 /* Commits to the draw. Errors: TACIT_ENTROPY. */
 static enum tacit_status commit(struct tacit_phased_agent *agent,
-                                const struct tacit_phased_aggregators *aggregators,
+                                const struct tacit_aggregators *aggregators,
                                 const struct tacit_entropy *keys)
 {
     struct round_agent const round = round_of(agent);
     uint8_t digest[TACIT_SHA256_BYTES];
     if (agent->config.has_helper) {
-        if (mask(agent, aggregators, keys) != TACIT_OK)
-            return TACIT_ENTROPY;
-        tacit_helper_release_digest(masked_of(agent), digest);
-    } else {
-        phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
+        tacit_phased_plan_digest(ordered_of(agent), agent->block_count, digest);
+        return round_agent_mask(&round, aggregators, digest, keys, (uint64_t *)noised_of(agent),
+                                agent->block_count, masked_of(agent));
     }
+    phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
     return round_agent_commit(&round, digest, keys);
 }
 

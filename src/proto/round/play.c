@@ -1,5 +1,6 @@
 /* A site that plays in rounds: phases, orders, grants, terms, once for all protocols. */
 #include "play.h"
+#include <string.h>
 
 #define LAST_REPORT_TRIES 12u
 
@@ -101,6 +102,26 @@ enum tacit_status round_agent_commit(const struct round_agent *agent,
                                              .epoch = agent->play->round,
                                              .is_numbered = agent->is_numbered};
     return round_site_commit(&agent->play->grants, &scope, digest, keys);
+}
+
+enum tacit_status round_agent_mask(const struct round_agent *agent,
+                                   const struct tacit_aggregators *aggregators,
+                                   const uint8_t order[TACIT_SHA256_BYTES],
+                                   const struct tacit_entropy *keys, uint64_t *words,
+                                   uint32_t count, struct tacit_helper_release *release)
+{
+    TACIT_ASSERT(aggregators != NULL);
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_helper_round round = {.term = aggregators->term,
+                                       .round = agent->play->round,
+                                       .count = count,
+                                       .epsilon_nano = aggregators->epsilon_nano};
+    memcpy(round.order, order, sizeof round.order);
+    if (tacit_helper_mask(aggregators->run, &round, agent->id, aggregators->keys, keys, words,
+                          release) != TACIT_OK)
+        return TACIT_ENTROPY; /* or sealing failed: it is tried again, too */
+    tacit_helper_release_digest(release, digest);
+    return round_agent_commit(agent, digest, keys);
 }
 
 void round_play_use_draw(struct round_play *play)

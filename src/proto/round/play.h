@@ -4,6 +4,7 @@
 #ifndef TACIT_ROUND_PLAY_H
 #define TACIT_ROUND_PLAY_H
 #include "site.h"
+#include "tacit/helper.h"
 #include "tacit/privacy.h"
 #include "tacit/round.h"
 
@@ -89,6 +90,15 @@ void round_agent_take_seen(const struct round_agent *agent,
 enum tacit_status round_agent_commit(const struct round_agent *agent,
                                      const uint8_t digest[TACIT_SHA256_BYTES],
                                      const struct tacit_entropy *keys);
+
+/* With two aggregators: masks the round's words, of which nothing is left then that the hub could
+ * read, and commits to what opens them. order: digest of what was ordered. Errors: TACIT_ENTROPY,
+ * the words are of no use. */
+enum tacit_status round_agent_mask(const struct round_agent *agent,
+                                   const struct tacit_aggregators *aggregators,
+                                   const uint8_t order[TACIT_SHA256_BYTES],
+                                   const struct tacit_entropy *keys, uint64_t *words,
+                                   uint32_t count, struct tacit_helper_release *release);
 
 /* The draw may be used. */
 void round_play_use_draw(struct round_play *play);

@@ -21,10 +21,13 @@ static enum tacit_status say(const struct round_hub *round, const struct round_h
     return verdict.status;
 }
 
+/* With two aggregators the next round comes with the totals; all are asked, so nothing is drawn. */
 static enum tacit_status prepare(const struct round_rule *rule, void *hub,
                                  const struct tacit_entropy *entropy)
 {
-    return rule->prepare == NULL ? TACIT_OK : rule->prepare(hub, entropy);
+    struct round_hub const round = rule->round(hub);
+    bool const may_rest = round.has_helper && round.desk->phase == ROUND_COLLECTING;
+    return rule->prepare == NULL || may_rest ? TACIT_OK : rule->prepare(hub, entropy);
 }
 
 bool round_is_complete(const struct round_rule *rule, void *hub, uint32_t reports, uint32_t sites)
@@ -67,6 +70,7 @@ void round_close(const struct round_rule *rule, void *hub, uint32_t sites, const
     TACIT_ASSERT(round.has_helper);
     TACIT_ASSERT(round.desk->phase == ROUND_CLOSED);
     TACIT_ASSERT(now_us >= round.desk->now_us);
+    TACIT_ASSERT(prepare(rule, hub, NULL) == TACIT_OK);
     *made = (struct round_made){.persist = true};
     go_on(rule, hub, sites, totals, made);
     round_desk_end_step(round.desk, now_us, round.timeout_us, true, false);
