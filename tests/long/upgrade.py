@@ -126,9 +126,10 @@ def a_federation_of_this_version_is_upgraded_in_any_order(federation_of):
 @test
 def a_state_that_was_taken_over_is_refused_by_the_program_before(federation_of):
     federation = federation_of(MEANS, rounds=16, gap=2.0 ** -7, kind=Mixed)
+    newer = later(1)  # a run goes on while it is built
     federation.begin(now())
     wait_for("a first round", lambda: federation.is_at(2), 60)
-    federation.upgrade("site-0", later(1))
+    federation.upgrade("site-0", newer)
     require("has the format of the version before: from its next change on" in federation.log("site-0"), federation.log("site-0"))
     federation.stop("site-0")
     federation.programs["site-0"] = now()
@@ -140,10 +141,11 @@ def a_state_that_was_taken_over_is_refused_by_the_program_before(federation_of):
 def two_versions_are_too_far_in_words(federation_of):
     """A site two versions on hears no run, and its state of before is refused; one that stayed behind is named by the coordinator."""
     federation = federation_of(MEANS, rounds=16, gap=2.0 ** -7, kind=Mixed)
+    newest = later(2)
     federation.begin(now())
     wait_for("a first round", lambda: federation.is_at(2), 60)
     federation.stop("site-0")
-    federation.programs["site-0"] = later(2)
+    federation.programs["site-0"] = newest
     code, said = federation.run_to_end("site-0", federation.words_of("site-0"))
     require(code == 2 and f"has format {STATES}; this program reads formats {STATES + 1} to {STATES + 2}" in said, f"{code} {said}")
     shutil.move(federation.folder / "state-site-0", federation.folder / "kept")
