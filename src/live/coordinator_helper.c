@@ -32,13 +32,18 @@ static void say(struct live_helper_desk *desk, const char *file, const uint8_t *
     tacit_sha256_update(&sha, bytes, size);
     tacit_sha256_final(&sha, digest);
     bool const is_new = memcmp(digest, desk->digest, sizeof digest) != 0;
-    if (size <= LIVE_PAYLOAD_BYTES_MAX)
+    uint32_t const count = size <= live_piece_bytes_max() ? 0 : live_piece_count(size);
+    if (count == 0)
         live_daemon_send(desk->member->daemon, topic_to(desk).text, bytes, size, true);
+    for (uint32_t i = 0; i < count; i++) { /* not retained: they are said again */
+        size_t piece_size = 0;
+        uint8_t *const piece = live_piece_write(bytes, size, digest, i, &piece_size);
+        if (piece != NULL)
+            live_daemon_send(desk->member->daemon, topic_to(desk).text, piece, piece_size, false);
+        free(piece);
+    }
     if (!is_new)
         return;
-    if (size > LIVE_PAYLOAD_BYTES_MAX)
-        live_log(LIVE_LOG_WARNING, "helper",
-                 "the request is too long for the broker: carry the file %s to the helper", file);
     if (live_file_put(desk->state_directory, file, bytes, size, UINT32_MAX) != TACIT_OK)
         live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file);
     memcpy(desk->digest, digest, sizeof digest);

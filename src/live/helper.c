@@ -21,6 +21,7 @@ struct daemon {
     struct helper helper; /* first */
     struct live_timer *watch;
     struct live_sender hub; /* how much it may say */
+    struct live_pieces pieces;
 };
 
 /* ---- The broker ---- */
@@ -46,6 +47,12 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (strcmp(topic, live_topic_to(federation, LIVE_HELPER, LIVE_HELPER).text) != 0 ||
         !live_sender_may_speak(&daemon->hub, live_now_us()))
         return;
+    if (size > 0 && bytes[0] == LIVE_TRUST_PIECE) {
+        if (!live_pieces_take(&daemon->pieces, bytes, size))
+            return;
+        bytes = daemon->pieces.bytes;
+        size = daemon->pieces.size;
+    }
     if (helper_hear(helper, bytes, size, &reply, &reply_size) != TACIT_OK)
         live_log(LIVE_LOG_WARNING, "refused", "%s", helper->said);
     say(helper, reply, reply_size);
@@ -246,6 +253,7 @@ enum tacit_status live_helper_run(const struct live_helper_config *config,
         status = live_daemon_run(&daemon.helper.daemon);
     }
     live_daemon_close(&daemon.helper.daemon);
+    live_pieces_free(&daemon.pieces);
     helper_close(&daemon.helper);
     return status;
 }
@@ -327,23 +335,22 @@ enum tacit_status live_helper_agree(const char *state_directory, const char *cod
     char meant[LIVE_FINGERPRINT_BYTES];
     struct live_room room = {0};
     struct live_offer offer;
-    static uint8_t bytes[LIVE_PAYLOAD_BYTES_MAX];
+    size_t size = 0;
     (void)snprintf(path, sizeof path, "%.4000s/" LIVE_HELPER_OFFER_FILE, state_directory);
-    FILE *const file = fopen(path, "re");
-    if (file == NULL)
+    uint8_t *const bytes = helper_read(state_directory, LIVE_HELPER_OFFER_FILE, &size);
+    if (bytes == NULL)
         return live_refuse(error, TACIT_INVALID,
                            "%.1024s: no run is offered; is the helper running, and is this its "
                            "state directory?",
                            path);
-    size_t const size = fread(bytes, 1, sizeof bytes, file);
-    (void)fclose(file);
     char const *const why = live_offer_look(bytes, size, &room, &offer);
+    live_offer_code(bytes, size, meant);
+    free(bytes);
     if (why != NULL) {
         live_room_free(&room);
         return live_refuse(error, TACIT_INVALID, "%.1024s: %s", path, why);
     }
     live_key_fingerprint(offer.hub, hub);
-    live_offer_code(bytes, size, meant);
     say_offer(&offer, out);
     (void)fprintf(out, "the coordinator's key: %s\n", hub);
     live_room_free(&room);

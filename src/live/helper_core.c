@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define EPSILON_SHOWN(nano) ((double)(nano) / (double)TACIT_NANO)
 
@@ -158,13 +159,16 @@ static bool keep(struct helper *helper)
 
 /* ---- Agreeing ---- */
 
-static uint8_t *read_state_file(const struct helper *helper, const char *name, size_t *size)
+uint8_t *helper_read(const char *directory, const char *name, size_t *size)
 {
     char path[4200];
-    (void)snprintf(path, sizeof path, "%.4000s/%s", helper->config->state_directory, name);
+    struct stat found;
+    (void)snprintf(path, sizeof path, "%.4000s/%s", directory, name);
     FILE *const file = fopen(path, "re");
-    uint8_t *const bytes = file == NULL ? NULL : malloc(LIVE_PAYLOAD_BYTES_MAX);
-    *size = bytes == NULL ? 0 : fread(bytes, 1, LIVE_PAYLOAD_BYTES_MAX, file);
+    bool const is_file = file != NULL && fstat(fileno(file), &found) == 0 && found.st_size > 0 &&
+                         found.st_size <= LIVE_TRUST_BYTES_MAX;
+    uint8_t *const bytes = is_file ? malloc((size_t)found.st_size) : NULL;
+    *size = bytes == NULL ? 0 : fread(bytes, 1, (size_t)found.st_size, file);
     if (file != NULL)
         (void)fclose(file);
     return bytes;
@@ -180,7 +184,7 @@ static bool is_same_run(const struct helper *helper, const struct tacit_helper_r
 /* Another run has a key of its own; in the same one only the sites' keys are others. */
 static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
 {
-    TACIT_ASSERT(size > 0 && size <= LIVE_PAYLOAD_BYTES_MAX);
+    TACIT_ASSERT(size > 0 && size <= LIVE_TRUST_BYTES_MAX);
     struct live_room room = {0};
     struct live_offer found;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
@@ -223,7 +227,8 @@ bool helper_look_for_word(struct helper *helper)
     char word[2 * TACIT_SHA256_BYTES];
     char code[LIVE_FINGERPRINT_BYTES];
     size_t size = 0;
-    uint8_t *const offer = read_state_file(helper, LIVE_HELPER_OFFER_FILE, &size);
+    uint8_t *const offer =
+        helper_read(helper->config->state_directory, LIVE_HELPER_OFFER_FILE, &size);
     helper->awaits_word = offer != NULL;
     if (offer != NULL && live_file_take(helper->config->state_directory, LIVE_HELPER_ACCEPTED_FILE,
                                         word, sizeof word) == TACIT_OK) {
@@ -275,7 +280,7 @@ static enum tacit_status hear_offer(struct helper *helper, const uint8_t *bytes,
     struct live_offer offer;
     if (is_agreed(helper, bytes, size))
         return helper_say_sealing(helper, reply, reply_size);
-    char const *why = size > LIVE_PAYLOAD_BYTES_MAX
+    char const *why = size > LIVE_TRUST_BYTES_MAX
                           ? "an offer that is too long"
                           : live_offer_read(bytes, size, helper->config->federation,
                                             helper->config->hub, &room, &offer);

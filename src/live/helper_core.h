@@ -38,6 +38,8 @@ enum tacit_status helper_open(struct helper *helper, const struct live_helper_co
                               struct tacit_error *error);
 void helper_close(struct helper *helper);
 
+/* A file of the state directory, to be given to free(). NULL: there is none that can be read. */
+uint8_t *helper_read(const char *directory, const char *name, size_t *size);
 /* Takes the operator's word, if it is there for the offer that is. True: it was just agreed to. */
 bool helper_look_for_word(struct helper *helper);
 /* The run's key, signed; as of helper_hear. */

@@ -111,7 +111,7 @@ static bool is_too_many_for_helper(const struct live_hub_config *config)
     size_t const offered = LIVE_KEY_BYTES + 1u + TACIT_WIRE_NAME_BYTES_MAX;
     size_t const asked = TACIT_HELPER_ENVELOPE_BYTES + 5u * TACIT_SHA256_BYTES + LIVE_PROOF_BYTES;
     size_t const each = 32u + (asked > offered ? asked : offered);
-    return config->has_helper && config->site_count * each > LIVE_ENVELOPE_BYTES_MAX / 2;
+    return config->has_helper && config->site_count * each > LIVE_TRUST_BYTES_MAX / 2;
 }
 
 const char *live_hub_too_large(const struct live_hub_ops *ops, const struct live_hub_config *config)

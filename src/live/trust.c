@@ -1,6 +1,7 @@
 /* The offer of a run with two aggregators, a helper's word for a key, and proofs of grants:
  * written, read, checked. */
 #include "trust.h"
+#include "bus/envelope.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,7 @@ void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRI
         (void)snprintf(code + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* ---- Proofs: version, epoch, sequence, entry, lowest byte first; signature ---- */
+/* ---- Pieces: type | SHA-256 of all | index, count, 4 bytes each, lowest first | bytes ---- */
 
 static void put(uint8_t *at, uint64_t number, unsigned bytes)
 {
@@ -208,6 +209,82 @@ static uint64_t get(const uint8_t *at, unsigned bytes)
         number = number << 8 | at[i - 1];
     return number;
 }
+
+#define PIECE_HEAD_BYTES (1u + TACIT_SHA256_BYTES + 8u)
+
+static size_t part_bytes(void)
+{
+    TACIT_ASSERT(live_piece_bytes_max() > PIECE_HEAD_BYTES);
+    return live_piece_bytes_max() - PIECE_HEAD_BYTES;
+}
+
+uint32_t live_piece_count(size_t size)
+{
+    TACIT_ASSERT(size > 0 && size <= LIVE_TRUST_BYTES_MAX);
+    return (uint32_t)((size + part_bytes() - 1) / part_bytes());
+}
+
+uint8_t *live_piece_write(const uint8_t *bytes, size_t size,
+                          const uint8_t digest[TACIT_SHA256_BYTES], uint32_t index,
+                          size_t *piece_size)
+{
+    uint32_t const count = live_piece_count(size);
+    TACIT_ASSERT(index < count);
+    size_t const at = index * part_bytes();
+    size_t const part = index + 1 < count ? part_bytes() : size - at;
+    uint8_t *const piece = malloc(PIECE_HEAD_BYTES + part);
+    *piece_size = PIECE_HEAD_BYTES + part;
+    if (piece == NULL)
+        return NULL;
+    piece[0] = LIVE_TRUST_PIECE;
+    memcpy(piece + 1, digest, TACIT_SHA256_BYTES);
+    put(piece + 1 + TACIT_SHA256_BYTES, index, 4);
+    put(piece + 5 + TACIT_SHA256_BYTES, count, 4);
+    memcpy(piece + PIECE_HEAD_BYTES, bytes + at, part);
+    return piece;
+}
+
+void live_pieces_free(struct live_pieces *pieces)
+{
+    free(pieces->bytes);
+    *pieces = (struct live_pieces){.size = 0};
+}
+
+static bool is_whole(const struct live_pieces *pieces)
+{
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update(&sha, pieces->bytes, pieces->size);
+    tacit_sha256_final(&sha, digest);
+    return memcmp(digest, pieces->digest, sizeof digest) == 0;
+}
+
+bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t size)
+{
+    if (size <= PIECE_HEAD_BYTES || piece[0] != LIVE_TRUST_PIECE)
+        return false;
+    uint32_t const index = (uint32_t)get(piece + 1 + TACIT_SHA256_BYTES, 4);
+    uint32_t const count = (uint32_t)get(piece + 5 + TACIT_SHA256_BYTES, 4);
+    size_t const part = size - PIECE_HEAD_BYTES;
+    if (index == 0) {
+        live_pieces_free(pieces);
+        memcpy(pieces->digest, piece + 1, sizeof pieces->digest);
+        pieces->count = count;
+    }
+    bool const follows = index == pieces->next && count == pieces->count && index < count &&
+                         memcmp(piece + 1, pieces->digest, sizeof pieces->digest) == 0 &&
+                         part <= LIVE_TRUST_BYTES_MAX - pieces->size;
+    uint8_t *const grown = follows ? realloc(pieces->bytes, pieces->size + part) : NULL;
+    if (grown == NULL)
+        return false;
+    memcpy(grown + pieces->size, piece + PIECE_HEAD_BYTES, part);
+    pieces->bytes = grown;
+    pieces->size += part;
+    pieces->next++;
+    return pieces->next == count && is_whole(pieces);
+}
+
+/* ---- Proofs: version, epoch, sequence, entry, lowest byte first; signature ---- */
 
 void live_proof_write(const struct tacit_wire_envelope *envelope, uint8_t proof[LIVE_PROOF_BYTES])
 {

@@ -19,8 +19,10 @@ enum live_trust_message {
     LIVE_TRUST_REQUEST,   /* hub */
     LIVE_TRUST_END,       /* hub: the run is over */
     LIVE_TRUST_SEALING,   /* helper: the run's key */
-    LIVE_TRUST_ANSWER     /* helper */
+    LIVE_TRUST_ANSWER,    /* helper */
+    LIVE_TRUST_PIECE      /* of what is longer than a payload of the broker */
 };
+#define LIVE_TRUST_BYTES_MAX (1u << 24) /* of a message, in however many pieces */
 
 /* The run that an agreement describes, of this digest. */
 struct tacit_helper_run live_trust_run(const char *federation,
@@ -63,6 +65,29 @@ const char *live_offer_look(const uint8_t *bytes, size_t size, struct live_room 
                             struct live_offer *offer);
 /* SHA-256 of all of it, in hexadecimal digits: what an operator's word is for. */
 void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRINT_BYTES]);
+
+/* ---- Pieces: they are said one after the other, and are whole or nothing ---- */
+
+uint32_t live_piece_count(size_t size);
+/* The piece of this index, from 0. digest: SHA-256 of all. Ensures: *piece_size <=
+ * live_piece_bytes_max(); to be given to free(). NULL: out of memory. */
+uint8_t *live_piece_write(const uint8_t *bytes, size_t size,
+                          const uint8_t digest[TACIT_SHA256_BYTES], uint32_t index,
+                          size_t *piece_size);
+
+/* What has come of a message; all zero: nothing. Its memory grows with what came, up to
+ * LIVE_TRUST_BYTES_MAX. */
+struct live_pieces {
+    uint8_t digest[TACIT_SHA256_BYTES];
+    uint8_t *bytes;
+    size_t size;
+    uint32_t count;
+    uint32_t next; /* index */
+};
+/* True: it was the last one, and pieces->bytes are the message, until the next call. A piece that
+ * does not follow the one before is passed over: all of them are said again. */
+bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t size);
+void live_pieces_free(struct live_pieces *pieces);
 
 /* ---- Proofs ---- */
 

@@ -462,6 +462,32 @@ def write_of(path, data):
     return path
 
 
+@test
+def hooked_pieces_carry_what_is_longer_than_a_payload(federation_of):
+    """Offers and requests of a coordinator whose payloads have 300 bytes; the helper comes and goes. 200 sites are no reason
+    to refuse a run."""
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation.start_all(federation.sites)
+    federation.start("coordinator", TACIT_TEST_PIECES="300")
+    federation.start("helper")
+    federation.agree()
+    federation.apply(allowance=2000)
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    federation.kill("helper")
+    federation.allow(math.inf)
+    wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
+    federation.start("helper")
+    check_end(federation)
+    said = [payload for topic, payload in federation.tap.letters if topic == federation.topic("to/helper/helper")]
+    require(max(map(len, said)) <= 300 and sum(payload[0] == 6 for payload in said) > 10, f"{[payload[0] for payload in said]}")
+    many = federation.folder / "many.yaml"
+    sites = [f"site-{number}" for number in range(200)]
+    lines = [line for line in (federation.folder / "coordinator.yaml").read_text().splitlines() if not line.startswith("sites")]
+    many.write_text("\n".join(lines).replace("state-coordinator", "state-many") + f"\nsites: {support.federation.json.dumps(sites)}\n")
+    done = subprocess.run([TACIT, "coordinator", "--check", many], capture_output=True, text=True, check=False)
+    require(done.returncode == 0, f"{done}")
+
+
 # ---- The simulator ----
 
 @test

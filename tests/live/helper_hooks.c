@@ -30,6 +30,16 @@ enum tacit_status __wrap_tacit_helper_noise(NOISE_ARGUMENTS)
     return TACIT_OK;
 }
 
+/* TACIT_TEST_PIECES: bytes of a piece, at most. */
+size_t __real_live_piece_bytes_max(void);
+size_t __wrap_live_piece_bytes_max(void);
+
+size_t __wrap_live_piece_bytes_max(void)
+{
+    char const *const most = getenv("TACIT_TEST_PIECES");
+    return most == NULL ? __real_live_piece_bytes_max() : strtoul(most, NULL, 10);
+}
+
 /* TACIT_TEST_MASK: this site's envelopes do not open ("envelope"), are of another round ("scope"),
  * or its sums are more than there can be ("lie"). */
 #define MASK_ARGUMENTS                                                                             \

@@ -70,6 +70,11 @@ uint8_t *live_envelope_close(struct live_envelopes *envelopes, const struct live
     return bytes;
 }
 
+size_t live_piece_bytes_max(void)
+{
+    return LIVE_PAYLOAD_BYTES_MAX;
+}
+
 const char live_envelope_is_ahead[] = "a message of a later term";
 
 /* NULL: the one whose topic it is signed it, for this topic. */

@@ -7,6 +7,8 @@
 #include "tacit/wire.h"
 
 #define LIVE_ENVELOPE_BYTES_MAX (LIVE_PAYLOAD_BYTES_MAX - TACIT_WIRE_ENVELOPE_BYTES_MAX)
+/* What is longer goes in pieces of so many bytes at most (trust.h). */
+size_t live_piece_bytes_max(void);
 
 /* What all envelopes that one daemon writes or takes have in common. */
 struct live_envelopes {
