@@ -469,7 +469,6 @@ static struct live_helper_config helper_config(const struct tacit_config_helper 
         .hub = config->hub,
         .epsilon = config->epsilon,
         .sites_min = config->sites_min,
-        .waiting_after_s = config->waiting_after_s,
         .find = find_hub,
         .bus = bus_config(&config->broker, LIVE_HELPER),
         .signing = signing_config(&config->broker, LIVE_HELPER),

@@ -1,5 +1,6 @@
 /* tacit trial: the files of a federation of three sites on one machine, to be tried at once. */
 #include "commands.h"
+#include "../src/live/pki/signing.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +17,9 @@
 struct words {
     const char *directory;
     uint32_t port;
+    bool has_helper;
+    char trust[160]; /* `trust: {..}` of run and policy; empty: one aggregator */
+    char hub[LIVE_FINGERPRINT_BYTES];
 };
 
 /* What runs is what wrote the files: its own path, unless a shell would read that as more. */
@@ -37,10 +41,11 @@ static void write_coordinator(FILE *out, const struct words *words)
                   "pki/coordinator.crt, key: pki/coordinator.key}\n"
                   "sites: [north, south, east]\n"
                   "arms: " ARMS "\n"
-                  "run: {horizon: 100000, epsilon: 1, rounds: 4, gap: 0.1, quorum: 2, "
-                  "deadline_s: 600}\n"
+                  "%s"
+                  "run: {horizon: 100000, epsilon: 1, %squorum: 2, deadline_s: 600%s}\n"
                   "status: {unix: coordinator.sock}\n",
-                  words->port);
+                  words->port, words->has_helper ? "protocol: phased-index\n" : "",
+                  words->has_helper ? "" : "rounds: 4, gap: 0.1, ", words->trust);
 }
 
 static void write_site(FILE *out, const struct words *words, const char *site)
@@ -53,10 +58,27 @@ static void write_site(FILE *out, const struct words *words, const char *site)
                   "broker: {host: 127.0.0.1, port: %u, ca: pki/ca.crt, certificate: pki/%s.crt, "
                   "key: pki/%s.key}\n"
                   "arms: " ARMS "\n"
-                  "policy: {epsilon: 1, budget: 1, range: [0, 1], agents_max: 10, rounds_max: 40, "
-                  "pulls_max: 100000}\n"
+                  "%s"
+                  "policy: {epsilon: 1, budget: 1, range: [0, 1], agents_max: 10, rounds_max: %u, "
+                  "pulls_max: 100000%s}\n"
                   "api: {unix: %s.sock}\n",
-                  site, site, words->port, site, site, site);
+                  site, site, words->port, site, site,
+                  words->has_helper ? "protocol: phased-index\n" : "",
+                  words->has_helper ? 1000u : 40u, words->trust, site);
+}
+
+static void write_helper(FILE *out, const struct words *words)
+{
+    (void)fprintf(out,
+                  "# The second aggregator of a trial (docs/helper.md): on a machine of its own.\n"
+                  "federation: trial\n"
+                  "state: state-helper\n"
+                  "broker: {host: 127.0.0.1, port: %u, ca: pki/ca.crt, certificate: "
+                  "pki/helper.crt, key: pki/helper.key}\n"
+                  "hub: %s\n"
+                  "epsilon: 1\n"
+                  "status: {unix: helper.sock}\n",
+                  words->port, words->hub);
 }
 
 /* It ends when all sites have joined, so that the first decision counts. */
@@ -88,6 +110,18 @@ static void write_script(FILE *out)
         "    for site in north south east; do\n"
         "        launch $site \"$tacitd\" agent --config $site.yaml\n"
         "    done\n"
+        "    if [ -e helper.yaml ]; then\n"
+        "        launch helper \"$tacitd\" helper --config helper.yaml\n"
+        "        seconds=0\n"
+        "        until [ -e state-helper/helper.offer ] ||\n"
+        "            \"$tacitd\" status --config north.yaml >/dev/null 2>&1; do\n"
+        "            seconds=$((seconds + 1))\n"
+        "            [ $seconds -le 60 ] || { echo 'no run is offered to the helper' >&2; exit 1; "
+        "}\n"
+        "            sleep 1\n"
+        "        done\n"
+        "        exit 0\n"
+        "    fi\n"
         "    for site in north south east; do\n"
         "        seconds=0\n"
         "        until \"$tacitd\" status --config $site.yaml >status.txt 2>&1; do\n"
@@ -164,13 +198,47 @@ static void write_files(const struct command *command, const struct words *words
         write_site(file, words, sites[i]);
         close_file(command, file, name);
     }
+    if (words->has_helper) {
+        file = open_file(command, words, "helper.yaml");
+        write_helper(file, words);
+        close_file(command, file, "helper.yaml");
+    }
     file = open_file(command, words, "federation.sh");
     write_script(file);
     close_file(command, file, "federation.sh");
 }
 
-/* Certificates and the broker's files, by the commands that make them. */
-static int make_rest(const struct command *command, const struct words *words)
+static void read_fingerprint(const struct command *command, const struct words *words,
+                             const char *name, char text[LIVE_FINGERPRINT_BYTES])
+{
+    char path[PATH_MAX];
+    uint8_t key[32];
+    inside(command, words, name, path);
+    if (!live_key_read(path, key))
+        command_refuse(command, "cannot read %s", path);
+    live_key_fingerprint(key, text);
+}
+
+/* Certificates, by the command that makes them; and what the files say of their keys. */
+static int make_pki(const struct command *command, struct words *words)
+{
+    char pki[PATH_MAX];
+    char helper[LIVE_FINGERPRINT_BYTES];
+    inside(command, words, "pki", pki);
+    char *const pki_words[] = {"pki", "--directory", pki, SITES, "helper", NULL};
+    int const count = 3 + (int)SITE_COUNT + (words->has_helper ? 1 : 0);
+    int const code = command_pki.run(&command_pki, count, (char **)pki_words);
+    if (code != EXIT_DONE || !words->has_helper)
+        return code;
+    read_fingerprint(command, words, "pki/coordinator.sign.crt", words->hub);
+    read_fingerprint(command, words, "pki/helper.sign.crt", helper);
+    (void)snprintf(words->trust, sizeof words->trust, ", trust: {aggregators: 2, helper: %s}",
+                   helper);
+    return code;
+}
+
+/* The broker's files, likewise. */
+static int make_broker(const struct command *command, const struct words *words)
 {
     char pki[PATH_MAX];
     char broker[PATH_MAX];
@@ -180,28 +248,26 @@ static int make_rest(const struct command *command, const struct words *words)
     inside(command, words, "broker", broker);
     inside(command, words, "coordinator.yaml", coordinator);
     (void)snprintf(port, sizeof port, "%u", words->port);
-    char *const pki_words[] = {"pki", "--directory", pki, SITES, NULL};
     char *const broker_words[] = {
         "broker-config", "--directory", broker, "--coordinator", coordinator, "--pki", pki,
         "--port",        port,          NULL};
     if (mkdir(broker, S_IRWXU) != 0)
         refuse_file(command, broker);
-    int const code = command_pki.run(&command_pki, 3 + SITE_COUNT, (char **)pki_words);
-    return code != EXIT_DONE
-               ? code
-               : command_broker_config.run(&command_broker_config, 9, (char **)broker_words);
+    return command_broker_config.run(&command_broker_config, 9, (char **)broker_words);
 }
 
 static void say_next(const struct words *words)
 {
     char const *const d = words->directory;
-    (void)printf("%s is a federation of three sites (north, south, east) on this machine.\n"
+    (void)printf("%s is a federation of three sites (north, south, east)%s on this machine.\n"
                  "Start it:          sh %s/federation.sh start\n"
                  "Ask for a decision: curl --unix-socket %s/north.sock -X POST "
                  "http://localhost/v1/decisions -d '{}'\n"
                  "See how it is:     %s status --config %s/coordinator.yaml\n"
                  "Stop it:           sh %s/federation.sh stop\n",
-                 d, d, d, program_name, d, d);
+                 d, words->has_helper ? " and a helper" : "", d, d, program_name, d, d);
+    if (words->has_helper)
+        (void)printf("Before a decision:  %s helper agree %s/state-helper\n", program_name, d);
 }
 
 static void take_words(const struct command *command, void *into, int key, char *value)
@@ -209,6 +275,8 @@ static void take_words(const struct command *command, void *into, int key, char 
     struct words *const words = into;
     if (key == 'p')
         words->port = command_number(command, "port", value, UINT16_MAX);
+    else if (key == 'H')
+        words->has_helper = true;
     else if (key == COMMAND_WORD && words->directory == NULL)
         words->directory = value;
     else if (key == COMMAND_WORD || words->directory == NULL)
@@ -222,8 +290,11 @@ static int trial_command(const struct command *command, int word_count, char **g
     if (mkdir(words.directory, S_IRWXU) != 0)
         command_refuse(command, "cannot make %s: %s; allowed: a folder that is not there yet",
                        words.directory, strerror(errno));
-    write_files(command, &words);
-    int const code = make_rest(command, &words);
+    int code = make_pki(command, &words);
+    if (code == EXIT_DONE) {
+        write_files(command, &words);
+        code = make_broker(command, &words);
+    }
     if (code == EXIT_DONE)
         say_next(&words);
     return code;
@@ -231,6 +302,7 @@ static int trial_command(const struct command *command, int word_count, char **g
 
 static const struct argp_option options[] = {
     {"port", 'p', "P", 0, "The broker's port on 127.0.0.1 (default: 8883)", 0},
+    {"helper", 'H', NULL, 0, "With a second aggregator (docs/helper.md)", 0},
     COMMAND_LAST_OPTIONS};
 
 const struct command command_trial = {

@@ -376,7 +376,6 @@ struct tacit_config_helper {
     double epsilon;                    /* the largest that it serves */
     uint32_t sites_min;
     struct tacit_config_listener status;
-    uint32_t waiting_after_s;
     bool log_is_json;
     const char *log_file; /* NULL: stderr */
 };

@@ -272,7 +272,7 @@ static const struct config_key helper_keys[] = {
      CONFIG_TO_U32(tacit_config_helper, sites_min, 2, TACIT_AGENTS_MAX)},
     {"status", NULL, "/status, /health, /metrics; one of",
      CONFIG_TO_PART(tacit_config_helper, status, listener_keys)},
-    LOOK_KEYS(helper),
+    {"log", "", "", CONFIG_TO_SAME(helper_log_keys)},
     {.name = NULL}};
 
 const struct config_section tacit_config_agent_sections[] = {{"", agent_keys}, {NULL, NULL}};

@@ -14,7 +14,6 @@ struct live_helper_config {
     const char *hub; /* fingerprint of the coordinator's key */
     double epsilon;  /* the largest that it serves */
     uint32_t sites_min;
-    uint32_t waiting_after_s;
     const struct live_hub_ops *(*find)(const char *word); /* NULL: not a protocol that is live */
     struct live_bus_config bus;
     struct live_signing_config signing;

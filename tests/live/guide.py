@@ -156,24 +156,18 @@ def follow_trial(guide):
 
 
 def follow_helper(guide):
-    """One block for all who take part, and the word of the helper's operator."""
-    folder = guide.folder / "helper"
-    folder.mkdir()
-    with open(folder / "terminal-0.log", "w", encoding="utf-8") as log:
-        shell = subprocess.Popen(["bash", "-e", "-c", guide.block("sh", "tacit pki --directory pki north south helper") + "wait\n"],
-                                 cwd=folder, env=guide.environment, stdout=log, stderr=log, start_new_session=True)
-    guide.processes.append(shell)
-    wait_for("the run is offered", lambda: "agree" in guide.status(folder, "helper.yaml")[1], 60)
-    require(guide.status(folder, "helper.yaml")[0] == 2, "it needs no attention")
-    said = guide.follow(guide.block("sh", "tacit helper agree state-helper"), folder)
-    require("north\n" in said and "agreed; the helper signs" in said, said)
-    for site in ("north", "south"):
-        wait_for(f"{site} explores", lambda site=site: "OK: site" in guide.status(folder, f"{site}.yaml")[1], 60)
-    for file in ("coordinator.yaml", "helper.yaml"):
-        wait_for(f"{file} is well", lambda file=file: guide.status(folder, file)[0] == 0, 60)
-    done = subprocess.run(["tacit", "helper", "answer", "helper.yaml", "state/helper.offer"], cwd=folder, env=guide.environment,
-                          capture_output=True, text=True, check=False)
+    """Ten commands, the last of which stops it."""
+    commands, stop = guide.block("sh", "tacit trial --helper ward").rsplit("sh ward/", 1)
+    require(len(commands.splitlines()) <= 9, "more than ten commands")
+    said = guide.follow(commands, guide.folder)
+    shown, asked = re.findall(r"^  ([0-9a-f]{64})  (\w+)$", said, re.M), re.findall(r"^([0-9a-f]{64})$", said, re.M)
+    require([name for _, name in shown] == 2 * ["north", "south", "east"] and [key for key, _ in shown[:3]] == asked, said)
+    require("agreed; the helper signs" in said and '"kind": "planned"' in said and "OK: site north" in said, said)
+    done = subprocess.run(["tacit", "helper", "answer", "helper.yaml", "state-coordinator/helper.offer"], cwd=guide.folder / "ward",
+                          env=guide.environment, capture_output=True, text=True, check=False)
     require(done.returncode == 2 and "process" in done.stderr, f"two machines with one state: {done}")
+    guide.follow("sh ward/" + stop, guide.folder)
+    require(not (guide.folder / "ward/pids").exists(), "it runs still")
 
 
 def followed(page, follow):
