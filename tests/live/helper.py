@@ -478,7 +478,7 @@ def hooked_pieces_carry_what_is_longer_than_a_payload(federation_of):
     wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
     federation.start("helper")
     check_end(federation)
-    said = [payload for topic, payload in federation.tap.letters if topic == federation.topic("to/helper/helper")]
+    said = [payload for topic, payload in federation.tap.messages if topic == federation.topic("to/helper/helper")]
     require(max(map(len, said)) <= 300 and sum(payload[0] == 6 for payload in said) > 10, f"{[payload[0] for payload in said]}")
     many = federation.folder / "many.yaml"
     sites = [f"site-{number}" for number in range(200)]
