@@ -13,8 +13,6 @@
 #include "../support/process.h"
 #include "../support/temp.h"
 
-#define WORDS_MAX 16u
-
 static char folder[TEMP_PATH_BYTES];
 static char one[TEMP_PATH_BYTES];
 static char two[TEMP_PATH_BYTES];
@@ -46,18 +44,8 @@ static int close_folder(void **state)
     return 0;
 }
 
-static struct process_result tacit(const char *const *words)
-{
-    const char *arguments[WORDS_MAX + 2] = {process_tacit()};
-    for (uint32_t i = 0; words[i] != NULL; i++) {
-        assert_true(i < WORDS_MAX);
-        arguments[1 + i] = words[i];
-    }
-    struct process_plan const plan = {.arguments = arguments};
-    return process_run(&plan);
-}
-
-#define TACIT(...) tacit((const char *const[]){__VA_ARGS__, NULL})
+#define TACIT(...)                                                                                 \
+    process_tacit_run((struct process_plan){.timeout_ms = 0}, PROCESS_WORDS(__VA_ARGS__))
 
 static json_t *parse(struct process_result *result)
 {

@@ -96,22 +96,9 @@ static int close_bench(void **state)
 
 /* ---- Running ---- */
 
-/* Runs `tacit WORD...`; the words end with NULL. */
-static struct process_result tacit_with(struct process_plan plan, const char *const *words)
-{
-    const char *arguments[WORDS_MAX + 2] = {process_tacit()};
-    for (size_t i = 0; words[i] != NULL; i++) {
-        assert_true(i < WORDS_MAX);
-        arguments[i + 1] = words[i];
-    }
-    plan.arguments = arguments;
-    struct process_result const result = process_run(&plan);
-    assert_false(result.timed_out);
-    return result;
-}
-
-#define TACIT(...) tacit_with((struct process_plan){0}, (const char *const[]){__VA_ARGS__, NULL})
-#define TACIT_AS(plan, ...) tacit_with((plan), (const char *const[]){__VA_ARGS__, NULL})
+#define TACIT(...)                                                                                 \
+    process_tacit_run((struct process_plan){0}, (const char *const[]){__VA_ARGS__, NULL})
+#define TACIT_AS(plan, ...) process_tacit_run((plan), (const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_ok(const struct process_result *result)
 {
@@ -145,7 +132,7 @@ static struct process_result run_with(const struct bench *bench, const char *com
         words[count++] = "--set";
         words[count++] = settings[i];
     }
-    return tacit_with((struct process_plan){0}, words);
+    return process_tacit_run((struct process_plan){0}, words);
 }
 
 /* The object that `run --json` prints. */
@@ -838,7 +825,7 @@ static struct process_result stop_after_some(const char *const *arguments)
 {
     struct process_plan plan = {.interrupt_after_ms = 1000, .timeout_ms = 120000};
     for (;; plan.interrupt_after_ms *= 4) {
-        struct process_result result = tacit_with(plan, arguments);
+        struct process_result result = process_tacit_run(plan, arguments);
         assert_stopped(&result);
         if (strstr(result.err, " 0 of 100000 runs were finished") == NULL)
             return result;

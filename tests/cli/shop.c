@@ -12,7 +12,6 @@
 #include "../support/process.h"
 #include "../support/temp.h"
 
-#define WORDS_MAX 16u
 #define PATH_BYTES (2u * TEMP_PATH_BYTES)
 
 static char folder[TEMP_PATH_BYTES];
@@ -61,18 +60,8 @@ static int close_folder(void **state)
     return 0;
 }
 
-static struct process_result tacit(const char *const *words)
-{
-    const char *arguments[WORDS_MAX + 2] = {process_tacit()};
-    for (uint32_t i = 0; words[i] != NULL; i++) {
-        assert_true(i < WORDS_MAX);
-        arguments[1 + i] = words[i];
-    }
-    struct process_plan const plan = {.arguments = arguments};
-    return process_run(&plan);
-}
-
-#define TACIT(...) tacit((const char *const[]){__VA_ARGS__, NULL})
+#define TACIT(...)                                                                                 \
+    process_tacit_run((struct process_plan){.timeout_ms = 0}, PROCESS_WORDS(__VA_ARGS__))
 
 static void assert_says(const struct process_result *result, const char *text)
 {

@@ -1,6 +1,6 @@
 /* The laws of room privacy: goodness of fit of every stage of the sampler, of discrete Laplace at
  * 12 scales and of the release mechanisms, with fixed seeds.
- * False alarms: each check rejects at ALPHA = 1e-6, and there are 214 of them (main counts and
+ * False alarms: each check rejects at GOF_ALPHA = 1e-6, and there are 214 of them (main counts and
  * prints them), so that a correct library would fail under about 1 choice of seeds in 4 600.
  * Chi-square, Kolmogorov-Smirnov and normal p-values are limits; the counts are large enough for
  * them. The last group shows that the checks are able to fail. Passing is not a proof. */
@@ -16,7 +16,6 @@
 #include "../support/gof.h"
 #include "tacit/privacy.h"
 
-#define ALPHA 1e-6
 #define CHECKS_STATED 214
 #define SEED UINT64_C(20260119)
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -27,38 +26,9 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-static int checks_done;
-
 static uint32_t draws(void)
 {
     return effort_of(DRAWS_MAX / 10, DRAWS_MAX);
-}
-
-/* The law is as stated, as far as this check can see. */
-static void expect_fit(const char *what, double p_value)
-{
-    checks_done++;
-    if (!(p_value >= ALPHA))
-        print_error("%s: p-value %g\n", what, p_value);
-    assert_true(p_value >= ALPHA);
-}
-
-/* The law is not as stated, and the check sees it. */
-static void expect_misfit(const char *what, double p_value)
-{
-    if (!(p_value < ALPHA))
-        print_error("%s: not noticed, p-value %g\n", what, p_value);
-    assert_true(p_value < ALPHA);
-}
-
-/* Two-sided exact test of a success probability, as the p-value 0 or 1. */
-static double proportion_p(uint64_t successes, uint64_t trials, double p)
-{
-    double const confidence = 1.0 - ALPHA / 2.0;
-    return p >= gof_binomial_lower(successes, trials, confidence) &&
-                   p <= gof_binomial_upper(successes, trials, confidence)
-               ? 1.0
-               : 0.0;
 }
 
 /* Every check has its own stream. */
@@ -117,15 +87,15 @@ static double remainders_p(uint64_t bound, uint32_t modulus, uint32_t run)
 static void uniform_is_uniform_at_the_bounds_of_the_sampler(void **state)
 {
     (void)state;
-    expect_fit("high part, t", equal_parts_p(STEPS_NANO, 10));
-    expect_fit("high part, 3 t", equal_parts_p(3 * STEPS_NANO, 11));
-    expect_fit("high part, 7 * 2^50", equal_parts_p(UINT64_C(7) << 50, 12));
-    expect_fit("high part, 2^63", equal_parts_p(UINT64_C(1) << 63, 13));
-    expect_fit("low part, t", remainders_p(STEPS_NANO, 1000, 14));
-    expect_fit("low part, 3 t", remainders_p(3 * STEPS_NANO, 3, 15));
-    expect_fit("low part, 7 * 2^50", remainders_p(UINT64_C(7) << 50, 7, 16));
-    expect_fit("all, 3", remainders_p(3, 3, 17));
-    expect_fit("all, 2", remainders_p(2, 2, 18));
+    gof_expect_fit("high part, t", equal_parts_p(STEPS_NANO, 10));
+    gof_expect_fit("high part, 3 t", equal_parts_p(3 * STEPS_NANO, 11));
+    gof_expect_fit("high part, 7 * 2^50", equal_parts_p(UINT64_C(7) << 50, 12));
+    gof_expect_fit("high part, 2^63", equal_parts_p(UINT64_C(1) << 63, 13));
+    gof_expect_fit("low part, t", remainders_p(STEPS_NANO, 1000, 14));
+    gof_expect_fit("low part, 3 t", remainders_p(3 * STEPS_NANO, 3, 15));
+    gof_expect_fit("low part, 7 * 2^50", remainders_p(UINT64_C(7) << 50, 7, 16));
+    gof_expect_fit("all, 3", remainders_p(3, 3, 17));
+    gof_expect_fit("all, 2", remainders_p(2, 2, 18));
 }
 
 /* ---- Stage: Bernoulli(exp(-a/b)) ------------------------------------------------------------- */
@@ -144,7 +114,7 @@ static double bernoulli_exp_p(bernoulli_draw *draw, uint64_t numerator, uint64_t
         assert_int_equal(draw(numerator, denominator, &entropy, &heads), TACIT_OK);
         heads_count += heads ? 1u : 0u;
     }
-    return proportion_p(heads_count, draws(), exp(-(double)numerator / (double)denominator));
+    return gof_proportion_p(heads_count, draws(), exp(-(double)numerator / (double)denominator));
 }
 
 static void bernoulli_exp_succeeds_with_its_probability(void **state)
@@ -165,8 +135,8 @@ static void bernoulli_exp_succeeds_with_its_probability(void **state)
                                      {1, limit},
                                      {STEPS_NANO / 7, STEPS_NANO}};
     for (uint32_t i = 0; i < COUNT(fractions); i++)
-        expect_fit("bernoulli exp",
-                   bernoulli_exp_p(tacit_bernoulli_exp, fractions[i][0], fractions[i][1], 30 + i));
+        gof_expect_fit("bernoulli exp", bernoulli_exp_p(tacit_bernoulli_exp, fractions[i][0],
+                                                        fractions[i][1], 30 + i));
 }
 
 /* ---- Stages: truncated geometric u and whole scales v, where |y| = u + t v (s = 1) ----------- */
@@ -237,15 +207,15 @@ static void check_stages(uint64_t t, uint32_t run)
     double const total = (double)stages.total;
     for (uint32_t i = 0; i < U_CELLS; i++)
         expected[i] = total * u_mass(i, t, U_CELLS);
-    expect_fit("truncated geometric", gof_chi_square_p(stages.u, expected, U_CELLS));
+    gof_expect_fit("truncated geometric", gof_chi_square_p(stages.u, expected, U_CELLS));
     for (uint32_t i = 0; i < V_CELLS; i++)
         expected[i] = total * v_mass(i, V_CELLS);
-    expect_fit("whole scales", gof_chi_square_p(stages.v, expected, V_CELLS));
+    gof_expect_fit("whole scales", gof_chi_square_p(stages.v, expected, V_CELLS));
     for (uint32_t i = 0; i < JOINT_CELLS * JOINT_CELLS; i++)
         expected[i] =
             total * u_mass(i / JOINT_CELLS, t, JOINT_CELLS) * v_mass(i % JOINT_CELLS, JOINT_CELLS);
-    expect_fit("both, independent",
-               gof_chi_square_p(stages.joint, expected, JOINT_CELLS * JOINT_CELLS));
+    gof_expect_fit("both, independent",
+                   gof_chi_square_p(stages.joint, expected, JOINT_CELLS * JOINT_CELLS));
 }
 
 static void geometric_stages_have_their_laws_and_are_independent(void **state)
@@ -375,7 +345,7 @@ static void moment_ps(const struct sample *sample, double a, double p[LAW_CHECKS
 static double ratio_p(const uint64_t *cells, double step)
 {
     uint64_t const both = cells[0] + cells[1];
-    return both == 0 ? 1 : proportion_p(cells[1], both, 1 / (1 + exp(step)));
+    return both == 0 ? 1 : gof_proportion_p(cells[1], both, 1 / (1 + exp(step)));
 }
 
 static void law_ps(const struct law *law, law_draw *draw, const void *context, uint32_t run,
@@ -388,13 +358,13 @@ static void law_ps(const struct law *law, law_draw *draw, const void *context, u
     for (uint32_t j = 0; j < SIDE_CELLS; j++)
         above += sample.strictly_up[j];
     p[LAW_SHAPE] = shape_p(&sample, a);
-    p[LAW_SIGNS] = proportion_p(above, sample.count - sample.zeros, 0.5);
+    p[LAW_SIGNS] = gof_proportion_p(above, sample.count - sample.zeros, 0.5);
     p[LAW_SIDES] = gof_two_sample_p(sample.strictly_up, sample.down, SIDE_CELLS);
-    p[LAW_ZERO] = proportion_p(sample.zeros, sample.count, tanh(a / 2));
+    p[LAW_ZERO] = gof_proportion_p(sample.zeros, sample.count, tanh(a / 2));
     for (uint32_t i = 0; i < 2; i++)
         p[LAW_TAIL_NEAR + i] =
-            proportion_p(sample.tail[i], sample.count,
-                         2 * exp(-a * (double)sample.tail_from[i]) / (1 + exp(-a)));
+            gof_proportion_p(sample.tail[i], sample.count,
+                             2 * exp(-a * (double)sample.tail_from[i]) / (1 + exp(-a)));
     moment_ps(&sample, a, p);
     for (uint32_t i = 0; i < 2; i++) {
         p[LAW_RATIO_FIRST + i] = ratio_p(sample.up + i, step);
@@ -407,7 +377,7 @@ static void check_law(const struct law *law, law_draw *draw, const void *context
     double p[LAW_CHECKS];
     law_ps(law, draw, context, run, p);
     for (uint32_t i = 0; i < LAW_CHECKS; i++)
-        expect_fit(law_check_names[i], p[i]);
+        gof_expect_fit(law_check_names[i], p[i]);
 }
 
 static enum tacit_status draw_discrete_laplace(const void *context,
@@ -500,7 +470,7 @@ static void paper_release_adds_laplace_of_scale_range_over_epsilon(void **state)
     for (uint32_t i = 0; i < COUNT(epsilons); i++) {
         struct tacit_mechanism const mechanism =
             mechanism_of(TACIT_PRIVACY_PAPER, epsilons[i], -1, 3);
-        expect_fit("paper noise", paper_noise_p(&mechanism, 4 / epsilons[i], 140 + i));
+        gof_expect_fit("paper noise", paper_noise_p(&mechanism, 4 / epsilons[i], 140 + i));
     }
 }
 
@@ -529,13 +499,13 @@ static void checks_notice_that_zero_is_counted_twice(void **state)
     for (uint32_t i = 0; i < COUNT(laws); i++) {
         double p[LAW_CHECKS];
         law_ps(&laws[i], draw_zero_twice, &laws[i], 200 + i, p);
-        expect_misfit("zero twice: zero", p[LAW_ZERO]);
+        gof_expect_misfit("zero twice: zero", p[LAW_ZERO]);
         if (i < 3) /* the fourth has cells of 17 numbers, in which one hardly shows */
-            expect_misfit("zero twice: shape", p[LAW_SHAPE]);
+            gof_expect_misfit("zero twice: shape", p[LAW_SHAPE]);
     }
     double p[LAW_CHECKS];
     law_ps(&laws[2], draw_zero_twice, &laws[2], 204, p);
-    expect_misfit("zero twice: ratio", p[LAW_RATIO_FIRST]);
+    gof_expect_misfit("zero twice: ratio", p[LAW_RATIO_FIRST]);
 }
 
 static enum tacit_status draw_3_percent_wide(const void *context,
@@ -552,12 +522,12 @@ static void checks_notice_a_scale_off_by_3_percent(void **state)
     for (uint32_t i = 0; i < COUNT(laws); i++) {
         double p[LAW_CHECKS];
         law_ps(&laws[i], draw_3_percent_wide, &laws[i], 210 + i, p);
-        expect_misfit("3 % wide: shape", p[LAW_SHAPE]);
-        expect_misfit("3 % wide: variance", p[LAW_VARIANCE]);
-        expect_misfit("3 % wide: tail", p[LAW_TAIL_NEAR]);
+        gof_expect_misfit("3 % wide: shape", p[LAW_SHAPE]);
+        gof_expect_misfit("3 % wide: variance", p[LAW_VARIANCE]);
+        gof_expect_misfit("3 % wide: tail", p[LAW_TAIL_NEAR]);
     }
     struct tacit_mechanism const mechanism = mechanism_of(TACIT_PRIVACY_PAPER, 1, 0, 1.03);
-    expect_misfit("3 % wide: paper", paper_noise_p(&mechanism, 1, 215));
+    gof_expect_misfit("3 % wide: paper", paper_noise_p(&mechanism, 1, 215));
 }
 
 /* Starts again where the noise exceeds 8 scales, as a careless bound would. */
@@ -589,10 +559,10 @@ static void checks_notice_a_missing_tail_and_a_lopsided_division(void **state)
     struct law const law = {100, 7};
     double p[LAW_CHECKS];
     law_ps(&law, draw_without_tail, &law, 220, p);
-    expect_misfit("no tail: tail", p[LAW_TAIL_FAR]);
+    gof_expect_misfit("no tail: tail", p[LAW_TAIL_FAR]);
     law_ps(&law, draw_floored, &law, 221, p);
-    expect_misfit("floored: signs", p[LAW_SIGNS]);
-    expect_misfit("floored: mean", p[LAW_MEAN]);
+    gof_expect_misfit("floored: signs", p[LAW_SIGNS]);
+    gof_expect_misfit("floored: mean", p[LAW_MEAN]);
 }
 
 /* The chance cut after two terms of the series: 1 - x + x^2/2. */
@@ -615,15 +585,14 @@ static enum tacit_status draw_truncated_series(uint64_t numerator, uint64_t deno
 static void checks_notice_a_von_neumann_loop_that_stops_early(void **state)
 {
     (void)state;
-    expect_misfit("stops early at 1/2", bernoulli_exp_p(draw_truncated_series, 1, 2, 230));
-    expect_misfit("stops early at 1/1", bernoulli_exp_p(draw_truncated_series, 1, 1, 231));
+    gof_expect_misfit("stops early at 1/2", bernoulli_exp_p(draw_truncated_series, 1, 2, 230));
+    gof_expect_misfit("stops early at 1/1", bernoulli_exp_p(draw_truncated_series, 1, 1, 231));
 }
 
 static void number_of_checks_is_the_one_stated(void **state)
 {
     (void)state;
-    print_message("%d checks at alpha = %g each\n", checks_done, ALPHA);
-    assert_int_equal(checks_done, CHECKS_STATED);
+    gof_expect_checks(CHECKS_STATED);
 }
 
 int main(void)

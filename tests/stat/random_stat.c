@@ -1,5 +1,5 @@
 /* The laws of room random: goodness of fit of every distribution, with fixed seeds.
- * False alarms: each check rejects at ALPHA = 1e-6, and there are 87 of them (main counts and
+ * False alarms: each check rejects at GOF_ALPHA = 1e-6, and there are 87 of them (main counts and
  * prints them), so that a correct library would fail under about 1 choice of seeds in 11 000.
  * Chi-square and Kolmogorov-Smirnov p-values are limits; with at least 10 expected per cell they
  * are close enough for this purpose. The last group shows that the checks are able to fail. Passing
@@ -15,40 +15,10 @@
 #include "../support/gof.h"
 #include "tacit/random.h"
 
-#define ALPHA 1e-6
 #define CHECKS_STATED 87
 #define SEED UINT64_C(20260117)
 #define DRAWS 400000u
 #define CELLS_MAX 65536u
-
-static int checks_done;
-
-/* The law is as stated, as far as this check can see. */
-static void expect_fit(const char *what, double p_value)
-{
-    checks_done++;
-    if (!(p_value >= ALPHA))
-        print_error("%s: p-value %g\n", what, p_value);
-    assert_true(p_value >= ALPHA);
-}
-
-/* The law is not as stated, and the check sees it. */
-static void expect_misfit(const char *what, double p_value)
-{
-    if (!(p_value < ALPHA))
-        print_error("%s: not noticed, p-value %g\n", what, p_value);
-    assert_true(p_value < ALPHA);
-}
-
-/* Two-sided exact test of a success probability, as the p-value 0 or 1. */
-static double proportion_p(uint64_t successes, uint64_t trials, double p)
-{
-    double const confidence = 1.0 - ALPHA / 2.0;
-    return p >= gof_binomial_lower(successes, trials, confidence) &&
-                   p <= gof_binomial_upper(successes, trials, confidence)
-               ? 1.0
-               : 0.0;
-}
 
 /* Chi-square p-value for "all cells are equally likely". */
 static double equal_cells_p(const uint64_t *observed, size_t cells)
@@ -93,7 +63,7 @@ static void next_sets_every_bit_half_of_the_time(void **state)
         double const gap = (double)ones[bit] - DRAWS / 2.0;
         statistic += gap * gap / (DRAWS / 4.0);
     }
-    expect_fit("bits of a word", gof_chi_square_tail(statistic, 64.0));
+    gof_expect_fit("bits of a word", gof_chi_square_tail(statistic, 64.0));
 }
 
 static void first_words_of_neighbouring_streams_are_independent(void **state)
@@ -112,9 +82,9 @@ static void first_words_of_neighbouring_streams_are_independent(void **state)
         runs[(word ^ tacit_rng_next(&next_run)) >> 56]++;
         seeds[(word ^ tacit_rng_next(&next_seed)) >> 56]++;
     }
-    expect_fit("neighbouring agents", equal_cells_p(agents, 256));
-    expect_fit("neighbouring runs", equal_cells_p(runs, 256));
-    expect_fit("neighbouring seeds", equal_cells_p(seeds, 256));
+    gof_expect_fit("neighbouring agents", equal_cells_p(agents, 256));
+    gof_expect_fit("neighbouring runs", equal_cells_p(runs, 256));
+    gof_expect_fit("neighbouring seeds", equal_cells_p(seeds, 256));
 }
 
 static void uniform_fills_equal_cells_equally(void **state)
@@ -129,8 +99,8 @@ static void uniform_fills_equal_cells_equally(void **state)
         single[(size_t)(first * 1000.0)]++;
         pairs[(size_t)(first * 64.0) * 64 + (size_t)(second * 64.0)]++;
     }
-    expect_fit("uniform", equal_cells_p(single, 1000));
-    expect_fit("successive uniforms", equal_cells_p(pairs, sizeof pairs / sizeof pairs[0]));
+    gof_expect_fit("uniform", equal_cells_p(single, 1000));
+    gof_expect_fit("successive uniforms", equal_cells_p(pairs, sizeof pairs / sizeof pairs[0]));
 }
 
 static void uniform_from_stream_and_entropy_have_the_uniform_cdf(void **state)
@@ -141,10 +111,10 @@ static void uniform_from_stream_and_entropy_have_the_uniform_cdf(void **state)
     double *const sample = allocate(DRAWS, sizeof sample[0]);
     for (uint32_t i = 0; i < DRAWS; i++)
         sample[i] = tacit_rng_uniform(&rng);
-    expect_fit("uniform, KS", gof_ks_p(sample, DRAWS));
+    gof_expect_fit("uniform, KS", gof_ks_p(sample, DRAWS));
     for (uint32_t i = 0; i < DRAWS; i++)
         assert_int_equal(tacit_entropy_uniform(&entropy, &sample[i]), TACIT_OK);
-    expect_fit("uniform from entropy, KS", gof_ks_p(sample, DRAWS));
+    gof_expect_fit("uniform from entropy, KS", gof_ks_p(sample, DRAWS));
     free(sample);
 }
 
@@ -158,7 +128,7 @@ static void below_is_uniform_at_bounds_that_are_not_powers_of_2(void **state)
         memset(counts, 0, sizeof counts);
         for (uint32_t draw = 0; draw < 2 * DRAWS; draw++)
             counts[tacit_rng_below(&rng, bounds[i])]++;
-        expect_fit("below a small bound", equal_cells_p(counts, bounds[i]));
+        gof_expect_fit("below a small bound", equal_cells_p(counts, bounds[i]));
     }
 }
 
@@ -177,8 +147,8 @@ static void below_is_uniform_at_a_bound_near_the_size_of_a_word(void **state)
         assert_int_equal(tacit_entropy_below(&entropy, bound, &value), TACIT_OK);
         from_entropy[value >> 56]++;
     }
-    expect_fit("below 3 * 2^61", equal_cells_p(from_stream, 96));
-    expect_fit("entropy below 3 * 2^61", equal_cells_p(from_entropy, 96));
+    gof_expect_fit("below 3 * 2^61", equal_cells_p(from_stream, 96));
+    gof_expect_fit("entropy below 3 * 2^61", equal_cells_p(from_entropy, 96));
 }
 
 static void bernoulli_succeeds_with_probability_p(void **state)
@@ -190,7 +160,7 @@ static void bernoulli_succeeds_with_probability_p(void **state)
         uint64_t successes = 0;
         for (uint32_t draw = 0; draw < 2 * DRAWS; draw++)
             successes += tacit_rng_bernoulli(&rng, ps[i]) ? 1u : 0u;
-        expect_fit("bernoulli", proportion_p(successes, 2 * DRAWS, ps[i]));
+        gof_expect_fit("bernoulli", gof_proportion_p(successes, 2 * DRAWS, ps[i]));
     }
 }
 
@@ -232,9 +202,9 @@ static double continuous_p(uint32_t run, double (*draw)(struct tacit_rng *), dou
 static void exponential_laplace_and_normal_have_their_cdf(void **state)
 {
     (void)state;
-    expect_fit("exponential", continuous_p(40, tacit_rng_exponential, 1.0, exponential_cdf));
-    expect_fit("laplace", continuous_p(41, draw_laplace, 2.5, laplace_cdf));
-    expect_fit("normal", continuous_p(42, tacit_rng_normal, 1.0, normal_cdf));
+    gof_expect_fit("exponential", continuous_p(40, tacit_rng_exponential, 1.0, exponential_cdf));
+    gof_expect_fit("laplace", continuous_p(41, draw_laplace, 2.5, laplace_cdf));
+    gof_expect_fit("normal", continuous_p(42, tacit_rng_normal, 1.0, normal_cdf));
 }
 
 /* Sees what KS does not: the tails, and whether the sign goes with the magnitude. */
@@ -255,8 +225,9 @@ static void normal_and_laplace_have_their_tails_on_both_sides(void **state)
     }
     for (int side = 0; side < 2; side++) {
         double const normal_p = gof_normal_tail(3.75) / 2.0;
-        expect_fit("tail of normal", proportion_p(normal_tail[side], draws, normal_p));
-        expect_fit("tail of laplace", proportion_p(laplace_tail[side], draws, exp(-9.0) / 2.0));
+        gof_expect_fit("tail of normal", gof_proportion_p(normal_tail[side], draws, normal_p));
+        gof_expect_fit("tail of laplace",
+                       gof_proportion_p(laplace_tail[side], draws, exp(-9.0) / 2.0));
     }
 }
 
@@ -270,8 +241,8 @@ static void normal_fills_cells_of_equal_probability_equally(void **state)
         normal[(size_t)(normal_cdf(tacit_rng_normal(&rng)) * 999.999999)]++;
         laplace[(size_t)(laplace_cdf(tacit_rng_laplace(&rng, 1.0)) * 999.999999)]++;
     }
-    expect_fit("normal, cells", equal_cells_p(normal, 1000));
-    expect_fit("laplace, cells", equal_cells_p(laplace, 1000));
+    gof_expect_fit("normal, cells", equal_cells_p(normal, 1000));
+    gof_expect_fit("laplace, cells", equal_cells_p(laplace, 1000));
 }
 
 /* ---- Binomial -------------------------------------------------------------------------------- */
@@ -406,9 +377,9 @@ static void binomial_has_the_exact_masses(void **state)
         uint64_t const n = exact_grid[i].n;
         double const p = exact_grid[i].p;
         double const p_value = binomial_p(100 + i, n, p, p);
-        if (!(p_value >= ALPHA))
+        if (!(p_value >= GOF_ALPHA))
             print_error("n = %llu, p = %g\n", (unsigned long long)n, p);
-        expect_fit("binomial", p_value);
+        gof_expect_fit("binomial", p_value);
     }
 }
 
@@ -450,9 +421,9 @@ static void binomial_of_huge_n_has_its_mean_variance_and_shape(void **state)
     double const ps[] = {0.5, 0.3, 0.999, 1e-3, 2.5e-6};
     for (uint32_t i = 0; i < 5; i++) {
         struct large_fit const fit = fit_large(200 + i, TACIT_HORIZON_MAX, ps[i], ps[i]);
-        expect_fit("huge binomial, mean", fit.mean_p);
-        expect_fit("huge binomial, variance", fit.variance_p);
-        expect_fit("huge binomial, shape", fit.law_p);
+        gof_expect_fit("huge binomial, mean", fit.mean_p);
+        gof_expect_fit("huge binomial, variance", fit.variance_p);
+        gof_expect_fit("huge binomial, shape", fit.law_p);
     }
 }
 
@@ -501,7 +472,7 @@ static double small_subsets_p(uint32_t run, uint64_t (*draw)(const struct tacit_
 static void subset_of_3_out_of_6_is_any_of_20_equally_often(void **state)
 {
     (void)state;
-    expect_fit("subset of 3 out of 6", small_subsets_p(300, draw_small_subset));
+    gof_expect_fit("subset of 3 out of 6", small_subsets_p(300, draw_small_subset));
 }
 
 /* Counts of members of a fixed-size subset are negatively correlated, which makes the usual
@@ -527,7 +498,7 @@ static void subset_includes_every_member_equally_often(void **state)
         statistic += gap * gap / (SUBSETS * share);
     }
     statistic *= (POPULATION - 1.0) / (POPULATION * (1.0 - share));
-    expect_fit("inclusion in a subset", gof_chi_square_tail(statistic, POPULATION - 1.0));
+    gof_expect_fit("inclusion in a subset", gof_chi_square_tail(statistic, POPULATION - 1.0));
 }
 
 /* ---- The checks can fail --------------------------------------------------------------------- */
@@ -535,10 +506,10 @@ static void subset_includes_every_member_equally_often(void **state)
 static void checks_notice_a_binomial_p_off_by_1_percent(void **state)
 {
     (void)state;
-    expect_misfit("n = 200", binomial_p(400, 200, 0.303, 0.3));
-    expect_misfit("n = 1e6", binomial_p(401, 1000000, 0.303, 0.3));
-    expect_misfit("n = 1e6, p > 1/2", binomial_p(402, 1000000, 0.99 * 0.9, 0.9));
-    expect_misfit("np = 9", binomial_p(403, 100, 0.0909, 0.09));
+    gof_expect_misfit("n = 200", binomial_p(400, 200, 0.303, 0.3));
+    gof_expect_misfit("n = 1e6", binomial_p(401, 1000000, 0.303, 0.3));
+    gof_expect_misfit("n = 1e6, p > 1/2", binomial_p(402, 1000000, 0.99 * 0.9, 0.9));
+    gof_expect_misfit("np = 9", binomial_p(403, 100, 0.0909, 0.09));
 }
 
 /* At n = 2^40 one part in a million is seven tenths of the standard deviation of a single draw. */
@@ -546,8 +517,8 @@ static void checks_notice_a_huge_binomial_p_off_by_1_millionth(void **state)
 {
     (void)state;
     struct large_fit const fit = fit_large(404, TACIT_HORIZON_MAX, 0.3 * (1.0 + 1e-6), 0.3);
-    expect_misfit("mean", fit.mean_p);
-    expect_misfit("shape", fit.law_p);
+    gof_expect_misfit("mean", fit.mean_p);
+    gof_expect_misfit("shape", fit.law_p);
 }
 
 static double draw_wide_normal(struct tacit_rng *rng)
@@ -573,12 +544,12 @@ static double draw_false_normal(struct tacit_rng *rng)
 static void checks_notice_continuous_laws_off_by_3_percent(void **state)
 {
     (void)state;
-    expect_misfit("exponential, mean",
-                  continuous_p(410, tacit_rng_exponential, 1.03, exponential_cdf));
-    expect_misfit("laplace, scale", continuous_p(411, draw_laplace, 2.5 * 1.03, laplace_cdf));
-    expect_misfit("laplace, sign", continuous_p(412, draw_lopsided_laplace, 1.0, laplace_cdf));
-    expect_misfit("normal, deviation", continuous_p(413, draw_wide_normal, 1.0, normal_cdf));
-    expect_misfit("normal, shape", continuous_p(414, draw_false_normal, 1.0, normal_cdf));
+    gof_expect_misfit("exponential, mean",
+                      continuous_p(410, tacit_rng_exponential, 1.03, exponential_cdf));
+    gof_expect_misfit("laplace, scale", continuous_p(411, draw_laplace, 2.5 * 1.03, laplace_cdf));
+    gof_expect_misfit("laplace, sign", continuous_p(412, draw_lopsided_laplace, 1.0, laplace_cdf));
+    gof_expect_misfit("normal, deviation", continuous_p(413, draw_wide_normal, 1.0, normal_cdf));
+    gof_expect_misfit("normal, shape", continuous_p(414, draw_false_normal, 1.0, normal_cdf));
 }
 
 static void checks_notice_a_remainder_instead_of_a_bounded_uniform(void **state)
@@ -588,14 +559,14 @@ static void checks_notice_a_remainder_instead_of_a_bounded_uniform(void **state)
     struct tacit_rng rng = stream(420);
     for (uint32_t i = 0; i < DRAWS; i++)
         counts[(tacit_rng_next(&rng) % (UINT64_C(3) << 61)) >> 56]++;
-    expect_misfit("remainder", equal_cells_p(counts, 96));
+    gof_expect_misfit("remainder", equal_cells_p(counts, 96));
 }
 
 static void checks_notice_biased_subsets_and_proportions(void **state)
 {
     (void)state;
-    expect_misfit("subsets", small_subsets_p(430, draw_biased_subset));
-    expect_misfit("proportion", proportion_p(101000, 200000, 0.5 - 0.005));
+    gof_expect_misfit("subsets", small_subsets_p(430, draw_biased_subset));
+    gof_expect_misfit("proportion", gof_proportion_p(101000, 200000, 0.5 - 0.005));
 }
 
 /* Values from tables and closed forms. */
@@ -619,8 +590,7 @@ static void gof_helpers_agree_with_known_values(void **state)
 static void number_of_checks_is_the_one_stated(void **state)
 {
     (void)state;
-    print_message("%d checks at alpha = %g each\n", checks_done, ALPHA);
-    assert_int_equal(checks_done, CHECKS_STATED);
+    gof_expect_checks(CHECKS_STATED);
 }
 
 int main(void)

@@ -1,6 +1,11 @@
 /* Goodness-of-fit helpers; see gof.h. Incomplete gamma and beta by power series and by continued
  * fractions evaluated with the modified Lentz method (Thompson, Barnett 1986). */
 #include "gof.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,4 +301,36 @@ double gof_binomial_upper(uint64_t successes, uint64_t trials, double confidence
         return 1.0;
     double const s = (double)successes;
     return beta_quantile(s + 1.0, (double)trials - s, 1.0 - confidence, 1);
+}
+
+static int checks_done;
+
+double gof_proportion_p(uint64_t successes, uint64_t trials, double p)
+{
+    double const confidence = 1.0 - GOF_ALPHA / 2.0;
+    return p >= gof_binomial_lower(successes, trials, confidence) &&
+                   p <= gof_binomial_upper(successes, trials, confidence)
+               ? 1.0
+               : 0.0;
+}
+
+void gof_expect_fit(const char *what, double p_value)
+{
+    checks_done++;
+    if (!(p_value >= GOF_ALPHA))
+        print_error("%s: p-value %g\n", what, p_value);
+    assert_true(p_value >= GOF_ALPHA);
+}
+
+void gof_expect_misfit(const char *what, double p_value)
+{
+    if (!(p_value < GOF_ALPHA))
+        print_error("%s: not noticed, p-value %g\n", what, p_value);
+    assert_true(p_value < GOF_ALPHA);
+}
+
+void gof_expect_checks(int stated)
+{
+    print_message("%d checks at alpha = %g each\n", checks_done, GOF_ALPHA);
+    assert_int_equal(checks_done, stated);
 }

@@ -40,4 +40,17 @@ double gof_ks_p(double *sample, size_t count);
  * < confidence < 1. */
 double gof_binomial_lower(uint64_t successes, uint64_t trials, double confidence);
 double gof_binomial_upper(uint64_t successes, uint64_t trials, double confidence);
+
+/* ---- Checks, each wrong with probability GOF_ALPHA ---- */
+
+#define GOF_ALPHA 1e-6
+
+/* Two-sided exact test of a success probability, as the p-value 0 or 1. */
+double gof_proportion_p(uint64_t successes, uint64_t trials, double p);
+/* Fails the test unless the law is as stated, as far as this check can see; and it is counted. */
+void gof_expect_fit(const char *what, double p_value);
+/* .. unless the law is not as stated, and the check sees it. */
+void gof_expect_misfit(const char *what, double p_value);
+/* As many checks as a suite states were made. */
+void gof_expect_checks(int stated);
 #endif

@@ -1,5 +1,10 @@
 /* posix_spawn, two pipes (or a pseudo terminal for stderr) and one poll loop. */
 #include "process.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -232,4 +237,17 @@ size_t process_line_count(const char *text)
         count++;
     }
     return count;
+}
+
+struct process_result process_tacit_run(struct process_plan plan, const char *const *words)
+{
+    const char *arguments[64] = {process_tacit()};
+    for (size_t i = 0; words[i] != NULL; i++) {
+        assert_true(i < 62);
+        arguments[i + 1] = words[i];
+    }
+    plan.arguments = arguments;
+    struct process_result const result = process_run(&plan);
+    assert_false(result.timed_out);
+    return result;
 }

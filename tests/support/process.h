@@ -30,6 +30,10 @@ struct process_result {
 struct process_result process_run(const struct process_plan *plan);
 void process_free(struct process_result *result);
 
+/* Runs `tacit WORD...`; the words end with NULL. What the plan's arguments are does not matter. */
+struct process_result process_tacit_run(struct process_plan plan, const char *const *words);
+#define PROCESS_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* The program under test: $TACIT_PROGRAM, or build/tacit. */
 const char *process_tacit(void);
 

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <cmocka.h>
 #include "tacit/wire_elim.h"
+#include "../support/trace_log.h"
 #include "../support/elim_driver.h"
 
 #define AGENTS 2u
 #define ARMS 3u
-#define LOG_BYTES 32768u
 
 static const double usual_means[ARMS] = {0.75, 0.25, 0.6};
 static const double close_means[ARMS] = {0.75, 0.25, 0.7};
@@ -27,27 +27,15 @@ struct trace {
     const double *means;
     struct driver_core hub;
     struct driver_core agents[AGENTS];
-    char log[LOG_BYTES];
-    size_t size;
+    struct trace_log log;
 };
 
 /* ---- Writing the log ------------------------------------------------------------------------- */
 
-static void __attribute__((format(printf, 2, 3))) say(struct trace *trace, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int const size =
-        vsnprintf(trace->log + trace->size, LOG_BYTES - trace->size, format, arguments);
-    va_end(arguments);
-    assert_in_range(size, 0, LOG_BYTES - trace->size - 1);
-    trace->size += (size_t)size;
-}
-
 /* What happens from outside to the scenario. */
 static void note(struct trace *trace, const char *text)
 {
-    say(trace, "--- %s\n", text);
+    trace_log_say(&trace->log, "--- %s\n", text);
 }
 
 static const char *name_of(const struct trace *trace, const struct driver_core *core)
@@ -58,52 +46,34 @@ static const char *name_of(const struct trace *trace, const struct driver_core *
 
 static void begin_line(struct trace *trace, const struct driver_core *core)
 {
-    say(trace, "[%4llu] %s ", (unsigned long long)core->now_us, name_of(trace, core));
-}
-
-static const char *status_name(enum tacit_status status)
-{
-    switch (status) {
-#define X(name, value, text)                                                                       \
-    case name:                                                                                     \
-        return #name;
-        TACIT_STATUS_LIST(X)
-#undef X
-    }
-    return "?";
-}
-
-static void say_set(struct trace *trace, const char *what, const uint64_t *bits, uint32_t count)
-{
-    say(trace, " %s ", what);
-    for (uint32_t i = 0; i < count; i++)
-        if (tacit_bits_has(bits, i))
-            say(trace, "%u", i);
+    trace_log_say(&trace->log, "[%4llu] %s ", (unsigned long long)core->now_us,
+                  name_of(trace, core));
 }
 
 static void say_message(struct trace *trace, const struct tacit_elim_message *message)
 {
     static const char *const kinds[] = {"hello", "order", "report"};
     if (message->to == TACIT_HUB)
-        say(trace, "-> hub");
+        trace_log_say(&trace->log, "-> hub");
     else if (message->to == TACIT_EVERYONE)
-        say(trace, "-> all");
+        trace_log_say(&trace->log, "-> all");
     else
-        say(trace, "-> a%u", message->to);
-    say(trace, " %s epoch %u", kinds[message->kind], message->epoch);
+        trace_log_say(&trace->log, "-> a%u", message->to);
+    trace_log_say(&trace->log, " %s epoch %u", kinds[message->kind], message->epoch);
     if (message->last)
-        say(trace, " last");
+        trace_log_say(&trace->log, " last");
     if (message->kind == TACIT_ELIM_ORDER && message->to != TACIT_EVERYONE)
-        say(trace, " seen %u", message->seen);
+        trace_log_say(&trace->log, " seen %u", message->seen);
     if (message->arms != NULL) {
-        say(trace, " S %llu", (unsigned long long)message->pulls);
-        say_set(trace, "arms", message->arms, ARMS);
+        trace_log_say(&trace->log, " S %llu", (unsigned long long)message->pulls);
+        trace_log_set(&trace->log, "arms", message->arms, ARMS);
     }
     if (message->uploaders != NULL)
-        say_set(trace, "asks", message->uploaders, AGENTS);
+        trace_log_set(&trace->log, "asks", message->uploaders, AGENTS);
     for (uint32_t i = 0; i < message->sum_count; i++)
-        say(trace, "%s%lld", i == 0 ? " sums " : " ", (long long)message->sums[i].steps);
-    say(trace, " (%zu bytes)\n", tacit_wire_elim_bytes(message, ARMS, AGENTS));
+        trace_log_say(&trace->log, "%s%lld", i == 0 ? " sums " : " ",
+                      (long long)message->sums[i].steps);
+    trace_log_say(&trace->log, " (%zu bytes)\n", tacit_wire_elim_bytes(message, ARMS, AGENTS));
 }
 
 static void say_persist(struct trace *trace, const struct driver_core *core)
@@ -111,31 +81,32 @@ static void say_persist(struct trace *trace, const struct driver_core *core)
     begin_line(trace, core);
     if (core->is_hub) {
         struct tacit_elim_hub_view const view = driver_hub_view(core);
-        say(trace, "persist epoch %u rounds %u missing %u radius %.6f", view.epoch,
-            view.round_count, view.reports_missing, view.radius);
-        say_set(trace, "arms", view.arms, ARMS);
-        say(trace, "%s", view.overdue ? " overdue" : "");
+        trace_log_say(&trace->log, "persist epoch %u rounds %u missing %u radius %.6f", view.epoch,
+                      view.round_count, view.reports_missing, view.radius);
+        trace_log_set(&trace->log, "arms", view.arms, ARMS);
+        trace_log_say(&trace->log, "%s", view.overdue ? " overdue" : "");
     } else {
         struct tacit_elim_agent_view const view = driver_agent_view(core);
-        say(trace, "persist epoch %u pulls %llu released %llu spent %llu%s%s", view.epoch,
-            (unsigned long long)view.pull_count, (unsigned long long)view.release_epoch,
-            (unsigned long long)tacit_ledger_spent_nano(view.ledger),
-            view.finished ? " finished" : "",
-            view.halted      ? " halted"
-            : view.releasing ? " releasing"
-                             : "");
+        trace_log_say(&trace->log, "persist epoch %u pulls %llu released %llu spent %llu%s%s",
+                      view.epoch, (unsigned long long)view.pull_count,
+                      (unsigned long long)view.release_epoch,
+                      (unsigned long long)tacit_ledger_spent_nano(view.ledger),
+                      view.finished ? " finished" : "",
+                      view.halted      ? " halted"
+                      : view.releasing ? " releasing"
+                                       : "");
     }
-    say(trace, "\n");
+    trace_log_say(&trace->log, "\n");
 }
 
 static void say_plan(struct trace *trace, const struct driver_core *core)
 {
     begin_line(trace, core);
-    say(trace, "plan");
+    trace_log_say(&trace->log, "plan");
     for (uint32_t i = 0; i < core->update.plan_count; i++)
-        say(trace, " %u:%llu", core->update.plan[i].arm,
-            (unsigned long long)core->update.plan[i].count);
-    say(trace, "\n");
+        trace_log_say(&trace->log, " %u:%llu", core->update.plan[i].arm,
+                      (unsigned long long)core->update.plan[i].count);
+    trace_log_say(&trace->log, "\n");
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -143,12 +114,12 @@ static void say_plan(struct trace *trace, const struct driver_core *core)
 static void step(struct trace *trace, struct driver_core *core, struct tacit_elim_event event)
 {
     uint64_t const deadline_us = core->update.deadline_us;
-    size_t const size = trace->size;
+    size_t const size = trace->log.size;
     enum tacit_status const status = driver_step(core, event);
     struct tacit_elim_update const *const update = &core->update;
     if (status != TACIT_OK) {
         begin_line(trace, core);
-        say(trace, "refuse %s\n", status_name(status));
+        trace_log_say(&trace->log, "refuse %s\n", trace_log_status(status));
     }
     if (update->persist)
         say_persist(trace, core);
@@ -160,11 +131,11 @@ static void step(struct trace *trace, struct driver_core *core, struct tacit_eli
         say_plan(trace, core);
     if (update->deadline_us != deadline_us && update->deadline_us != TACIT_NEVER) {
         begin_line(trace, core);
-        say(trace, "timer %llu\n", (unsigned long long)update->deadline_us);
+        trace_log_say(&trace->log, "timer %llu\n", (unsigned long long)update->deadline_us);
     }
-    if (trace->size == size) {
+    if (trace->log.size == size) {
         begin_line(trace, core);
-        say(trace, "nothing\n");
+        trace_log_say(&trace->log, "nothing\n");
     }
 }
 
@@ -227,19 +198,9 @@ static struct trace *open_trace(struct driver_setup setup, const double *means)
     return trace;
 }
 
-/* Prints the log as the C string that it is compared with. */
-static void record(const char *log)
-{
-    for (const char *line = log; *line != '\0'; line = strchr(line, '\n') + 1)
-        printf("    \"%.*s\\n\"\n", (int)strcspn(line, "\n"), line);
-}
-
 static void close_trace(struct trace *trace, const char *wanted)
 {
-    if (getenv("TACIT_TRACE_RECORD") != NULL)
-        record(trace->log);
-    else
-        assert_string_equal(trace->log, wanted);
+    trace_log_end(&trace->log, wanted);
     for (uint32_t agent = 0; agent < AGENTS; agent++)
         driver_close(&trace->agents[agent]);
     driver_close(&trace->hub);

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <cmocka.h>
 #include "tacit/wire_elim.h"
+#include "../support/trace_log.h"
 #include "../support/peer_driver.h"
 
 #define AGENTS_MAX 5u
 #define ARMS 3u
-#define LOG_BYTES 32768u
 #define MAIL_MAX 64u
 
 static const double means[ARMS] = {0.75, 0.25, 0.7};
@@ -40,70 +40,36 @@ struct trace {
     struct envelope mail[MAIL_MAX];
     size_t mail_count;
     uint64_t now_us;
-    char log[LOG_BYTES];
-    size_t size;
+    struct trace_log log;
 };
 
 /* ---- Writing the log ------------------------------------------------------------------------- */
 
-static void __attribute__((format(printf, 2, 3))) say(struct trace *trace, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int const size =
-        vsnprintf(trace->log + trace->size, LOG_BYTES - trace->size, format, arguments);
-    va_end(arguments);
-    assert_in_range(size, 0, LOG_BYTES - trace->size - 1);
-    trace->size += (size_t)size;
-}
-
 /* What happens from outside to the scenario. */
 static void note(struct trace *trace, const char *text)
 {
-    say(trace, "--- %s\n", text);
+    trace_log_say(&trace->log, "--- %s\n", text);
 }
 
 static void begin_line(struct trace *trace, uint32_t who)
 {
-    say(trace, "[%4llu] ", (unsigned long long)trace->now_us);
+    trace_log_say(&trace->log, "[%4llu] ", (unsigned long long)trace->now_us);
     if (who == trace->setup.base.agent_count)
-        say(trace, "hub ");
+        trace_log_say(&trace->log, "hub ");
     else
-        say(trace, "p%u ", who);
-}
-
-static const char *status_name(enum tacit_status status)
-{
-    switch (status) {
-#define X(name, value, text)                                                                       \
-    case name:                                                                                     \
-        return #name;
-        TACIT_STATUS_LIST(X)
-#undef X
-    }
-    return "?";
-}
-
-static void say_set(struct trace *trace, const char *what, const uint64_t *bits, uint32_t count)
-{
-    say(trace, " %s ", what);
-    for (uint32_t i = 0; i < count; i++)
-        if (tacit_bits_has(bits, i))
-            say(trace, "%u", i);
-    if (tacit_bits_count(bits, count) == 0)
-        say(trace, "none");
+        trace_log_say(&trace->log, "p%u ", who);
 }
 
 static void say_address(struct trace *trace, uint32_t to)
 {
     if (to == TACIT_HUB)
-        say(trace, "-> hub");
+        trace_log_say(&trace->log, "-> hub");
     else if (to == TACIT_EVERYONE)
-        say(trace, "-> all");
+        trace_log_say(&trace->log, "-> all");
     else if (to == TACIT_NEIGHBOURS)
-        say(trace, "-> neighbours");
+        trace_log_say(&trace->log, "-> neighbours");
     else
-        say(trace, "-> p%u", to);
+        trace_log_say(&trace->log, "-> p%u", to);
 }
 
 static void say_rows(struct trace *trace, const struct tacit_elim_message *message)
@@ -114,11 +80,11 @@ static void say_rows(struct trace *trace, const struct tacit_elim_message *messa
         if (message->origins == NULL ? origin > 0 : !tacit_bits_has(message->origins, origin))
             continue;
         size_t const row = message->origins == NULL ? 0 : origin;
-        say(trace, " (");
+        trace_log_say(&trace->log, " (");
         for (uint32_t i = 0; i < message->sum_count; i++)
-            say(trace, "%s%lld", i == 0 ? "" : " ",
-                (long long)message->sums[row * stride + i].steps);
-        say(trace, ")");
+            trace_log_say(&trace->log, "%s%lld", i == 0 ? "" : " ",
+                          (long long)message->sums[row * stride + i].steps);
+        trace_log_say(&trace->log, ")");
     }
 }
 
@@ -128,19 +94,19 @@ static void say_message(struct trace *trace, uint32_t who, const struct tacit_el
     uint32_t const agents = trace->setup.base.agent_count;
     begin_line(trace, who);
     say_address(trace, message->to);
-    say(trace, " %s epoch %u%s", kinds[message->kind], message->epoch,
-        message->last ? " last" : "");
+    trace_log_say(&trace->log, " %s epoch %u%s", kinds[message->kind], message->epoch,
+                  message->last ? " last" : "");
     if (message->arms != NULL) {
-        say(trace, " S %llu", (unsigned long long)message->pulls);
-        say_set(trace, "arms", message->arms, ARMS);
+        trace_log_say(&trace->log, " S %llu", (unsigned long long)message->pulls);
+        trace_log_set(&trace->log, "arms", message->arms, ARMS);
     }
     if (message->agents > 0)
-        say(trace, " agents %u", message->agents);
+        trace_log_say(&trace->log, " agents %u", message->agents);
     if (message->origins != NULL)
-        say_set(trace, "of", message->origins, agents);
+        trace_log_set(&trace->log, "of", message->origins, agents);
     if (message->sum_count > 0)
         say_rows(trace, message);
-    say(trace, ", %zu bytes\n", tacit_wire_elim_bytes(message, ARMS, agents));
+    trace_log_say(&trace->log, ", %zu bytes\n", tacit_wire_elim_bytes(message, ARMS, agents));
 }
 
 static void say_peer(struct trace *trace, uint32_t who)
@@ -148,35 +114,38 @@ static void say_peer(struct trace *trace, uint32_t who)
     struct peer_core const *const core = &trace->peers[who];
     struct tacit_elim_peer_view const view = peer_view(core);
     begin_line(trace, who);
-    say(trace, "persist%s epoch %u pulls %llu released %llu", core->update.persist_table ? "+" : "",
-        view.agent.epoch, (unsigned long long)view.agent.pull_count,
-        (unsigned long long)view.agent.release_epoch);
-    say_set(trace, "knows", view.known, trace->setup.base.agent_count);
+    trace_log_say(&trace->log, "persist%s epoch %u pulls %llu released %llu",
+                  core->update.persist_table ? "+" : "", view.agent.epoch,
+                  (unsigned long long)view.agent.pull_count,
+                  (unsigned long long)view.agent.release_epoch);
+    trace_log_set(&trace->log, "knows", view.known, trace->setup.base.agent_count);
     if (view.round_count > 0) {
-        say(trace, " rounds %u radius %.6f", view.round_count, view.radius);
-        say_set(trace, "arms", view.arms, ARMS);
+        trace_log_say(&trace->log, " rounds %u radius %.6f", view.round_count, view.radius);
+        trace_log_set(&trace->log, "arms", view.arms, ARMS);
     }
-    say(trace, "%s%s\n", view.agent.finished ? " finished" : "",
-        view.agent.halted ? " halted" : "");
+    trace_log_say(&trace->log, "%s%s\n", view.agent.finished ? " finished" : "",
+                  view.agent.halted ? " halted" : "");
 }
 
 static void say_hub(struct trace *trace)
 {
     struct tacit_elim_hub_view const view = driver_hub_view(&trace->hub);
     begin_line(trace, trace->setup.base.agent_count);
-    say(trace, "persist epoch %u rounds %u missing %u covered %u radius %.6f", view.epoch,
-        view.round_count, view.reports_missing, view.covered_count, view.radius);
-    say_set(trace, "arms", view.arms, ARMS);
-    say(trace, "%s\n", view.overdue ? " overdue" : "");
+    trace_log_say(&trace->log, "persist epoch %u rounds %u missing %u covered %u radius %.6f",
+                  view.epoch, view.round_count, view.reports_missing, view.covered_count,
+                  view.radius);
+    trace_log_set(&trace->log, "arms", view.arms, ARMS);
+    trace_log_say(&trace->log, "%s\n", view.overdue ? " overdue" : "");
 }
 
 static void say_plan(struct trace *trace, uint32_t who, const struct tacit_elim_update *update)
 {
     begin_line(trace, who);
-    say(trace, "plan");
+    trace_log_say(&trace->log, "plan");
     for (uint32_t i = 0; i < update->plan_count; i++)
-        say(trace, " %u:%llu", update->plan[i].arm, (unsigned long long)update->plan[i].count);
-    say(trace, "\n");
+        trace_log_say(&trace->log, " %u:%llu", update->plan[i].arm,
+                      (unsigned long long)update->plan[i].count);
+    trace_log_say(&trace->log, "\n");
 }
 
 /* ---- Mail ------------------------------------------------------------------------------------ */
@@ -234,7 +203,7 @@ static void after_step(struct trace *trace, uint32_t who, enum tacit_status stat
 {
     if (status != TACIT_OK) {
         begin_line(trace, who);
-        say(trace, "refuse %s\n", status_name(status));
+        trace_log_say(&trace->log, "refuse %s\n", trace_log_status(status));
     }
     if (update->persist && who == trace->setup.base.agent_count)
         say_hub(trace);
@@ -251,17 +220,17 @@ static void after_step(struct trace *trace, uint32_t who, enum tacit_status stat
     }
     if (update->deadline_us != deadline_us && update->deadline_us != TACIT_NEVER) {
         begin_line(trace, who);
-        say(trace, "timer %llu\n", (unsigned long long)update->deadline_us);
+        trace_log_say(&trace->log, "timer %llu\n", (unsigned long long)update->deadline_us);
     }
-    if (trace->size == size) {
+    if (trace->log.size == size) {
         begin_line(trace, who);
-        say(trace, "nothing\n");
+        trace_log_say(&trace->log, "nothing\n");
     }
 }
 
 static void step(struct trace *trace, uint32_t who, struct tacit_elim_event event)
 {
-    size_t const size = trace->size;
+    size_t const size = trace->log.size;
     if (who == trace->setup.base.agent_count) {
         uint64_t const deadline_us = trace->hub.update.deadline_us;
         trace->hub.now_us = trace->now_us;
@@ -361,19 +330,9 @@ static struct trace *open_trace(const struct peer_setup *setup,
     return trace;
 }
 
-/* Prints the log as the C string that it is compared with. */
-static void record(const char *log)
-{
-    for (const char *line = log; *line != '\0'; line = strchr(line, '\n') + 1)
-        printf("    \"%.*s\\n\"\n", (int)strcspn(line, "\n"), line);
-}
-
 static void close_trace(struct trace *trace, const char *wanted)
 {
-    if (getenv("TACIT_TRACE_RECORD") != NULL)
-        record(trace->log);
-    else
-        assert_string_equal(trace->log, wanted);
+    trace_log_end(&trace->log, wanted);
     for (uint32_t agent = 0; agent < trace->setup.base.agent_count; agent++)
         peer_close(&trace->peers[agent]);
     if (trace->has_hub)
