@@ -34,6 +34,9 @@ python3 tools/check_functions.py $sources
 gate "assertions a function, room by room"
 python3 tools/count_assertions.py .
 
+gate "copies: no more than there were"
+tools/check_copies.sh
+
 gate "tidy: no banned calls, no paths of one machine"
 tools/check_tidy.sh
 

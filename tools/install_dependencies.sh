@@ -24,6 +24,9 @@ browser='chromium fonts-dejavu-core librsvg2-bin poppler-utils prometheus' # Pro
 # Grafana's dashboard (npm).
 package='debhelper dpkg-dev fakeroot lintian'
 containers='buildah curl debootstrap docker-compose iproute2 python3-venv python3-yaml runc'
+# npm also fetches the detector of copies (check), once, into the user's cache: its launcher and its program for this machine.
+copies=${HOME:-.}/.cache/tacit/jscpd
+command -v npm >/dev/null 2>&1 || check="$check npm"
 command -v npm >/dev/null 2>&1 || { browser="$browser npm" && containers="$containers npm"; }
 # The agent of examples/device for a Cortex-M, and a board to run it on (make check-long).
 device='gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm'
@@ -65,6 +68,15 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     exit 0
 fi
 
+# After the packages, for npm may be one of them.
+fetch_copies() {
+    case " $sets " in *" check "*) ;; *) return 0 ;; esac
+    [ ! -x "$copies/node_modules/.bin/jscpd" ] || return 0
+    npm install --silent --no-audit --no-fund --prefix "$copies" jscpd@5.3.3 "jscpd-linux-$(node -p process.arch)-gnu@5.3.3" >&2 ||
+        echo "install_dependencies.sh: jscpd did not come; make check will not measure copies" >&2
+}
+sets="$*"
+
 missing=
 for package in $packages; do
     status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null || true)
@@ -73,7 +85,7 @@ for package in $packages; do
     *) missing="$missing $package" ;;
     esac
 done
-[ -n "$missing" ] || exit 0
+[ -n "$missing" ] || { fetch_copies; exit 0; }
 
 if [ "$(id -u)" = 0 ]; then
     as_root=
@@ -88,3 +100,4 @@ echo "Installing missing Debian packages:$missing" >&2
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >&2
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing >/dev/null
+fetch_copies
