@@ -210,7 +210,8 @@ size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t 
     return wire_length(&messages, message, (uint32_t[WIRE_SIZES]){1, arm_count, agent_count});
 }
 
-/* A row of no message has a length, too. */
+/* The fields of the body, then of the message around it: tag and length, then what they hold. An
+ * empty message has both, too. */
 size_t tacit_wire_elim_rows_bytes(enum tacit_elim_message_kind kind,
                                   const struct tacit_wire_elim_rows *rows, uint32_t arm_count)
 {

@@ -30,7 +30,7 @@ double glm_fedglb_square(const struct tacit_glm_model *model, double fixed, doub
 double glm_online_square(const struct tacit_glm_model *model, double regret, double squares,
                          double fit);
 
-/* alpha of UCB-GLM with n observations, and of DisLinUCB. */
+/* With n observations: alpha of UCB-GLM; and of DisLinUCB, the ellipsoid of ridge regression. */
 double glm_ucb_radius(const struct tacit_glm_model *model, uint64_t n);
 double glm_linear_radius(const struct tacit_glm_model *model, uint64_t n);
 

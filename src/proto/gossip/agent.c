@@ -54,8 +54,9 @@ static void refresh(struct tacit_gossip_agent *agent)
         }
 }
 
-static bool is_unused(const struct tacit_gossip_memory *memory,
-                      const struct tacit_gossip_rule *rule)
+/* Nothing was added to the trees yet: each start has sums of its own. */
+static bool trees_are_empty(const struct tacit_gossip_memory *memory,
+                            const struct tacit_gossip_rule *rule)
 {
     for (uint32_t arm = 0; rule->noisy && arm < rule->arm_count; arm++) {
         unsigned char const *const trees = (const unsigned char *)memory->words;
@@ -73,7 +74,7 @@ static enum tacit_status on_start(struct tacit_gossip_agent *agent,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_gossip_update *update)
 {
-    TACIT_ASSERT(is_unused(memory, &agent->rule));
+    TACIT_ASSERT(trees_are_empty(memory, &agent->rule));
     if (agent->phase == PHASE_HALTED) {
         agent->now_us = event->now_us; /* a new clock, for one that stays silent, too */
         return TACIT_OK;

@@ -392,6 +392,7 @@ struct groups {
     double level_before; /* a round ago */
 };
 
+/* The arm's number of releases, or 0 if it is to be bounded by itself. */
 static uint32_t group_of(struct tacit_phased_judge *judge, const struct groups *groups,
                          uint32_t arm)
 {

@@ -108,9 +108,10 @@ static uint64_t neighbour_count(const struct graph *graph, const struct surround
            (uint64_t)(graph->m - here->minimum_count) * here->before_count;
 }
 
-/* The `index`-th of those who stand before a minimum. */
-static uint32_t one_before(const struct graph *graph, const struct surroundings *here,
-                           uint32_t index)
+/* User number `index` of the here->before_count that stand before a minimum in some list: who comes
+ * in place of an ordinary member. */
+static uint32_t user_before(const struct graph *graph, const struct surroundings *here,
+                            uint32_t index)
 {
     for (uint32_t list = 0; list < LISTS; list++)
         for (uint32_t i = 0; i < here->limit[list]; i++) {
@@ -150,7 +151,7 @@ static void neighbour_at(const struct graph *graph, const struct surroundings *h
     index -= active;
     TACIT_ASSERT(here->before_count > 0);
     *leaves = ordinary_member(graph, here, vertex, (uint32_t)(index / here->before_count));
-    *comes = one_before(graph, here, (uint32_t)(index % here->before_count));
+    *comes = user_before(graph, here, (uint32_t)(index % here->before_count));
 }
 
 /* ---- The temperature ---- */

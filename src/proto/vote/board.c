@@ -235,6 +235,8 @@ static enum tacit_status take_reset(struct tacit_vote_board *board,
     return TACIT_OK;
 }
 
+/* Adds a player's marks to its row. A mark is never taken back; a row of a later reset replaces an
+ * older one, and one of an earlier reset is too late. Result: how many marks are new. */
 static uint32_t join_row(struct tacit_vote_board *board, const struct tacit_vote_message *message)
 {
     TACIT_ASSERT(message->from < board->player_count);
