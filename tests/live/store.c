@@ -1541,7 +1541,7 @@ static void a_log_that_is_shorter_than_what_was_released_is_noticed(void **state
     store_image_free(&whole);
 }
 
-static void a_damaged_witness_is_refused(void **state)
+static void a_damaged_high_water_is_refused(void **state)
 {
     (void)state;
     store_model_make(2);
@@ -1609,7 +1609,7 @@ int main(void)
         CASE(a_log_left_behind_is_recovered),
         CASE(a_log_that_is_gone_after_a_kill_is_noticed),
         CASE(a_log_that_is_shorter_than_what_was_released_is_noticed),
-        CASE(a_damaged_witness_is_refused),
+        CASE(a_damaged_high_water_is_refused),
         CASE(a_flipped_byte_in_the_log_never_loses_old_commits),
         CASE(a_log_of_either_byte_order_is_recovered_and_its_damage_refused),
         CASE(a_torn_header_is_refused_unless_the_log_is_folded),

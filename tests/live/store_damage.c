@@ -1,13 +1,13 @@
 /* Files of a state that are damaged: every byte of what is looked at before SQLite is, is changed
  * to other values and every length is tried. What is said of each goes into one number
  * (tests/support/digest.h). The log is made here byte by byte, so nothing hangs on SQLite's
- * version. The number is one of little-endian machines: witnesses are written in the machine's
- * order. */
+ * version. The number is one of little-endian machines: high-water marks are written in the
+ * machine's order. */
 #include "../../src/live/store/store_base.h"
 #include "../../src/live/store/store_files.h"
 #include "../../src/live/store/store_log.h"
 #include "../../src/live/store/store_open.h"
-#include "../../src/live/store/store_witness.h"
+#include "../../src/live/store/store_high_water.h"
 #include "../support/digest.h"
 #include "../support/fault_vfs.h"
 #include "../support/log_bytes.h"
@@ -26,7 +26,7 @@
 #define NAME "state" /* of the directory, in what is said */
 #define FRAME_HEADER 24u
 #define FRAMES_MAX 12u
-#define WITNESS STORE_FILE "-witness"
+#define HIGH_WATER STORE_FILE "-witness"
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
@@ -376,26 +376,27 @@ static void a_changed_header_has_a_known_verdict(void **state)
     assert_int_equal(check_header(sizeof file, true), TACIT_IO);
 }
 
-/* ---- The witness ----------------------------------------------------------------------------- */
+/* ---- The high-water mark
+ * ----------------------------------------------------------------------------- */
 
-static enum tacit_status check_witness(int64_t log_bytes, struct store_witness *witness)
+static enum tacit_status check_high_water(int64_t log_bytes, struct store_high_water *high_water)
 {
     struct tacit_error error = {.text = ""};
     struct live_store *const store = store_new(store_around);
     assert_non_null(store);
-    enum tacit_status const status = store_witness_check(store, place, NAME, log_bytes, &error);
-    *witness = store->witness;
+    enum tacit_status const status = store_high_water_check(store, place, NAME, log_bytes, &error);
+    *high_water = store->high_water;
     add_verdict(status, &error);
     live_store_close(store);
     return status;
 }
 
-static void a_changed_witness_has_a_known_verdict(void **state)
+static void a_changed_high_water_has_a_known_verdict(void **state)
 {
     (void)state;
     static const uint64_t releases[] = {0, 1, UINT64_C(0x7edcba9876543210)};
-    struct store_witness witness;
-    assert_int_equal(check_witness(-1, &witness), TACIT_OK); /* there is none */
+    struct store_high_water high_water;
+    assert_int_equal(check_high_water(-1, &high_water), TACIT_OK); /* there is none */
     for (unsigned i = 0; i < 6; i++) {
         bool const has_log = i % 2 == 1;
         uint64_t const head = UINT64_C(0x31746977) << 1 | has_log;
@@ -403,22 +404,24 @@ static void a_changed_witness_has_a_known_verdict(void **state)
         uint8_t bytes[sizeof words];
         memcpy(bytes, words, sizeof words);
         for (size_t size = 0; size <= sizeof words; size++) {
-            file_put(WITNESS, bytes, size);
-            assert_int_equal(check_witness(1, &witness), size == 32 ? TACIT_OK : TACIT_MALFORMED);
+            file_put(HIGH_WATER, bytes, size);
+            assert_int_equal(check_high_water(1, &high_water),
+                             size == 32 ? TACIT_OK : TACIT_MALFORMED);
         }
-        file_put(WITNESS, bytes, 32);
+        file_put(HIGH_WATER, bytes, 32);
         for (int64_t log_bytes = -1; log_bytes <= 1; log_bytes++) {
-            enum tacit_status const status = check_witness(log_bytes, &witness);
+            enum tacit_status const status = check_high_water(log_bytes, &high_water);
             assert_int_equal(status, has_log && log_bytes < 1 ? TACIT_MALFORMED : TACIT_OK);
-            assert_int_equal(witness.has_log, has_log);
-            assert_int_equal(witness.release, releases[i / 2]);
+            assert_int_equal(high_water.has_log, has_log);
+            assert_int_equal(high_water.release, releases[i / 2]);
         }
         for (size_t at = 0; at < 32; at++)
             for (unsigned way = 0; way < WAYS; way++) {
-                byte_put(WITNESS, at, changed(bytes[at], way));
+                byte_put(HIGH_WATER, at, changed(bytes[at], way));
                 bool const is_same = changed(bytes[at], way) == bytes[at];
-                assert_int_equal(check_witness(1, &witness), is_same ? TACIT_OK : TACIT_MALFORMED);
-                byte_put(WITNESS, at, bytes[at]);
+                assert_int_equal(check_high_water(1, &high_water),
+                                 is_same ? TACIT_OK : TACIT_MALFORMED);
+                byte_put(HIGH_WATER, at, bytes[at]);
             }
     }
 }
@@ -518,7 +521,7 @@ int main(int argc, char **argv)
         CASE(a_log_goes_on_from_some_turns_only),
         CASE(a_mark_is_of_one_turn),
         CASE(a_changed_header_has_a_known_verdict),
-        CASE(a_changed_witness_has_a_known_verdict),
+        CASE(a_changed_high_water_has_a_known_verdict),
         CASE(what_is_written_is_known),
     };
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), KNOWN);

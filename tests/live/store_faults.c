@@ -112,7 +112,7 @@ static void a_sync_that_fails_is_not_repeated(void **state)
     fail_every_call(FAULT_SYNC, EIO, false);
 }
 
-/* Of the witness and of directories, which the store syncs without SQLite. */
+/* Of the high-water mark and of directories, which the store syncs without SQLite. */
 static void a_plain_sync_that_fails_leaves_whole_batches(void **state)
 {
     (void)state;

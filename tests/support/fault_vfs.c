@@ -1,6 +1,6 @@
 /* Wraps every call that can fail. Locks and the index in memory go straight through. What the store
- * syncs without SQLite (its witness, directories) comes here, too: fsync of this file stands before
- * that of the C library. */
+ * syncs without SQLite (its high-water mark, directories) comes here, too: fsync of this file
+ * stands before that of the C library. */
 #include "fault_vfs.h"
 #include <errno.h>
 #include <sqlite3.h>

@@ -72,8 +72,8 @@ struct store_core {
     size_t size;   /* 0: none was put */
 };
 
-/* What the state must hold (store_witness.c). */
-struct store_witness {
+/* What the state must hold (store_high_water.c). */
+struct store_high_water {
     bool has_log;     /* its process did not end by itself yet: there is a log */
     uint64_t release; /* the newest that may have left */
 };
@@ -117,7 +117,7 @@ struct live_store {
     sqlite3_stmt *rows[STORE_TABLE_COUNT][STORE_VERB_COUNT];
     int lock;      /* -1: not held */
     int directory; /* -1: not open */
-    struct store_witness witness;
+    struct store_high_water high_water;
     uint32_t format;           /* that was found; the next batch makes it ours */
     uint32_t turn;             /* of the file and its log (store_erase.c) */
     uint64_t put_release;      /* the newest in the state, with this batch */

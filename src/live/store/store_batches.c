@@ -1,7 +1,7 @@
 /* Batches. */
 #include "store_erase.h"
 #include "store_remembered.h"
-#include "store_witness.h"
+#include "store_high_water.h"
 
 enum tacit_status live_store_begin(struct live_store *store)
 {
@@ -35,7 +35,7 @@ enum tacit_status live_store_commit(struct live_store *store)
         status = store_run(store, STORE_COMMIT, "commit");
     store->in_batch = false;
     if (status == TACIT_OK)
-        status = store_witness_commit(store);
+        status = store_high_water_commit(store);
     if (status == TACIT_OK)
         status = end_turn(store);
     if (status == TACIT_OK)

@@ -13,7 +13,7 @@
 #include "store_rows.h"
 #include "store_remembered.h"
 #include "store_tables.h"
-#include "store_witness.h"
+#include "store_high_water.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -212,7 +212,7 @@ enum tacit_status store_check_files(struct live_store *store, int directory, con
     if (status == TACIT_OK)
         status = store_log_check(directory, name, sizes->log, turn, error);
     if (status == TACIT_OK)
-        status = store_witness_check(store, directory, name, sizes->log, error);
+        status = store_high_water_check(store, directory, name, sizes->log, error);
     return status;
 }
 
@@ -270,7 +270,7 @@ enum tacit_status store_check_rows(struct live_store *store,
         status = store_identity_check(store, identity);
     if (status == TACIT_OK)
         status = store_rows_check(store);
-    return status == TACIT_OK ? store_witness_releases(store) : status;
+    return status == TACIT_OK ? store_high_water_releases(store) : status;
 }
 
 static enum tacit_status read_file(struct live_store *store, const struct opening *opening)
@@ -351,7 +351,7 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
     struct live_store *const made = store_new(directory);
     status = made == NULL ? live_refuse(error, TACIT_MEMORY, "%s: out of memory", directory)
                           : open_in(made, &opening);
-    if (status == TACIT_OK) { /* for the witness; never a standard stream's number */
+    if (status == TACIT_OK) { /* for the high-water mark; never a standard stream's number */
         made->directory = fcntl(opening.directory, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         if (made->directory < 0)
             status = live_refuse(error, TACIT_IO, "%s: %s", directory, strerror(errno));
@@ -385,7 +385,7 @@ void live_store_close(struct live_store *store)
         (void)store_end_log(store); /* its blocks are free soon, and not overwritten then */
     drop_statements(store);
     if (!store->is_broken)
-        store_witness_close(store);
+        store_high_water_close(store);
     if (store->database != NULL) {
         /* Closing folds the log; a broken store must not sync a second time. */
         (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, store->is_broken,
