@@ -30,7 +30,8 @@
 enum tacit_doubling_message_kind {
     TACIT_DOUBLING_NEWS,  /* blocks that the receiver may not know */
     TACIT_DOUBLING_HAVE,  /* "this is what I know: what is missing?" */
-    TACIT_DOUBLING_REFUSE /* "your life is not the one I know": an old copy or a second one */
+    TACIT_DOUBLING_REFUSE /* "your incarnation is not the one I know": an old copy or a second one
+                           */
 };
 
 /* One released sum. Two blocks of one key and different sums cannot both be honest. */
@@ -49,8 +50,9 @@ struct tacit_doubling_message {
     uint32_t from;
     uint32_t to; /* an agent, or TACIT_NEIGHBOURS */
     uint64_t run_id;
-    uint64_t life_number; /* of the sender, or REFUSE: that is refused; 0: lives are not guarded */
-    uint64_t life;
+    uint64_t incarnation_number; /* of the sender, or REFUSE: that is refused; 0: incarnations are
+                                    not guarded */
+    uint64_t incarnation;
     bool more;                                  /* NEWS: not all that the sender has to say */
     uint32_t entry_count;                       /* NEWS */
     const struct tacit_doubling_entry *entries; /* NEWS: blocks of one agent and arm ascending */
@@ -68,7 +70,7 @@ tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_doubling_event {
-    uint64_t now_us; /* the driver's clock; never decreases within a life */
+    uint64_t now_us; /* the driver's clock; never decreases within an incarnation */
     enum tacit_event_kind kind;
     union {
         struct tacit_reward reward;
@@ -101,7 +103,8 @@ struct tacit_doubling_config {
     uint64_t ask_us;            /* > 0: a site that waits asks its neighbours after so long; doubles
                                  * with every question, up to 64 times this */
     uint64_t pull_us;           /* nobody can pull faster than this; 0: not known */
-    bool guards_lives;          /* draws the name of its life at START, and knows its neighbours' */
+    bool guards_incarnations;   /* draws the name of its incarnation at START, and knows its
+                                   neighbours' */
 };
 
 struct tacit_doubling_agent; /* opaque, relocatable: what is persisted */
@@ -113,11 +116,11 @@ struct tacit_doubling_memory; /* opaque, relocatable */
 
 /* What a driver, a status page or a checker may look at. Pointers are valid until the next step. */
 struct tacit_doubling_view {
-    bool waiting;        /* for blocks of others */
-    bool resting;        /* no further plan fits: the leader until T */
-    bool finished;       /* T slots were played */
-    bool halted;         /* a neighbour knows another life of this agent, or its later releases */
-    bool forced;         /* the open plan catches up */
+    bool waiting;  /* for blocks of others */
+    bool resting;  /* no further plan fits: the leader until T */
+    bool finished; /* T slots were played */
+    bool halted;   /* a neighbour knows another incarnation of this agent, or its later releases */
+    bool forced;   /* the open plan catches up */
     uint64_t pull_count; /* pulls given account of, of T */
     uint64_t forced_count;
     uint64_t release_count;  /* blocks that this agent released */
@@ -132,7 +135,7 @@ struct tacit_doubling_view {
     const uint64_t *rungs;               /* E: S_1, S_2, .. */
     const double *means;                 /* K: y of the last decision, in units of the range */
     const struct tacit_ledger *ledger;
-    uint64_t life_number;
+    uint64_t incarnation_number;
 };
 
 /* Bytes of a state: O(A K log T). Errors: 0 if the configuration is not valid. */
@@ -154,12 +157,12 @@ enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
 enum tacit_status tacit_doubling_check(const struct tacit_doubling_agent *agent, size_t size,
                                        const struct tacit_doubling_config *config);
 
-/* One step. START opens a new life with a memory that was just made. Late and repeated messages are
- * normal: TACIT_OK. What does not fit is refused with a status and changes nothing, byte for byte.
- * TACIT_ENTROPY: the blocks' last reward was taken in, but nothing was released; the next timeout
- * tries again. TACIT_ROLLBACK: a neighbour knows another life of this agent or blocks of it that
- * this state does not; the agent is halted. Cost: O(1) a reward; O(entries) news, and O(A K) with
- * the bounds of K arms where a plan is made. */
+/* One step. START opens a new incarnation with a memory that was just made. Late and repeated
+ * messages are normal: TACIT_OK. What does not fit is refused with a status and changes nothing,
+ * byte for byte. TACIT_ENTROPY: the blocks' last reward was taken in, but nothing was released; the
+ * next timeout tries again. TACIT_ROLLBACK: a neighbour knows another incarnation of this agent or
+ * blocks of it that this state does not; the agent is halted. Cost: O(1) a reward; O(entries) news,
+ * and O(A K) with the bounds of K arms where a plan is made. */
 enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
                                       struct tacit_doubling_memory *memory,
                                       const struct tacit_doubling_event *event,

@@ -88,7 +88,7 @@ enum tacit_gossip_message_kind {
     TACIT_GOSSIP_ASK,
     TACIT_GOSSIP_OFFER, /* (lines 18, 19) */
     TACIT_GOSSIP_SHIFT, /* (line 20) */
-    TACIT_GOSSIP_REFUSE /* "your life is not the one I know": an old copy or a second one */
+    TACIT_GOSSIP_REFUSE /* "your incarnation is not the one I know": an old copy or a second one */
 };
 
 /* A plain struct; its arrays of K belong to the sender's state and stay valid until its next step.
@@ -98,8 +98,9 @@ struct tacit_gossip_message {
     uint32_t from;
     uint32_t to; /* an agent, or TACIT_NEIGHBOURS */
     uint64_t run_id;
-    uint64_t life_number; /* of the sender, or REFUSE: that is refused; 0: lives are not guarded */
-    uint64_t life;
+    uint64_t incarnation_number; /* of the sender, or REFUSE: that is refused; 0: incarnations are
+                                    not guarded */
+    uint64_t incarnation;
     uint64_t exchange;    /* OFFER: the last one that the sender has; SHIFT: its number */
     const uint64_t *seen; /* n~; NULL: not told */
     const double *theta;  /* OFFER: theta; else NULL */
@@ -119,7 +120,7 @@ tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t a
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_gossip_event {
-    uint64_t now_us; /* the driver's clock; never decreases within a life */
+    uint64_t now_us; /* the driver's clock; never decreases within an incarnation */
     enum tacit_event_kind kind;
     union {
         struct tacit_reward reward;
@@ -152,15 +153,16 @@ struct tacit_gossip_agent_config {
      * beginning of each slot, and the driver says who meets, with an ASK from the keeper. 0: on its
      * own clock: the next pull is planned as soon as a reward came. */
     uint64_t slot_us;
-    uint64_t exchange_us; /* own clock: > 0, between two exchanges that this agent begins */
-    uint64_t pull_us;     /* own clock: nobody can pull faster than this; 0: not known */
-    bool guards_lives;    /* live: draws the name of its life at START, and knows its neighbours' */
+    uint64_t exchange_us;     /* own clock: > 0, between two exchanges that this agent begins */
+    uint64_t pull_us;         /* own clock: nobody can pull faster than this; 0: not known */
+    bool guards_incarnations; /* live: draws the name of its incarnation at START, and knows its
+                                 neighbours' */
 };
 
 struct tacit_gossip_agent; /* opaque, relocatable: what is persisted */
 
-/* What lives in memory only: the exact sums of this life's rewards. A state that is put back from a
- * disk gets a new one. */
+/* What lives in memory only: the exact sums of this incarnation's rewards. A state that is put back
+ * from a disk gets a new one. */
 struct tacit_gossip_memory; /* opaque, relocatable */
 
 /* What a driver, a status page or a checker may look at. Pointers are valid until the next step. */
@@ -168,7 +170,7 @@ struct tacit_gossip_agent_view {
     uint64_t slot;       /* t: slots that have begun */
     bool waiting;        /* no pull is planned */
     bool finished;       /* T slots were played */
-    bool halted;         /* a neighbour knows another life of this agent */
+    bool halted;         /* a neighbour knows another incarnation of this agent */
     uint32_t arm;        /* planned, or TACIT_NO_ARM */
     bool forced;         /* .. by line 6 */
     uint64_t pull_count; /* pulls given, first ones included */
@@ -179,8 +181,8 @@ struct tacit_gossip_agent_view {
     const uint64_t *seen;    /* K: n~ */
     const double *theta;     /* K; sound mode: [lo, hi] mapped to [0, 1] */
     const double *mean;      /* K: X~, noised */
-    uint64_t life_number;
-    uint64_t draw_count; /* rewards that were taken in, by all lives */
+    uint64_t incarnation_number;
+    uint64_t draw_count; /* rewards that were taken in, by all incarnations */
 };
 
 /* Bytes of a state. Errors: 0 if the configuration is not valid. */
@@ -202,11 +204,11 @@ enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
 enum tacit_status tacit_gossip_agent_check(const struct tacit_gossip_agent *agent, size_t size,
                                            const struct tacit_gossip_agent_config *config);
 
-/* One step. START opens a new life: the caller hands in a memory that was just made. Late and
- * repeated messages are normal: TACIT_OK. What does not fit is refused with a status and changes
- * nothing, byte for byte. TACIT_ENTROPY: nothing happened; the same event may be tried again.
- * TACIT_ROLLBACK: a neighbour knows a later life or a second one; the agent is halted.
- * Cost: O(K) a slot and a message. */
+/* One step. START opens a new incarnation: the caller hands in a memory that was just made. Late
+ * and repeated messages are normal: TACIT_OK. What does not fit is refused with a status and
+ * changes nothing, byte for byte. TACIT_ENTROPY: nothing happened; the same event may be tried
+ * again. TACIT_ROLLBACK: a neighbour knows a later incarnation or a second one; the agent is
+ * halted. Cost: O(K) a slot and a message. */
 enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
                                           struct tacit_gossip_memory *memory,
                                           const struct tacit_gossip_event *event,
@@ -222,8 +224,8 @@ void tacit_gossip_agent_look(const struct tacit_gossip_agent *agent,
 const double *tacit_gossip_agent_flow(const struct tacit_gossip_agent *agent, uint32_t neighbour,
                                       uint64_t *exchange);
 
-/* The sum of an arm's rewards as X~ has it: noised, of this life and of earlier ones. It is what an
- * outbox keeps. */
+/* The sum of an arm's rewards as X~ has it: noised, of this incarnation and of earlier ones. It is
+ * what an outbox keeps. */
 union tacit_sum tacit_gossip_agent_sum(const struct tacit_gossip_agent *agent, uint32_t arm);
 
 /* How far theta of this arm was from a neighbour's at most, of each edge at its last exchange. 0:

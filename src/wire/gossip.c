@@ -39,8 +39,8 @@ static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_GOSSIP_VERSION),
     NUMBER(2, from, BELOW(WIRE_AGENTS)),
     NUMBER(3, run_id, ANY),
-    NUMBER(4, life_number, ANY),
-    NUMBER(5, life, ANY),
+    NUMBER(4, incarnation_number, ANY),
+    NUMBER(5, incarnation, ANY),
 };
 static const struct wire_table messages =
     TABLE("GossipMessage", FIELDS(head), BODIES(bodies, TACIT_GOSSIP_COUNTS));

@@ -69,7 +69,7 @@ static void send_and_damage(const uint8_t *data, size_t size, uint32_t arms)
     bool const is_shift = kind == TACIT_GOSSIP_SHIFT;
     struct tacit_gossip_message const message = {.kind = kind,
                                                  .from = data[1] % AGENTS,
-                                                 .life_number = 1,
+                                                 .incarnation_number = 1,
                                                  .seen = kind == TACIT_GOSSIP_REFUSE ? NULL : seen,
                                                  .theta = is_offer ? zeros : NULL,
                                                  .shift = is_shift ? zeros : NULL,

@@ -221,8 +221,11 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     (void)state;
     struct world *const world = gossip_world(100);
     play_some(world);
-    struct tacit_gossip_message ask = {
-        .kind = TACIT_GOSSIP_ASK, .from = 0, .run_id = 7, .life_number = 1, .life = 1};
+    struct tacit_gossip_message ask = {.kind = TACIT_GOSSIP_ASK,
+                                       .from = 0,
+                                       .run_id = 7,
+                                       .incarnation_number = 1,
+                                       .incarnation = 1};
     uint8_t bytes[64];
     size_t const size = tacit_wire_gossip_bytes(&ask, WORLD_ARMS);
     assert_true(size <= sizeof bytes);

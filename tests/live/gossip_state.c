@@ -54,7 +54,7 @@ static void print_state(const struct live_site *site)
                  ", \"forced\": %" PRIu64 ", \"life_number\": %" PRIu64
                  ", \"finished\": %s, \"halted\": %s}\n",
                  view.draw_count, view.pull_count, view.exchange_count, view.forced_count,
-                 view.life_number, view.finished ? "true" : "false",
+                 view.incarnation_number, view.finished ? "true" : "false",
                  view.halted ? "true" : "false");
 }
 

@@ -161,10 +161,10 @@ static void without_faults_all_agents_play_what_a_hub_would_order(void **state)
 
 /* ---- With faults ---- */
 
-#define LIVES_MAX 256u
+#define INCARNATIONS_MAX 256u
 
-/* What one life of a site says of its own blocks. */
-struct life {
+/* What one incarnation of a site says of its own blocks. */
+struct incarnation {
     uint64_t name;
     bool seen[ARMS_MAX][BLOCKS_MAX];
     int64_t sum[ARMS_MAX][BLOCKS_MAX];
@@ -180,29 +180,31 @@ struct watcher {
     uint64_t questions;
     uint64_t refusals;
     uint64_t conflicts;
-    struct life *lives; /* LIVES_MAX, or NULL */
-    uint32_t life_count;
+    struct incarnation *incarnations; /* INCARNATIONS_MAX, or NULL */
+    uint32_t incarnation_count;
 };
 
-/* A life says one sum of a block, ever: rewards are not released again. */
-static void look_at_life(struct watcher *watcher, const struct tacit_doubling_message *message)
+/* An incarnation says one sum of a block, ever: rewards are not released again. */
+static void look_at_incarnation(struct watcher *watcher,
+                                const struct tacit_doubling_message *message)
 {
     uint32_t at = 0;
-    while (at < watcher->life_count && watcher->lives[at].name != message->life)
+    while (at < watcher->incarnation_count &&
+           watcher->incarnations[at].name != message->incarnation)
         at++;
-    if (at == watcher->life_count) {
-        assert_true(watcher->life_count++ < LIVES_MAX);
-        watcher->lives[at].name = message->life;
+    if (at == watcher->incarnation_count) {
+        assert_true(watcher->incarnation_count++ < INCARNATIONS_MAX);
+        watcher->incarnations[at].name = message->incarnation;
     }
-    struct life *const life = &watcher->lives[at];
+    struct incarnation *const incarnation = &watcher->incarnations[at];
     for (uint32_t i = 0; i < message->entry_count; i++) {
         struct tacit_doubling_entry const *const entry = &message->entries[i];
         if (entry->agent != message->from)
             continue;
-        if (life->seen[entry->arm][entry->block])
-            assert_true(life->sum[entry->arm][entry->block] == entry->steps);
-        life->seen[entry->arm][entry->block] = true;
-        life->sum[entry->arm][entry->block] = entry->steps;
+        if (incarnation->seen[entry->arm][entry->block])
+            assert_true(incarnation->sum[entry->arm][entry->block] == entry->steps);
+        incarnation->seen[entry->arm][entry->block] = true;
+        incarnation->sum[entry->arm][entry->block] = entry->steps;
     }
 }
 
@@ -211,8 +213,8 @@ static void look_at_message(void *context, const struct tacit_doubling_message *
     struct watcher *const watcher = context;
     watcher->questions += message->kind == TACIT_DOUBLING_HAVE;
     watcher->refusals += message->kind == TACIT_DOUBLING_REFUSE;
-    if (watcher->lives != NULL && message->kind == TACIT_DOUBLING_NEWS)
-        look_at_life(watcher, message);
+    if (watcher->incarnations != NULL && message->kind == TACIT_DOUBLING_NEWS)
+        look_at_incarnation(watcher, message);
     for (uint32_t i = 0; i < message->entry_count; i++) {
         struct tacit_doubling_entry const *const entry = &message->entries[i];
         bool *const seen = &watcher->seen[entry->agent][entry->arm][entry->block];
@@ -317,7 +319,7 @@ static void lost_late_repeated_messages_and_deaths_lose_and_double_no_block(void
 
 /* ---- Copies ---- */
 
-static void of_copies_of_a_site_neighbours_hear_one_and_no_life_says_two_sums(void **state)
+static void of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums(void **state)
 {
     (void)state;
     uint64_t halted = 0;
@@ -326,7 +328,7 @@ static void of_copies_of_a_site_neighbours_hear_one_and_no_life_says_two_sums(vo
         struct bench bench;
         struct tacit_sim_row *row;
         struct watcher watcher = {.arms = 3};
-        watcher.lives = calloc(LIVES_MAX, sizeof *watcher.lives);
+        watcher.incarnations = calloc(INCARNATIONS_MAX, sizeof *watcher.incarnations);
         open_faulty(&bench, 5000 + seed, 1500);
         bench.faults.loss = bench.faults.duplication = 0;
         bench.faults.clones = (uint32_t)seed % 3;
@@ -336,7 +338,7 @@ static void of_copies_of_a_site_neighbours_hear_one_and_no_life_says_two_sums(vo
         for (uint32_t node = 0; node < agents; node++)
             halted += view_of(run, node).halted;
         refusals += watcher.refusals;
-        free(watcher.lives);
+        free(watcher.incarnations);
         close_run(&bench, run, row);
     }
     print_message("1000 schedules with copies: %llu refusals, %llu sites halted\n",
@@ -349,7 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_faults_all_agents_play_what_a_hub_would_order),
         cmocka_unit_test(lost_late_repeated_messages_and_deaths_lose_and_double_no_block),
-        cmocka_unit_test(of_copies_of_a_site_neighbours_hear_one_and_no_life_says_two_sums),
+        cmocka_unit_test(of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

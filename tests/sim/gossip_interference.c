@@ -192,7 +192,7 @@ static void open_town(struct town *town, int world, enum tacit_privacy_mode mode
                                                .neighbour_count = tacit_graph_degree(graph, i),
                                                .weight = 1,
                                                .exchange_us = 40 + i,
-                                               .guards_lives = true};
+                                               .guards_incarnations = true};
         assert_int_equal(tacit_gossip_rule_init(&site->config.rule, &config), TACIT_OK);
         site->size = tacit_gossip_agent_size(&site->config);
         site->agent = malloc(site->size);
@@ -296,8 +296,8 @@ static void see_doubling(void *context, const struct tacit_doubling_message *mes
     note_word(seen, message->kind);
     note_word(seen, message->from);
     note_word(seen, message->to);
-    note_word(seen, message->life_number);
-    note_word(seen, message->life);
+    note_word(seen, message->incarnation_number);
+    note_word(seen, message->incarnation);
     note_word(seen, message->entry_count);
     note(seen, message->entries, message->entry_count * sizeof(struct tacit_doubling_entry));
     if (message->known != NULL)
@@ -358,7 +358,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
                                                      .ask_us = 1};
         struct tacit_doubling_view view;
         tacit_doubling_look(gossip_doubling_state(run, i), &view);
-        seen.restarts += view.life_number;
+        seen.restarts += view.incarnation_number;
         note(&seen, gossip_doubling_state(run, i), tacit_doubling_size(&config));
     }
     gossip_doubling_free(run);
@@ -381,8 +381,8 @@ static void releases_that_double_betray_nothing_else(void **state)
         differed += tape.differed;
         restarts += first.restarts;
     }
-    print_message("50 schedules: %u releases of other sums, %u lives: the same bytes\n", differed,
-                  (unsigned)restarts);
+    print_message("50 schedules: %u releases of other sums, %u incarnations: the same bytes\n",
+                  differed, (unsigned)restarts);
     assert_true(differed > 1000 && restarts > 500);
 }
 

@@ -581,7 +581,7 @@ static void gossiping_agents_belong_to_one(void **state)
     OTHER(tacit_gossip_agent_check, agent, size, config, slot_us, 21);
     OTHER(tacit_gossip_agent_check, agent, size, config, exchange_us, 51);
     OTHER(tacit_gossip_agent_check, agent, size, config, pull_us, 6);
-    OTHER(tacit_gossip_agent_check, agent, size, config, guards_lives, true);
+    OTHER(tacit_gossip_agent_check, agent, size, config, guards_incarnations, true);
     OTHER_MEMBER(tacit_gossip_agent_check, agent, size, config, struct tacit_gossip_agent_config,
                  rule)
     free(agent);
@@ -613,7 +613,7 @@ static void agents_in_doubling_blocks_belong_to_one(void **state)
     OTHER(tacit_doubling_check, agent, size, config, hop_us, 11);
     OTHER(tacit_doubling_check, agent, size, config, ask_us, 21);
     OTHER(tacit_doubling_check, agent, size, config, pull_us, 5);
-    OTHER(tacit_doubling_check, agent, size, config, guards_lives, true);
+    OTHER(tacit_doubling_check, agent, size, config, guards_incarnations, true);
     free(agent);
 }
 

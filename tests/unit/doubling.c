@@ -52,9 +52,14 @@ static size_t cells_of(const struct bench *bench)
 
 static void digest_said(const struct tacit_doubling_message *message, size_t cells)
 {
-    uint64_t const words[] = {message->kind,   message->from,        message->to,
-                              message->run_id, message->life_number, message->life,
-                              message->more,   message->entry_count};
+    uint64_t const words[] = {message->kind,
+                              message->from,
+                              message->to,
+                              message->run_id,
+                              message->incarnation_number,
+                              message->incarnation,
+                              message->more,
+                              message->entry_count};
     digest_bytes(words, sizeof words);
     if (message->entry_count > 0)
         digest_bytes(message->entries, message->entry_count * sizeof *message->entries);
@@ -76,10 +81,19 @@ static void digest_stepped(const struct bench *bench, enum tacit_status status)
     if (update->send)
         digest_said(&update->message, cells_of(bench));
     tacit_doubling_look(bench->agent, &view);
-    uint64_t const words[] = {
-        view.waiting,     view.resting,      view.finished,      view.halted,         view.forced,
-        view.pull_count,  view.forced_count, view.release_count, view.conflict_count, view.leader,
-        view.exploit_arm, view.plan_count,   view.life_number};
+    uint64_t const words[] = {view.waiting,
+                              view.resting,
+                              view.finished,
+                              view.halted,
+                              view.forced,
+                              view.pull_count,
+                              view.forced_count,
+                              view.release_count,
+                              view.conflict_count,
+                              view.leader,
+                              view.exploit_arm,
+                              view.plan_count,
+                              view.incarnation_number};
     digest_bytes(words, sizeof words);
     digest_bytes(view.known, cells_of(bench));
     digest_bytes(view.steps, cells_of(bench) * view.rung_count * sizeof *view.steps);
@@ -140,8 +154,8 @@ static void try_other_words(struct other *other)
         VARIANT_ANY(struct tacit_doubling_message, from),
         VARIANT_ANY(struct tacit_doubling_message, to),
         VARIANT_ANY(struct tacit_doubling_message, run_id),
-        VARIANT_ANY(struct tacit_doubling_message, life_number),
-        VARIANT_ANY(struct tacit_doubling_message, life),
+        VARIANT_ANY(struct tacit_doubling_message, incarnation_number),
+        VARIANT_ANY(struct tacit_doubling_message, incarnation),
         VARIANT(struct tacit_doubling_message, more, 0, 1),
         VARIANT(struct tacit_doubling_message, entry_count, 0, said->entry_count)};
     static const struct variant_field byte[] = {{0, 1, 0, UINT8_MAX, false}};
@@ -235,7 +249,7 @@ static struct tacit_doubling_config config_of(double epsilon, uint64_t horizon)
                                            .neighbour_count = 2,
                                            .hop_us = 10,
                                            .ask_us = 100,
-                                           .guards_lives = true};
+                                           .guards_incarnations = true};
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
     assert_int_equal(tacit_mechanism_init(&config.mechanism, &mechanism), TACIT_OK);
     return config;
@@ -298,8 +312,8 @@ static struct tacit_doubling_message news(const struct tacit_doubling_entry *ent
                                            .from = 0,
                                            .to = TACIT_NEIGHBOURS,
                                            .run_id = 9,
-                                           .life_number = 1,
-                                           .life = 4,
+                                           .incarnation_number = 1,
+                                           .incarnation = 4,
                                            .entry_count = count,
                                            .entries = entries};
 }
@@ -471,8 +485,8 @@ static void who_waits_asks_and_gets_what_is_missing(void **state)
                                                 .from = 2,
                                                 .to = TACIT_NEIGHBOURS,
                                                 .run_id = 9,
-                                                .life_number = 3,
-                                                .life = 7,
+                                                .incarnation_number = 3,
+                                                .incarnation = 7,
                                                 .known = known};
     event = (struct tacit_doubling_event){
         .now_us = 102, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
@@ -520,7 +534,7 @@ static void death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released
     restart(&bench);
     assert_int_equal(bench.update.plan_count, ARMS);
     assert_true(bench.update.plan[0].count == first); /* anew: the old rewards are nobody's */
-    assert_true(view_of(&bench).pull_count == first && view_of(&bench).life_number == 2);
+    assert_true(view_of(&bench).pull_count == first && view_of(&bench).incarnation_number == 2);
     play_plan(&bench);
     struct tacit_doubling_view const view = view_of(&bench);
     assert_true(view.steps[ARMS * view.rung_count] == (int64_t)first * TACIT_STEPS);
@@ -578,10 +592,10 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
     words[4].entries = NULL;
     words[5].entry_count = 0;
     words[6].entry_count = TACIT_DOUBLING_ENTRIES_MAX + 1;
-    words[7].life_number = 0;
+    words[7].incarnation_number = 0;
     words[8].kind = TACIT_DOUBLING_HAVE;
     words[9] = (struct tacit_doubling_message){
-        .kind = TACIT_DOUBLING_HAVE, .to = 1, .run_id = 9, .life_number = 1, .known = known};
+        .kind = TACIT_DOUBLING_HAVE, .to = 1, .run_id = 9, .incarnation_number = 1, .known = known};
     words[10].kind = TACIT_DOUBLING_REFUSE;
     words[11].known = known;
     for (size_t i = 0; i < COUNT(bad); i++)
@@ -697,8 +711,8 @@ static void news_that_does_not_fit_in_one_message_goes_on_in_the_next(void **sta
                                                     .from = 2,
                                                     .to = 1,
                                                     .run_id = 9,
-                                                    .life_number = 3,
-                                                    .life = 7,
+                                                    .incarnation_number = 3,
+                                                    .incarnation = 7,
                                                     .known = known};
         event = (struct tacit_doubling_event){
             .now_us = 20, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
@@ -731,7 +745,7 @@ static void rung_beyond_T_is_nobodys(void **state)
     close_bench(&bench);
 }
 
-static void old_copies_and_second_lives_halt(void **state)
+static void old_copies_and_second_incarnations_halt(void **state)
 {
     (void)state;
     struct bench bench;
@@ -750,16 +764,21 @@ static void old_copies_and_second_lives_halt(void **state)
     struct tacit_doubling_entry const entry = {0, 0, 0, 0, 5};
     assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
     struct tacit_doubling_message second = news(&entry, 1);
-    second.life = 5; /* the same number, another name */
+    second.incarnation = 5; /* the same number, another name */
     assert_int_equal(hear(&bench, second), TACIT_OK);
     assert_true(bench.update.send && bench.update.message.kind == TACIT_DOUBLING_REFUSE);
-    assert_true(bench.update.message.life == 5 && bench.update.message.life_number == 1);
-    second.life_number = 2; /* a later start replaces it */
+    assert_true(bench.update.message.incarnation == 5 &&
+                bench.update.message.incarnation_number == 1);
+    second.incarnation_number = 2; /* a later start replaces it */
     assert_int_equal(hear(&bench, second), TACIT_OK);
     assert_false(bench.update.send);
-    second = (struct tacit_doubling_message){
-        .kind = TACIT_DOUBLING_REFUSE, .to = 1, .run_id = 9, .life_number = 9, .life = 9};
-    assert_int_equal(hear(&bench, second), TACIT_OK); /* of another life: not this one's matter */
+    second = (struct tacit_doubling_message){.kind = TACIT_DOUBLING_REFUSE,
+                                             .to = 1,
+                                             .run_id = 9,
+                                             .incarnation_number = 9,
+                                             .incarnation = 9};
+    assert_int_equal(hear(&bench, second),
+                     TACIT_OK); /* of another incarnation: not this one's matter */
     assert_false(view_of(&bench).halted);
     close_bench(&bench);
 }
@@ -965,7 +984,7 @@ static struct tacit_doubling_config drive_config(uint32_t number, uint32_t agent
     config.neighbour_count = agents == 1 ? 0 : has_both ? 2 : 1;
     config.quorum = number % 2 == 0 ? 0 : (agents + 1) / 2;
     config.pull_us = number / 3 % 2;
-    config.guards_lives = number % 4 != 3;
+    config.guards_incarnations = number % 4 != 3;
     return config;
 }
 
@@ -1073,7 +1092,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rung_that_nobody_can_have_climbed_forces_no_arm),
         cmocka_unit_test(rung_beyond_T_is_nobodys),
         cmocka_unit_test(news_that_does_not_fit_in_one_message_goes_on_in_the_next),
-        cmocka_unit_test(old_copies_and_second_lives_halt),
+        cmocka_unit_test(old_copies_and_second_incarnations_halt),
         cmocka_unit_test(damaged_states_are_seen_or_do_no_harm),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),
         cmocka_unit_test(lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement),

@@ -1,6 +1,6 @@
 /* Gossip UCB, one property at a time: what edges do to the sum of all theta when messages are lost,
- * doubled and late and agents die; hostile messages; lives; bounds. Actions are compared with a
- * twin in tests/oracle/gossip_oracle.c. */
+ * doubled and late and agents die; hostile messages; incarnations; bounds. Actions are compared
+ * with a twin in tests/oracle/gossip_oracle.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -128,7 +128,7 @@ struct site {
     size_t size;
     struct tacit_rng entropy;
     uint64_t deadline_us;
-    uint64_t started_us; /* its clock begins anew with each life */
+    uint64_t started_us; /* its clock begins anew with each incarnation */
     struct tacit_pull_block plan[PLAN_MAX];
     uint32_t plan_count;
     bool halted;
@@ -165,8 +165,12 @@ static void digest_some(const double *values)
 
 static void digest_said(const struct tacit_gossip_message *message)
 {
-    uint64_t const words[] = {message->kind,    message->from,        message->to,
-                              message->run_id,  message->life_number, message->life,
+    uint64_t const words[] = {message->kind,
+                              message->from,
+                              message->to,
+                              message->run_id,
+                              message->incarnation_number,
+                              message->incarnation,
                               message->exchange};
     digest_bytes(words, sizeof words);
     digest_word(message->seen != NULL);
@@ -182,10 +186,17 @@ static void digest_state(const struct tacit_gossip_agent *agent,
 {
     struct tacit_gossip_agent_view view;
     tacit_gossip_agent_look(agent, &view);
-    uint64_t const words[] = {view.slot,       view.waiting,      view.finished,
-                              view.halted,     view.arm,          view.forced,
-                              view.pull_count, view.forced_count, view.exchange_count,
-                              view.best_arm,   view.life_number};
+    uint64_t const words[] = {view.slot,
+                              view.waiting,
+                              view.finished,
+                              view.halted,
+                              view.arm,
+                              view.forced,
+                              view.pull_count,
+                              view.forced_count,
+                              view.exchange_count,
+                              view.best_arm,
+                              view.incarnation_number};
     digest_bytes(words, sizeof words);
     digest_bytes(view.counts, ARMS * sizeof *view.counts);
     digest_bytes(view.seen, ARMS * sizeof *view.seen);
@@ -281,8 +292,8 @@ static void try_other_words(struct other *other)
         VARIANT_ANY(struct tacit_gossip_message, from),
         VARIANT_ANY(struct tacit_gossip_message, to),
         VARIANT_ANY(struct tacit_gossip_message, run_id),
-        VARIANT_ANY(struct tacit_gossip_message, life_number),
-        VARIANT_ANY(struct tacit_gossip_message, life),
+        VARIANT_ANY(struct tacit_gossip_message, incarnation_number),
+        VARIANT_ANY(struct tacit_gossip_message, incarnation),
         VARIANT_ANY(struct tacit_gossip_message, exchange),
         VARIANT(struct tacit_gossip_message, kind, 0, TACIT_GOSSIP_REFUSE)};
     struct tacit_gossip_message *const word = &other->message;
@@ -482,7 +493,7 @@ static void open_schedule(struct schedule *schedule, uint32_t number, enum tacit
             .weight = number % 4 == 3 ? 0.5 + 0.25 * i : 1,
             .exchange_us = 50 + 10 * i,
             .pull_us = number % 7 == 3 ? 0 : 1,
-            .guards_lives = true};
+            .guards_incarnations = true};
         site->size = tacit_gossip_agent_size(&site->config);
         site->agent = allocate(site->size);
         site->disk = allocate(site->size);
@@ -511,7 +522,7 @@ static void begin_clone(struct schedule *schedule, uint32_t of)
 }
 
 /* Who goes on under this name; NULL: all of them halted. */
-static const struct site *life_of(const struct schedule *schedule, uint32_t agent)
+static const struct site *incarnation_of(const struct schedule *schedule, uint32_t agent)
 {
     for (uint32_t i = 0; i < schedule->site_count; i++)
         if (schedule->sites[i].config.agent_id == agent && !schedule->sites[i].halted)
@@ -539,7 +550,7 @@ static double imbalance(const struct schedule *schedule)
     for (uint32_t k = 0; k < ARMS; k++) {
         double sum = 0;
         for (uint32_t i = 0; i < schedule->agents; i++) {
-            struct site const *const site = life_of(schedule, i);
+            struct site const *const site = incarnation_of(schedule, i);
             struct tacit_gossip_agent_view view;
             uint64_t exchange;
             if (site == NULL)
@@ -547,7 +558,7 @@ static double imbalance(const struct schedule *schedule)
             tacit_gossip_agent_look(site->agent, &view);
             sum += view.theta[k] - site->config.weight * view.mean[k];
             for (uint32_t j = 0; j < site->config.neighbour_count; j++)
-                if (life_of(schedule, site->config.neighbours[j]) == NULL)
+                if (incarnation_of(schedule, site->config.neighbours[j]) == NULL)
                     sum -= tacit_gossip_agent_flow(site->agent, site->config.neighbours[j],
                                                    &exchange)[k];
         }
@@ -563,8 +574,8 @@ static bool edges_agree(const struct schedule *schedule)
         struct tacit_edge const edge = schedule->network->edges[e];
         uint64_t here;
         uint64_t there;
-        struct site const *const a = life_of(schedule, edge.a);
-        struct site const *const b = life_of(schedule, edge.b);
+        struct site const *const a = incarnation_of(schedule, edge.a);
+        struct site const *const b = incarnation_of(schedule, edge.b);
         if (a == NULL || b == NULL)
             continue;
         const double *const out = tacit_gossip_agent_flow(a->agent, edge.b, &here);
@@ -627,8 +638,9 @@ static void lost_late_repeated_messages_and_crashes_keep_the_average(void **stat
     assert_true(crashes > schedules / 2 && exchanges > 5 * schedules && most_in_flight > 1e-3);
 }
 
-/* A later life replaces an earlier one; of two that begin from the same state one is heard. */
-static void of_clones_one_life_is_heard_and_the_average_is_kept(void **state)
+/* A later incarnation replaces an earlier one; of two that begin from the same state one is heard.
+ */
+static void of_clones_one_incarnation_is_heard_and_the_average_is_kept(void **state)
 {
     (void)state;
     uint32_t const schedules = schedule_count();
@@ -642,7 +654,7 @@ static void of_clones_one_life_is_heard_and_the_average_is_kept(void **state)
         for (uint32_t part = 0; part < 3; part++) {
             play_us(schedule, schedule->now_us + 100 * 10, true);
             uint32_t const of = (uint32_t)tacit_rng_below(&schedule->chance, schedule->agents);
-            if (part < 2 && life_of(schedule, of) != NULL) {
+            if (part < 2 && incarnation_of(schedule, of) != NULL) {
                 begin_clone(schedule, of);
                 clones++;
             }
@@ -653,21 +665,23 @@ static void of_clones_one_life_is_heard_and_the_average_is_kept(void **state)
         for (uint32_t i = 0; i < schedule->site_count; i++)
             halted += schedule->sites[i].halted;
         for (uint32_t i = 0; i < schedule->agents; i++) {
-            uint32_t lives = 0;
-            uint32_t holders = 0; /* neighbours that go on: they hear one life */
+            uint32_t incarnations = 0;
+            uint32_t holders = 0; /* neighbours that go on: they hear one incarnation */
             for (uint32_t j = 0; j < schedule->site_count; j++)
-                lives += schedule->sites[j].config.agent_id == i && !schedule->sites[j].halted;
+                incarnations +=
+                    schedule->sites[j].config.agent_id == i && !schedule->sites[j].halted;
             for (uint32_t j = 0; j < schedule->agents; j++)
-                holders +=
-                    graph_adjacent(&schedule->network->graph, i, j) && life_of(schedule, j) != NULL;
-            assert_true(lives <= 1 || holders == 0);
-            gone += lives == 0;
+                holders += graph_adjacent(&schedule->network->graph, i, j) &&
+                           incarnation_of(schedule, j) != NULL;
+            assert_true(incarnations <= 1 || holders == 0);
+            gone += incarnations == 0;
         }
         close_schedule(schedule);
         free(schedule);
     }
-    print_message("%u schedules: %u clones, %u lives halted, %u sites are gone with all of them\n",
-                  schedules, clones, halted, gone);
+    print_message(
+        "%u schedules: %u clones, %u incarnations halted, %u sites are gone with all of them\n",
+        schedules, clones, halted, gone);
     assert_true(2 * clones > 3 * schedules && 2 * halted > 3 * schedules);
 }
 
@@ -691,7 +705,8 @@ static void mass_from_nowhere_is_seen_by_the_checkers(void **state)
     free(schedule);
 }
 
-/* ---- Lives ----------------------------------------------------------------------------------- */
+/* ---- Incarnations
+ * ----------------------------------------------------------------------------------- */
 
 /* Two processes go on from one disk: neighbours take the one that they hear first. */
 static void second_copy_of_a_site_halts(void **state)
@@ -779,7 +794,7 @@ static struct bench_agent bench_agent_open(enum tacit_privacy_mode mode, uint64_
                                            .slot_us = slot_us,
                                            .exchange_us = is_lockstep ? 0 : 10,
                                            .pull_us = is_lockstep ? 0 : 7,
-                                           .guards_lives = !is_lockstep}};
+                                           .guards_incarnations = !is_lockstep}};
     bench.size = tacit_gossip_agent_size(&bench.config);
     bench.agent = allocate(bench.size);
     bench.memory = allocate(tacit_gossip_memory_size(&bench.config.rule));
@@ -845,9 +860,10 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
           .theta = row,
           .flow = row},
          TACIT_MALFORMED},
-        {{.kind = TACIT_GOSSIP_ASK, .from = 0, .to = 1, .run_id = 8, .life_number = 3},
+        {{.kind = TACIT_GOSSIP_ASK, .from = 0, .to = 1, .run_id = 8, .incarnation_number = 3},
          TACIT_MALFORMED},
-        {{.kind = TACIT_GOSSIP_ASK, .from = 0, .to = 1, .run_id = 8, .life = 3}, TACIT_MALFORMED},
+        {{.kind = TACIT_GOSSIP_ASK, .from = 0, .to = 1, .run_id = 8, .incarnation = 3},
+         TACIT_MALFORMED},
     };
     void *const before = allocate(bench.size);
     memcpy(before, bench.agent, bench.size);
@@ -912,8 +928,8 @@ static void huge_count_is_cut_to_what_the_clock_allows(void **state)
                                              .from = 0,
                                              .to = TACIT_NEIGHBOURS,
                                              .run_id = 8,
-                                             .life_number = 1,
-                                             .life = 5,
+                                             .incarnation_number = 1,
+                                             .incarnation = 5,
                                              .seen = huge};
     uint64_t largest = 0;
     for (uint64_t now_us = 10; now_us <= 200; now_us += 10) {
@@ -955,8 +971,8 @@ static void exchanges_that_were_missed_are_caught_up_with_by_the_flow(void **sta
                                                   .from = 0,
                                                   .to = 1,
                                                   .run_id = 8,
-                                                  .life_number = 1,
-                                                  .life = 5,
+                                                  .incarnation_number = 1,
+                                                  .incarnation = 5,
                                                   .exchange = exchange,
                                                   .shift = shift,
                                                   .flow = flow};
@@ -1481,8 +1497,8 @@ static void horizon_beyond_half_a_word_is_played_as_any_other(void **state)
     free(memory);
 }
 
-/* What is kept never holds an exact sum: of all rewards of an arm in this life, or of the newest.
- * They are in the memory beside it: so the search finds them there. */
+/* What is kept never holds an exact sum: of all rewards of an arm in this incarnation, or of the
+ * newest. They are in the memory beside it: so the search finds them there. */
 static void no_exact_sum_is_in_what_is_kept(void **state)
 {
     enum { PULLS = 200 };
@@ -1524,7 +1540,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_exact_sum_is_in_what_is_kept),
         cmocka_unit_test(average_of_theta_less_that_of_means_is_kept_for_1e6_slots),
         cmocka_unit_test(lost_late_repeated_messages_and_crashes_keep_the_average),
-        cmocka_unit_test(of_clones_one_life_is_heard_and_the_average_is_kept),
+        cmocka_unit_test(of_clones_one_incarnation_is_heard_and_the_average_is_kept),
         cmocka_unit_test(mass_from_nowhere_is_seen_by_the_checkers),
         cmocka_unit_test(second_copy_of_a_site_halts),
         cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),

@@ -48,8 +48,8 @@ static struct tacit_gossip_message message_of(enum tacit_gossip_message_kind kin
         .from = AGENTS - 1,
         .to = 2,
         .run_id = RUN_ID,
-        .life_number = 7,
-        .life = UINT64_C(0xfedcba9876543210),
+        .incarnation_number = 7,
+        .incarnation = UINT64_C(0xfedcba9876543210),
         .exchange = is_offer || is_shift ? 12 : 0,
         .seen = (tells && kind != TACIT_GOSSIP_REFUSE) || kind == TACIT_GOSSIP_COUNTS ? seen : NULL,
         .theta = is_offer ? theta : NULL,
@@ -99,7 +99,8 @@ static void expect_same(const struct tacit_gossip_message *a, const struct tacit
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->from, b->from);
     assert_int_equal(a->to, b->to);
-    assert_true(a->run_id == b->run_id && a->life_number == b->life_number && a->life == b->life);
+    assert_true(a->run_id == b->run_id && a->incarnation_number == b->incarnation_number &&
+                a->incarnation == b->incarnation);
     assert_true(a->exchange == b->exchange);
     expect_row(a->seen, b->seen, arms);
     expect_row(a->theta, b->theta, arms);
@@ -135,8 +136,8 @@ static void length_says_only_the_number_of_arms(void **state)
         struct tacit_gossip_message message =
             message_of((enum tacit_gossip_message_kind)kind, true);
         size_t const size = tacit_wire_gossip_bytes(&message, 10);
-        message.life_number = 0;
-        message.life = UINT64_MAX;
+        message.incarnation_number = 0;
+        message.incarnation = UINT64_MAX;
         message.exchange = 0;
         message.from = 0;
         for (uint64_t seed = 0; seed < 3; seed++) {
@@ -424,8 +425,8 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
                               message->from,
                               message->to,
                               message->run_id,
-                              message->life_number,
-                              message->life,
+                              message->incarnation_number,
+                              message->incarnation,
                               message->exchange,
                               tacit_wire_gossip_kind(message->kind)};
     digest_bytes(words, sizeof words);

@@ -12,8 +12,8 @@ struct gossip_doubling_run {
     uint32_t node_count;
     bool healed;
     struct tacit_doubling_memory **memories; /* node_count: what a death takes away */
-    struct tacit_rng *lives;                 /* node_count: names of lives, which no disk holds */
-    struct tacit_doubling_update update;     /* of the step under way */
+    struct tacit_rng *incarnations; /* node_count: names of incarnations, which no disk holds */
+    struct tacit_doubling_update update; /* of the step under way */
     struct tacit_sim_send send;
     void (*sent)(void *context, const struct tacit_doubling_message *message);
     void *context;
@@ -36,7 +36,7 @@ static struct tacit_doubling_config config_of(const struct gossip_plan *plan, ui
                                           .ask_us = is_faulty ? 2 * plan->faults->delay_us_max + 10
                                                               : plan->common.horizon + 1,
                                           .pull_us = is_faulty ? 0 : 1,
-                                          .guards_lives = is_faulty};
+                                          .guards_incarnations = is_faulty};
 }
 
 /* ---- Messages ---- */
@@ -97,7 +97,7 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
     struct gossip_doubling_run *const run = family;
     struct tacit_doubling_event const event = event_of(sim_event);
     struct tacit_doubling_agent *const agent = tacit_sim_nodes_state(run->nodes, node);
-    struct tacit_entropy const names = tacit_rng_entropy(&run->lives[node]);
+    struct tacit_entropy const names = tacit_rng_entropy(&run->incarnations[node]);
     bool const is_start = event.kind == TACIT_EVENT_START;
     if (is_start) {
         struct tacit_doubling_config const config = config_of(run->plan, 1, 0);
@@ -167,7 +167,7 @@ static enum tacit_status allocate(struct gossip_doubling_run *run)
     if (tacit_doubling_size(&agent) == 0)
         return TACIT_INVALID;
     run->memories = tacit_sim_new(run, run->node_count, sizeof *run->memories);
-    run->lives = tacit_sim_new(run, run->node_count, sizeof *run->lives);
+    run->incarnations = tacit_sim_new(run, run->node_count, sizeof *run->incarnations);
     for (uint32_t node = 0; run->memories != NULL && node < run->node_count; node++)
         run->memories[node] = tacit_sim_new(run, 1, tacit_doubling_memory_size(&agent));
     enum tacit_status status = tacit_sim_instance_init(&run->instance, &plan->common, run);
@@ -289,7 +289,8 @@ enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t
     tacit_sim_instance_draw(&run->instance, &plan->common, index);
     tacit_sim_instance_watch(&run->instance, row);
     for (uint32_t node = 0; node < run->node_count; node++)
-        run->lives[node] = tacit_rng_stream(plan->common.seed, index, node, GOSSIP_PURPOSE_LIFE);
+        run->incarnations[node] =
+            tacit_rng_stream(plan->common.seed, index, node, GOSSIP_PURPOSE_INCARNATION);
     for (uint32_t i = 0; i < plan->schedule.agent_count && status == TACIT_OK; i++) {
         struct tacit_doubling_config const config = config_of(plan, (uint64_t)index + 1, i);
         status = tacit_doubling_init(tacit_sim_nodes_state(run->nodes, i), &config);

@@ -69,7 +69,7 @@ static bool fits(uint32_t arm_count)
 struct gossip_site {
     struct tacit_wire_gossip_run run;
     struct tacit_gossip_agent_config core;
-    struct tacit_gossip_memory *memory; /* exact sums of this life, which are kept nowhere */
+    struct tacit_gossip_memory *memory; /* exact sums of this incarnation, which are kept nowhere */
     double *estimates;                  /* K */
 };
 
@@ -108,7 +108,7 @@ static enum tacit_status site_configure(struct live_site *site)
     own->core.weight = 1;
     own->core.exchange_us = run->exchange_us;
     own->core.pull_us = run->pull_us;
-    own->core.guards_lives = true;
+    own->core.guards_incarnations = true;
     return TACIT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* The agent's core. Alg. 1 and 4 of Zhu et al. 2021; lines are theirs. What is said to neighbours
  * and what is played depend on released values alone: theta, X~ and n are all this state has. The
- * exact sums of this life are in the memory beside it. */
+ * exact sums of this incarnation are in the memory beside it. */
 #include "agent_state.h"
 #include <string.h>
 
@@ -24,9 +24,9 @@ static void check_invariants(const struct tacit_gossip_agent *agent)
     TACIT_IMPLIES(agent->phase == PHASE_PULLING, agent->arm < agent->rule.arm_count);
 }
 
-/* ---- A life begins ---- */
+/* ---- An incarnation begins ---- */
 
-/* A new life: what earlier ones released is final, and its trees are never drawn from again
+/* A new incarnation: what earlier ones released is final, and its trees are never drawn from again
  * (PRIVACY.md, decision 6). */
 static void close_trees(struct tacit_gossip_agent *agent)
 {
@@ -79,14 +79,14 @@ static enum tacit_status on_start(struct tacit_gossip_agent *agent,
         agent->now_us = event->now_us; /* a new clock, for one that stays silent, too */
         return TACIT_OK;
     }
-    uint64_t life = 0;
-    if (agent->guards_lives) {
-        enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &life);
+    uint64_t incarnation = 0;
+    if (agent->guards_incarnations) {
+        enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &incarnation);
         if (status != TACIT_OK)
             return status;
-        agent->life_number++;
+        agent->incarnation_number++;
     }
-    agent->life = life;
+    agent->incarnation = incarnation;
     agent->now_us = event->now_us;
     agent->offered_until_us = 0;
     close_trees(agent);
@@ -216,7 +216,7 @@ enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
     agent->weight = config->weight;
     agent->agent_id = config->agent_id;
     agent->neighbour_count = config->neighbour_count;
-    agent->guards_lives = config->guards_lives;
+    agent->guards_incarnations = config->guards_incarnations;
     agent->arm = TACIT_NO_ARM;
     agent->first_left = config->rule.arm_count;
     agent->deadline_us = TACIT_NEVER;
@@ -225,7 +225,7 @@ enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
     return TACIT_OK;
 }
 
-/* Rewards that were taken in, by all lives: with each one something was drawn. */
+/* Rewards that were taken in, by all incarnations: with each one something was drawn. */
 static uint64_t draws_of(const struct tacit_gossip_agent *agent)
 {
     return agent->pull_count - (agent->arm == TACIT_NO_ARM ? 0 : 1); /* the planned one waits */
@@ -293,7 +293,7 @@ void tacit_gossip_agent_look(const struct tacit_gossip_agent *state,
                                              .seen = array_of(agent, ARRAY_SEEN),
                                              .theta = theta,
                                              .mean = doubles_of(agent, ARRAY_MEAN),
-                                             .life_number = agent->life_number,
+                                             .incarnation_number = agent->incarnation_number,
                                              .draw_count = draws_of(agent)};
 }
 

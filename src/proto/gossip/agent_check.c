@@ -9,7 +9,7 @@ static bool same_config(struct tacit_gossip_agent *agent,
         agent->exchange_us != config->exchange_us || agent->pull_us != config->pull_us ||
         memcmp(&agent->weight, &config->weight, sizeof agent->weight) != 0 ||
         agent->agent_id != config->agent_id || agent->neighbour_count != config->neighbour_count ||
-        agent->guards_lives != config->guards_lives ||
+        agent->guards_incarnations != config->guards_incarnations ||
         memcmp(&agent->rule, &config->rule, sizeof agent->rule) != 0)
         return false;
     for (uint32_t i = 0; i < config->neighbour_count; i++)

@@ -21,8 +21,8 @@ static enum tacit_status check_message(struct tacit_gossip_agent *agent,
         (is_shift && !row_is_finite(message->shift, arms)) ||
         (message->flow != NULL && !row_is_finite(message->flow, arms)) ||
         (message->kind == TACIT_GOSSIP_COUNTS && message->seen == NULL) ||
-        (message->life_number > 0) != (agent->guards_lives != 0) ||
-        (!agent->guards_lives && message->life != 0))
+        (message->incarnation_number > 0) != (agent->guards_incarnations != 0) ||
+        (!agent->guards_incarnations && message->incarnation != 0))
         return TACIT_MALFORMED;
     /* An edge's keeper asks and shifts, its other end offers. */
     bool const from_keeper = message->from < agent->agent_id;
@@ -61,28 +61,30 @@ static void take_seen(struct tacit_gossip_agent *agent, const uint64_t *seen,
     }
 }
 
-/* ---- Lives ---- */
+/* ---- Incarnations ---- */
 
-enum acquaintance { LIFE_KNOWN, LIFE_NEW, LIFE_REFUSED };
+enum acquaintance { INCARNATION_KNOWN, INCARNATION_NEW, INCARNATION_REFUSED };
 
-/* One life of a site at a time: a later start replaces an earlier one; of two copies that start
- * from the same state the one that is heard first stays. */
+/* One incarnation of a site at a time: a later start replaces an earlier one; of two copies that
+ * start from the same state the one that is heard first stays. */
 static enum acquaintance acquaint(const struct edge *edge,
                                   const struct tacit_gossip_message *message)
 {
-    if (message->life_number == edge->life_number && message->life == edge->life)
-        return LIFE_KNOWN;
-    return message->life_number > edge->life_number ? LIFE_NEW : LIFE_REFUSED;
+    if (message->incarnation_number == edge->incarnation_number &&
+        message->incarnation == edge->incarnation)
+        return INCARNATION_KNOWN;
+    return message->incarnation_number > edge->incarnation_number ? INCARNATION_NEW
+                                                                  : INCARNATION_REFUSED;
 }
 
 static void refuse(struct tacit_gossip_agent *agent, const struct tacit_gossip_message *message,
                    struct tacit_gossip_update *update)
 {
-    TACIT_ASSERT(agent->guards_lives != 0);
+    TACIT_ASSERT(agent->guards_incarnations != 0);
     struct tacit_gossip_message refusal =
         gossip_agent_message_to(agent, message->from, TACIT_GOSSIP_REFUSE);
-    refusal.life_number = message->life_number;
-    refusal.life = message->life;
+    refusal.incarnation_number = message->incarnation_number;
+    refusal.incarnation = message->incarnation;
     update->send = true;
     update->message = refusal;
 }
@@ -145,7 +147,7 @@ static enum tacit_status on_offer(struct tacit_gossip_agent *agent,
     struct edge *const edge = &edges_of(agent)[at];
     if (message->exchange > edge->exchange ||
         (message->exchange == edge->exchange && !flows_agree(agent, at, message->flow, NULL))) {
-        if (!agent->guards_lives)
+        if (!agent->guards_incarnations)
             return TACIT_MALFORMED;         /* this state was never put back: that cannot be */
         set_flow(agent, at, message->flow); /* an old copy catches up with what it had moved */
         edge->exchange = message->exchange;
@@ -203,21 +205,22 @@ enum tacit_status gossip_agent_hear(struct tacit_gossip_agent *agent,
         return TACIT_UNEXPECTED;
     uint32_t const at = edge_to(agent, message->from);
     if (message->kind == TACIT_GOSSIP_REFUSE) {
-        if (message->life_number != agent->life_number || message->life != agent->life)
-            return TACIT_OK; /* of an earlier life */
+        if (message->incarnation_number != agent->incarnation_number ||
+            message->incarnation != agent->incarnation)
+            return TACIT_OK; /* of an earlier incarnation */
         agent->phase = PHASE_HALTED;
         update->persist = true;
         return TACIT_ROLLBACK;
     }
     struct edge *const edge = &edges_of(agent)[at];
     enum acquaintance const known = acquaint(edge, message);
-    if (known == LIFE_REFUSED) {
+    if (known == INCARNATION_REFUSED) {
         refuse(agent, message, update);
         return TACIT_OK;
     }
-    if (known == LIFE_NEW) {
-        edge->life_number = message->life_number;
-        edge->life = message->life;
+    if (known == INCARNATION_NEW) {
+        edge->incarnation_number = message->incarnation_number;
+        edge->incarnation = message->incarnation;
         update->persist = true;
     }
     if (message->seen != NULL)

@@ -10,8 +10,8 @@ struct tacit_gossip_message gossip_agent_message_to(const struct tacit_gossip_ag
                                          .from = agent->agent_id,
                                          .to = to,
                                          .run_id = agent->run_id,
-                                         .life_number = agent->life_number,
-                                         .life = agent->life};
+                                         .incarnation_number = agent->incarnation_number,
+                                         .incarnation = agent->incarnation};
 }
 
 void gossip_agent_say(struct tacit_gossip_agent *agent, struct tacit_gossip_message message,

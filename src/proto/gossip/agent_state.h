@@ -20,8 +20,8 @@ enum phase {
 struct edge {
     uint64_t neighbour;
     uint64_t exchange; /* the last one */
-    uint64_t life_number;
-    uint64_t life;
+    uint64_t incarnation_number;
+    uint64_t incarnation;
 };
 
 struct tacit_gossip_agent {
@@ -34,17 +34,17 @@ struct tacit_gossip_agent {
     uint32_t agent_id;
     uint32_t neighbour_count;
     uint32_t phase;
-    uint32_t guards_lives;
+    uint32_t guards_incarnations;
     uint64_t slot;
     uint64_t pull_count;
     uint64_t forced_count;
     uint64_t exchange_count;
     uint64_t exploited_count;
     uint64_t now_us;
-    uint64_t lived_us; /* of all lives: what others can have pulled by now */
+    uint64_t lived_us; /* of all incarnations: what others can have pulled by now */
     uint64_t deadline_us;
-    uint64_t life_number;
-    uint64_t life;
+    uint64_t incarnation_number;
+    uint64_t incarnation;
     uint64_t offered_until_us; /* waits for the SHIFT of an OFFER */
     uint32_t arm;
     uint32_t forced;

@@ -28,8 +28,8 @@ static struct tacit_doubling_message message_to(const struct tacit_doubling_agen
                                            .from = agent->agent_id,
                                            .to = to,
                                            .run_id = agent->run_id,
-                                           .life_number = agent->life_number,
-                                           .life = agent->life};
+                                           .incarnation_number = agent->incarnation_number,
+                                           .incarnation = agent->incarnation};
 }
 
 /* Gathers the blocks from base[cell] on that this agent knows, as many as a message takes. */
@@ -217,14 +217,14 @@ static enum tacit_status on_start(struct tacit_doubling_agent *agent,
         agent->now_us = event->now_us; /* a new clock, for one that stays silent, too */
         return TACIT_OK;
     }
-    uint64_t life = 0;
-    if (agent->guards_lives) {
-        enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &life);
+    uint64_t incarnation = 0;
+    if (agent->guards_incarnations) {
+        enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &incarnation);
         if (status != TACIT_OK)
             return status;
-        agent->life_number++;
+        agent->incarnation_number++;
     }
-    agent->life = life;
+    agent->incarnation = incarnation;
     agent->now_us = event->now_us;
     agent->question_count = 0;
     agent->ask_at_us = event->now_us + agent->ask_us;
@@ -364,8 +364,8 @@ static enum tacit_status check_message(struct tacit_doubling_agent *agent,
         (message->entry_count > 0) != is_news || (message->more && !is_news) ||
         (is_news && message->entries == NULL) ||
         message->entry_count > TACIT_DOUBLING_ENTRIES_MAX ||
-        (message->life_number > 0) != (agent->guards_lives != 0) ||
-        (!agent->guards_lives && message->life != 0))
+        (message->incarnation_number > 0) != (agent->guards_incarnations != 0) ||
+        (!agent->guards_incarnations && message->incarnation != 0))
         return TACIT_MALFORMED;
     for (uint32_t i = 0; i < message->entry_count; i++)
         if (!entry_is_possible(agent, &message->entries[i]))
@@ -456,18 +456,19 @@ static void on_question(struct tacit_doubling_agent *agent, struct tacit_doublin
         }
 }
 
-/* One life of a site at a time: a later start replaces an earlier one; of two copies that start
- * from the same state the one that is heard first stays. */
+/* One incarnation of a site at a time: a later start replaces an earlier one; of two copies that
+ * start from the same state the one that is heard first stays. */
 static bool is_refused(struct doubling_edge *edge, const struct tacit_doubling_message *message,
                        struct tacit_doubling_update *update)
 {
     TACIT_ASSERT(edge != NULL);
-    if (message->life_number == edge->life_number && message->life == edge->life)
+    if (message->incarnation_number == edge->incarnation_number &&
+        message->incarnation == edge->incarnation)
         return false;
-    if (message->life_number <= edge->life_number)
+    if (message->incarnation_number <= edge->incarnation_number)
         return true;
-    edge->life_number = message->life_number;
-    edge->life = message->life;
+    edge->incarnation_number = message->incarnation_number;
+    edge->incarnation = message->incarnation;
     update->persist = true;
     return false;
 }
@@ -483,15 +484,16 @@ static enum tacit_status on_receive(struct tacit_doubling_agent *agent,
     if (agent->phase == DOUBLING_NEW)
         return TACIT_UNEXPECTED;
     if (message->kind == TACIT_DOUBLING_REFUSE) {
-        if (message->life_number != agent->life_number || message->life != agent->life)
-            return TACIT_OK; /* of an earlier life */
+        if (message->incarnation_number != agent->incarnation_number ||
+            message->incarnation != agent->incarnation)
+            return TACIT_OK; /* of an earlier incarnation */
         return halt(agent, update);
     }
     if (is_refused(edge_to(agent, message->from), message, update)) {
         struct tacit_doubling_message refusal =
             message_to(agent, message->from, TACIT_DOUBLING_REFUSE);
-        refusal.life_number = message->life_number;
-        refusal.life = message->life;
+        refusal.incarnation_number = message->incarnation_number;
+        refusal.incarnation = message->incarnation;
         send(update, refusal);
         return TACIT_OK;
     }
@@ -611,5 +613,5 @@ void tacit_doubling_look(const struct tacit_doubling_agent *state, struct tacit_
                                          .rungs = doubling_rungs(agent),
                                          .means = doubling_means(agent),
                                          .ledger = &agent->ledger,
-                                         .life_number = agent->life_number};
+                                         .incarnation_number = agent->incarnation_number};
 }

@@ -109,7 +109,7 @@ static void make_head(struct tacit_doubling_agent *agent,
     agent->agent_id = config->agent_id;
     agent->neighbour_count = config->neighbour_count;
     agent->quorum = quorum_of(config);
-    agent->guards_lives = config->guards_lives;
+    agent->guards_incarnations = config->guards_incarnations;
     agent->rung_count = tacit_phases_climb(&config->schedule, NULL);
     agent->leader = TACIT_NO_ARM;
     TACIT_ASSERT(agent->rung_count >= 1);
@@ -144,7 +144,7 @@ static bool same_config(struct tacit_doubling_agent *agent,
         agent->run_id != head.run_id || agent->hop_us != head.hop_us ||
         agent->ask_us != head.ask_us || agent->pull_us != head.pull_us ||
         agent->agent_id != head.agent_id || agent->neighbour_count != head.neighbour_count ||
-        agent->quorum != head.quorum || agent->guards_lives != head.guards_lives ||
+        agent->quorum != head.quorum || agent->guards_incarnations != head.guards_incarnations ||
         agent->rung_count != head.rung_count)
         return false;
     uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];

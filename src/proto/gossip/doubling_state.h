@@ -15,8 +15,8 @@ enum doubling_phase {
 
 struct doubling_edge {
     uint64_t neighbour;
-    uint64_t life_number;
-    uint64_t life;
+    uint64_t incarnation_number;
+    uint64_t incarnation;
 };
 
 struct tacit_doubling_agent {
@@ -30,7 +30,7 @@ struct tacit_doubling_agent {
     uint32_t agent_id;
     uint32_t neighbour_count;
     uint32_t quorum;
-    uint32_t guards_lives;
+    uint32_t guards_incarnations;
     uint32_t rung_count; /* E: the last one is the first beyond T */
     uint32_t phase;
     uint32_t plan_count;
@@ -45,8 +45,8 @@ struct tacit_doubling_agent {
     uint64_t lived_us;
     uint64_t speak_us; /* news is passed on then; TACIT_NEVER: there is none */
     uint64_t ask_at_us;
-    uint64_t life_number;
-    uint64_t life;
+    uint64_t incarnation_number;
+    uint64_t incarnation;
     /* rungs E | plan 2 K | edges 3 d | means K | steps A K E | known, told: A K bytes each */
     uint64_t words[];
 };

@@ -21,13 +21,14 @@ struct gossip_row {
     size_t agent; /* which row; its weight */
     size_t first;
     const double *weight;
-    uint64_t *count;        /* n */
-    uint64_t *seen;         /* n~ */
-    double *theta;          /* before the rewards of the slot */
-    double *mean;           /* X~ */
-    double *reach;          /* sqrt(1/n); with noise 1/n */
-    double *bonus;          /* with noise: log n / n^2 */
-    union tacit_sum *base;  /* exact sum; with noise: released and final (X(0), earlier lives) */
+    uint64_t *count; /* n */
+    uint64_t *seen;  /* n~ */
+    double *theta;   /* before the rewards of the slot */
+    double *mean;    /* X~ */
+    double *reach;   /* sqrt(1/n); with noise 1/n */
+    double *bonus;   /* with noise: log n / n^2 */
+    union tacit_sum
+        *base; /* exact sum; with noise: released and final (X(0), earlier incarnations) */
     union tacit_sum *total; /* with noise: what the tree released last */
     unsigned char *trees;   /* with noise: a tree a cell */
     size_t tree_bytes;
