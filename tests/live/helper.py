@@ -558,7 +558,11 @@ def a_site_joins_only_what_its_own_file_says(federation_of):
 
 @test
 def an_old_state_of_the_helper_stops_until_a_later_term(federation_of):
-    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    for protocol in LIVE:
+        bring_back_an_old_helper(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol))
+
+
+def bring_back_an_old_helper(federation):
     federation.begin(allowance=1500)
     wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
     federation.stop("helper")

@@ -115,6 +115,8 @@ static bool changes_are_possible(struct tacit_elim_hub *hub)
 static bool phase_is_possible(struct tacit_elim_hub *hub)
 {
     uint32_t const asked = tacit_bits_count(uploaders_of(hub), hub->config.agent_count);
+    if (hub->desk.phase == ROUND_CLOSED) /* two aggregators: it rests */
+        return !hub->judge.finished && is_asked_of(hub, asked);
     if (hub->desk.phase != ROUND_COLLECTING)
         return asked == 0 && hub->judge.finished == (hub->desk.phase == ROUND_FINISHED);
     return !hub->judge.finished && is_asked_of(hub, asked) &&
