@@ -74,6 +74,7 @@ grafana() { # the dashboard against the types of Grafana's own schema; what its 
 
 images() {
     [ -d build-bare/base ] || tools/bare_root.sh --only tests/packages true
+    { grep -o " $into/images/[^ ]*" /proc/mounts || :; } | sort -r | xargs -r umount # of a run before: buildah leaves its store mounted
     rm -rf "$into/images" && mkdir -p "$into/images"
     cp "$into"/new/tacitd_*.deb "$into/images"
     cp -a build-bare/base "$into/images/base"
