@@ -21,7 +21,7 @@ def refused(federation):
 
 
 def unchanged(status):
-    kept = {key: value for key, value in status.items() if key not in ("refused", "accepted", "unsigned", "offenders")}
+    kept = {key: value for key, value in status.items() if key not in ("refused", "accepted", "unsigned", "offenders", "still_s", "round_s")}
     sites = [{key: value for key, value in site.items() if key != "heard_s"} for site in status["sites"]]
     return {**kept, "sites": sites}
 

@@ -910,7 +910,7 @@ static void statements_of_sums_are_golden(void **state)
                      "these rewards are not bounded, and paper mode does not clip them; while it "
                      "waits, an agent plays the arm that is best by its own rewards without noise, "
                      "as in the paper, and who sees which arms are played sees that. The paper's "
-                     "envelope eps = 1 is for noise of scale 1/(N eps), N = 13 reporting of 50 "
+                     "letter eps = 1 is for noise of scale 1/(N eps), N = 13 reporting of 50 "
                      "agents. " PAPER_NOISE LIMITS SEED);
     promise = (struct tacit_promise){.trust.audience = TACIT_AUDIENCE_HYBRID};
     expect_statement(&promise,
