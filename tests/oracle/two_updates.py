@@ -85,7 +85,7 @@ def main():
     program, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100
     place = folder()
     if place is None:
-        print("skip: no data set mnist here")
+        print("skip: no data set mnist here\n[  SKIPPED ] two_updates")
         return 77
     lessons, exam = pictures(place, "train"), pictures(place, "t10k")
     exam = (exam[0][:EXAM], exam[1][:EXAM])

@@ -206,7 +206,8 @@ uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule
     double const unit = rule->sd * (double)TACIT_GLM_PRIVATE_UNIT;
     double const part = rule->is_bare ? 0 : variance_of(rule, 1) / (unit * unit);
     double const own = part * rule->shift * rule->shift;
-    double const common = fmax(rule->shift * rule->shift - own * count, 0);
+    double const rest = rule->shift * rule->shift - own * count;
+    double const common = rest > 0 ? rest : 0;
     double const slope = (double)horizon / rule->model.dimension;
     double const root = sqrt(own * own + 4 * common * slope * slope);
     double const clients = ceil((own + root) / (2 * slope * slope));
