@@ -135,8 +135,10 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
     if (!changes_are_possible(hub))
         return TACIT_MALFORMED;
     struct elim_judge_parts const judge = judge_of(hub);
+    if (!elim_judge_is_possible(&judge)) /* first: a round is read from it */
+        return TACIT_MALFORMED;
     struct round_hub const round = round_of(hub);
-    bool const is_possible = elim_judge_is_possible(&judge) && round_hub_is_possible(&round) &&
-                             phase_is_possible(hub) && reports_are_possible(hub);
+    bool const is_possible =
+        round_hub_is_possible(&round) && phase_is_possible(hub) && reports_are_possible(hub);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
