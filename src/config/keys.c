@@ -286,6 +286,10 @@ static enum tacit_status write_schema(const struct keys_file *file, const char *
                                ? json_pack("{s:s,s:{s:o},s:o}", "type", "object", "properties",
                                            "protocol", protocol_schema(file, words), "allOf", all)
                                : object_schema(&scope, "", NULL);
+    if (!has_kinds) {
+        json_decref(words);
+        json_decref(all);
+    }
     if (has_kinds && !file->kind_is_word)
         json_object_set_new(schema, "required", json_pack("[s]", "protocol"));
     json_object_set_new(schema, "$schema",
