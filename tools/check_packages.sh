@@ -42,11 +42,11 @@ bare() { # from packages alone; with the version before, for the upgrade
     local before
     before=$(cat tests/version_before)
     [ -e "$into/old/$before" ] || { rm -rf "$into/old" && tools/make_deb.sh "$into/old" "$before" && touch "$into/old/$before"; }
-    rm -rf "$into/root" && mkdir -p "$into/root/new" "$into/root/old"
-    cp "$into"/new/*.deb "$into/root/new"
-    cp "$into"/old/*.deb "$into/root/old"
-    cp -r examples/device tests/packages/in_bare_root.sh "$into/root"
-    tools/bare_root.sh --only "$into/root" 'bash in_bare_root.sh'
+    rm -rf "$into/bare" && mkdir -p "$into/bare/new" "$into/bare/old"
+    cp "$into"/new/*.deb "$into/bare/new"
+    cp "$into"/old/*.deb "$into/bare/old"
+    cp -r examples/device tests/packages/in_bare_root.sh "$into/bare"
+    tools/bare_root.sh --only "$into/bare" 'bash in_bare_root.sh'
 }
 
 manifests() { # against the published schemas; and something wrong is seen

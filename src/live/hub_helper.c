@@ -61,8 +61,11 @@ enum tacit_status live_hub_helper_open(struct live_hub_helper *helper, void *blo
     helper->core = (struct tacit_helper_hub *)((unsigned char *)block + head);
     if (is_new)
         return tacit_helper_hub_init(helper->core, &helper->run);
+    uint32_t const sites = helper->run.site_count;
     return helper->kept->has_sealing <= 1 && helper->kept->awaits_word <= 1 &&
-                   helper->kept->counted_number <= helper->run.site_count
+                   helper->kept->counted_number <= sites &&
+                   tacit_bits_within(helper->dropped, helper->dropped, sites) &&
+                   tacit_bits_within(helper->left_out, helper->left_out, sites)
                ? tacit_helper_hub_check(helper->core, size - head, &helper->run)
                : TACIT_MALFORMED;
 }
@@ -418,20 +421,6 @@ enum tacit_status live_hub_helper_change(struct live_hub *hub,
 
 /* ---- Entries of the log ---- */
 
-static void put(uint8_t *at, uint64_t number)
-{
-    for (unsigned i = 0; i < sizeof number; i++)
-        at[i] = (uint8_t)(number >> 8 * i);
-}
-
-static uint64_t get(const uint8_t *at)
-{
-    uint64_t number = 0;
-    for (unsigned i = sizeof number; i > 0; i--)
-        number = number << 8 | at[i - 1];
-    return number;
-}
-
 /* number | |U'| | digest of U' | head | signature | dropped */
 #define ENTRY_BYTES (16u + 2 * TACIT_SHA256_BYTES + TACIT_HELPER_SIGNATURE_BYTES)
 
@@ -445,26 +434,26 @@ void live_hub_helper_write_entry(const struct live_hub_helper *helper, uint8_t *
     struct tacit_helper_hub_view view;
     TACIT_ASSERT(bytes != NULL);
     tacit_helper_hub_look(helper->core, &view);
-    put(bytes, view.number);
-    put(bytes + 8, helper->kept->counted_number);
+    live_trust_put(bytes, view.number, 8);
+    live_trust_put(bytes + 8, helper->kept->counted_number, 8);
     memcpy(bytes + 16, helper->kept->counted, TACIT_SHA256_BYTES);
     memcpy(bytes + 16 + TACIT_SHA256_BYTES, view.head, TACIT_SHA256_BYTES);
     memcpy(bytes + 16 + 2 * TACIT_SHA256_BYTES, view.signature, TACIT_HELPER_SIGNATURE_BYTES);
     for (size_t i = 0; i < set_words(helper); i++)
-        put(bytes + ENTRY_BYTES + 8 * i, helper->dropped[i]);
+        live_trust_put(bytes + ENTRY_BYTES + 8 * i, helper->dropped[i], 8);
 }
 
 void live_hub_helper_recall(struct live_hub_helper *helper, const uint8_t *bytes)
 {
-    uint64_t const number = get(bytes);
+    uint64_t const number = live_trust_get(bytes, 8);
     TACIT_ASSERT(helper->kept->term == 0);
-    helper->kept->counted_number = get(bytes + 8);
+    helper->kept->counted_number = live_trust_get(bytes + 8, 8);
     memcpy(helper->kept->counted, bytes + 16, TACIT_SHA256_BYTES);
     if (number > 0)
         tacit_helper_hub_recall(helper->core, number, bytes + 16 + TACIT_SHA256_BYTES,
                                 bytes + 16 + 2 * TACIT_SHA256_BYTES);
     for (size_t i = 0; i < set_words(helper); i++)
-        helper->dropped[i] = get(bytes + ENTRY_BYTES + 8 * i);
+        helper->dropped[i] = live_trust_get(bytes + ENTRY_BYTES + 8 * i, 8);
 }
 
 struct live_helper_view live_hub_look_helper(const struct live_hub *hub)

@@ -36,10 +36,17 @@ static bool has_two_states(const struct live_hub_view *hub, uint32_t site)
     return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
 }
 
+/* Of two aggregators, the sums leave it out. */
+static bool is_dropped(const struct live_hub_view *hub, uint32_t site)
+{
+    return hub->helper.is_there && tacit_bits_has(hub->helper.dropped, site);
+}
+
 /* Rounds are over with the run; votes stay. */
 static bool is_still_asked(const struct live_hub_view *hub, uint32_t site)
 {
-    return (!hub->is_finished || hub->votes != NULL) && tacit_bits_has(hub->asked, site);
+    return (!hub->is_finished || hub->votes != NULL) && !is_dropped(hub, site) &&
+           tacit_bits_has(hub->asked, site);
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */
@@ -294,6 +301,8 @@ static json_t *site_tree(const struct live_status *status, uint32_t site)
                       : json_integer((json_int_t)((status->now_us - heard_us) / US_PER_S)));
     site_columns(hub, NULL, columns);
     live_columns_show(columns, SITE_COLUMNS, site, made);
+    if (hub->helper.is_there)
+        (void)json_object_set_new(made, "dropped", json_boolean(is_dropped(hub, site)));
     if (!hub->takes_changes)
         return made;
     (void)json_object_set_new(made, "dropped", json_boolean(tacit_bits_has(hub->dropped, site)));

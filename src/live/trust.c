@@ -195,14 +195,14 @@ void live_offer_code(const uint8_t *bytes, size_t size, char code[LIVE_FINGERPRI
 
 /* ---- Pieces: type | SHA-256 of all | index, count, 4 bytes each, lowest first | bytes ---- */
 
-static void put(uint8_t *at, uint64_t number, unsigned bytes)
+void live_trust_put(uint8_t *at, uint64_t number, unsigned bytes)
 {
     TACIT_ASSERT(bytes == 8 || number >> 8 * bytes == 0);
     for (unsigned i = 0; i < bytes; i++)
         at[i] = (uint8_t)(number >> 8 * i);
 }
 
-static uint64_t get(const uint8_t *at, unsigned bytes)
+uint64_t live_trust_get(const uint8_t *at, unsigned bytes)
 {
     uint64_t number = 0;
     for (unsigned i = bytes; i > 0; i--)
@@ -238,8 +238,8 @@ uint8_t *live_piece_write(const uint8_t *bytes, size_t size,
         return NULL;
     piece[0] = LIVE_TRUST_PIECE;
     memcpy(piece + 1, digest, TACIT_SHA256_BYTES);
-    put(piece + 1 + TACIT_SHA256_BYTES, index, 4);
-    put(piece + 5 + TACIT_SHA256_BYTES, count, 4);
+    live_trust_put(piece + 1 + TACIT_SHA256_BYTES, index, 4);
+    live_trust_put(piece + 5 + TACIT_SHA256_BYTES, count, 4);
     memcpy(piece + PIECE_HEAD_BYTES, bytes + at, part);
     return piece;
 }
@@ -263,8 +263,8 @@ bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t s
 {
     if (size <= PIECE_HEAD_BYTES || piece[0] != LIVE_TRUST_PIECE)
         return false;
-    uint32_t const index = (uint32_t)get(piece + 1 + TACIT_SHA256_BYTES, 4);
-    uint32_t const count = (uint32_t)get(piece + 5 + TACIT_SHA256_BYTES, 4);
+    uint32_t const index = (uint32_t)live_trust_get(piece + 1 + TACIT_SHA256_BYTES, 4);
+    uint32_t const count = (uint32_t)live_trust_get(piece + 5 + TACIT_SHA256_BYTES, 4);
     size_t const part = size - PIECE_HEAD_BYTES;
     if (index == 0) {
         live_pieces_free(pieces);
@@ -288,18 +288,18 @@ bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t s
 
 void live_proof_write(const struct tacit_wire_envelope *envelope, uint8_t proof[LIVE_PROOF_BYTES])
 {
-    put(proof, envelope->version, 4);
-    put(proof + 4, envelope->epoch, 4);
-    put(proof + 8, envelope->sequence, 8);
-    put(proof + 16, envelope->entry, 8);
+    live_trust_put(proof, envelope->version, 4);
+    live_trust_put(proof + 4, envelope->epoch, 4);
+    live_trust_put(proof + 8, envelope->sequence, 8);
+    live_trust_put(proof + 16, envelope->entry, 8);
     memcpy(proof + 24, envelope->signature, sizeof envelope->signature);
 }
 
 void live_proof_read(const uint8_t proof[LIVE_PROOF_BYTES], struct tacit_wire_envelope *envelope)
 {
-    envelope->version = (uint32_t)get(proof, 4);
-    envelope->epoch = (uint32_t)get(proof + 4, 4);
-    envelope->sequence = get(proof + 8, 8);
-    envelope->entry = get(proof + 16, 8);
+    envelope->version = (uint32_t)live_trust_get(proof, 4);
+    envelope->epoch = (uint32_t)live_trust_get(proof + 4, 4);
+    envelope->sequence = live_trust_get(proof + 8, 8);
+    envelope->entry = live_trust_get(proof + 16, 8);
     memcpy(envelope->signature, proof + 24, sizeof envelope->signature);
 }

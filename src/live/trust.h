@@ -38,6 +38,10 @@ bool live_trust_sign(const struct live_signer *signer, const struct tacit_helper
 const char *live_trust_objection(const struct tacit_helper_run *run,
                                  const struct tacit_wire_sealing *sealing, const char *fingerprint);
 
+/* A number of so many bytes, lowest first. Requires: it fits. */
+void live_trust_put(uint8_t *at, uint64_t number, unsigned bytes);
+uint64_t live_trust_get(const uint8_t *at, unsigned bytes);
+
 /* ---- Offers ---- */
 
 struct live_offer {

@@ -584,10 +584,6 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct phased_hub const *const own = hub->own;
     struct tacit_phased_hub_view const core = core_view(hub);
-    struct live_helper_view const helper = live_hub_look_helper(hub);
-    for (uint32_t site = 0; helper.is_there && site < hub->config->site_count; site++)
-        if (tacit_bits_has(helper.dropped, site))
-            tacit_bits_remove(own->everybody, site);
     *view = (struct live_hub_view){
         .judges = true,
         .is_finished = core.judge.finished,
@@ -608,7 +604,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .absent = own->absent,
         .flagged = core.flagged,
         .ahead = core.ahead,
-        .helper = helper};
+        .helper = live_hub_look_helper(hub)};
 }
 
 const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
