@@ -126,9 +126,8 @@ void elim_exact_init(const struct elim_judge_parts *parts)
 /* Which releases are used at a look after so many rounds: 2.5, by counts alone. A round without
  * somebody has no difference to one with all of them: the whole history is used, of those who are
  * in it. With two aggregators every round is one release of those who were counted, but of void
- * ones there is none. Nor has a round
- * of a later term to those before: a history that was begun anew has fewer releases than are
- * counted for it here. */
+ * ones there is none. Nor has a round of a later term to those before: a history that was begun
+ * anew has fewer releases than are counted for it here. */
 static struct tacit_elimination look_after(const struct elim_judge_parts *parts, uint32_t round,
                                            double level)
 {
