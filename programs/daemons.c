@@ -464,6 +464,7 @@ static const struct live_hub_ops *find_hub(const char *word)
 static struct live_helper_config helper_config(const struct tacit_config_helper *config)
 {
     return (struct live_helper_config){
+        .version = TACIT_VERSION,
         .federation = config->federation,
         .state_directory = config->state_directory,
         .hub = config->hub,

@@ -111,7 +111,7 @@ class Federation:
     def write_helper(self, epsilon, **more):
         """Its file, and the broker's: the coordinator's is written already."""
         write_yaml(self.folder / "helper.yaml", federation=self.name, state="state-helper", hub=self.fingerprint("coordinator"),
-                   broker=self.broker_section("helper"), epsilon=epsilon, status={"unix": "helper.sock"}, **more)
+                   broker=self.broker_section("helper"), epsilon=epsilon, **{"status": {"unix": "helper.sock"}, **more})
         self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator",
                        self.folder / "coordinator.yaml", "--pki", self.pki, "--port", self.port)
 

@@ -270,7 +270,7 @@ static const struct config_key helper_keys[] = {
      CONFIG_TO_REAL(tacit_config_helper, epsilon, EPSILON_RANGE)},
     {"sites_min", "2", "so many sites are in a sum, or it draws nothing",
      CONFIG_TO_U32(tacit_config_helper, sites_min, 2, TACIT_AGENTS_MAX)},
-    {"status", NULL, "/status, /health, /metrics; one of",
+    {"status", NULL, "page, /status, /health, /metrics; one of",
      CONFIG_TO_PART(tacit_config_helper, status, listener_keys)},
     {"log", "", "", CONFIG_TO_SAME(helper_log_keys)},
     {.name = NULL}};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLES_MAX 6u
+#define TABLES_MAX 8u
 #define ROWS_MAX 50u
 #define CAUSES_MAX 32u
 #define FACTS_MAX 4u
@@ -279,9 +279,9 @@ static void put_sites(struct page *page)
     put_rows(page, sites, is_not_missing, put_site);
 }
 
-/* ---- A site about itself --------------------------------------------------------------------- */
+/* ---- A site about itself, or a helper -------------------------------------------------------- */
 
-static void put_waiting(struct page *page, const json_t *status)
+static void put_waits(struct page *page, const json_t *status)
 {
     json_t const *const waits = json_object_get(status, "waits_for");
     json_t const *const since = json_object_get(waits, "since_s");
@@ -294,6 +294,10 @@ static void put_waiting(struct page *page, const json_t *status)
     else
         say(page, "%s; nothing has moved for %" JSON_INTEGER_FORMAT " s", what,
             whole_of(waits, "still_s"));
+}
+
+static void put_open(struct page *page, const json_t *status)
+{
     say(page, "decisions without a reward");
     say(page, "%" JSON_INTEGER_FORMAT, whole_of(status, "open"));
     say(page, "rewards that came too late, or not");
@@ -306,10 +310,11 @@ static void put_itself(struct page *page)
     static const char *const heads[] = {"this site", "now"};
     json_t const *const status = page->board->status;
     json_t const *const heard = json_object_get(status, "hub_heard_s");
-    if (json_object_get(status, "waits_for") == NULL)
+    if (json_object_get(status, "open") == NULL)
         return;
     begin_table(page, "site", "This site", NULL, heads, 2);
-    put_waiting(page, status);
+    put_waits(page, status);
+    put_open(page, status);
     say(page, "coordinator");
     if (json_is_integer(heard))
         say(page, "heard %" JSON_INTEGER_FORMAT " s ago, of round %" JSON_INTEGER_FORMAT,
@@ -320,6 +325,61 @@ static void put_itself(struct page *page)
     say(page, "%.6g of epsilon %.6g spent",
         json_number_value(json_object_get(status, "spent_epsilon")),
         json_number_value(json_object_get(status, "budget_epsilon")));
+}
+
+/* In groups, which break where there is no room. */
+static void say_key(struct page *page, const char *key)
+{
+    char groups[CELL_BYTES];
+    size_t size = 0;
+    for (size_t i = 0; key[i] != '\0' && size + 2 < sizeof groups; i++) {
+        if (i > 0 && i % 8 == 0)
+            groups[size++] = ' ';
+        groups[size++] = key[i];
+    }
+    groups[size] = '\0';
+    say(page, "%s", groups);
+}
+
+static void put_pinned(struct page *page, const json_t *site)
+{
+    say(page, "%s", text_of(site, "name"));
+    say(page, "%s",
+        is_set(site, "left_out")  ? "LEFT OUT: its report is not in order"
+        : is_set(site, "counted") ? "counted"
+                                  : "not in it");
+    say_key(page, text_of(site, "key"));
+}
+
+static void put_helper(struct page *page)
+{
+    static const char *const heads[] = {"this helper", "now"};
+    static const char *const pins[] = {"site", "the last sum", "its key"};
+    json_t const *const status = page->board->status;
+    json_t const *const heard = json_object_get(status, "heard_s");
+    if (json_object_get(status, "answers") == NULL)
+        return;
+    begin_table(page, "helper", "This helper", NULL, heads, 2);
+    put_waits(page, status);
+    say(page, "coordinator");
+    if (json_is_integer(heard))
+        say(page, "heard %" JSON_INTEGER_FORMAT " s ago", json_integer_value(heard));
+    else
+        say(page, "not heard since this helper started");
+    say(page, "rounds that were answered");
+    say(page, "%" JSON_INTEGER_FORMAT, whole_of(status, "answers"));
+    if (json_object_get(status, "pinned") == NULL)
+        return;
+    say(page, "epsilon of a reward, by its noise alone");
+    say(page, "%.6g", json_number_value(json_object_get(status, "epsilon")));
+    say(page, "noise of the sites' own");
+    if (json_number_value(json_object_get(status, "floor")) > 0)
+        say(page, "epsilon %.6g", json_number_value(json_object_get(status, "floor")));
+    else
+        say(page, "none: with the coordinator it would have their exact sums");
+    begin_table(page, "pinned", "Sites that were agreed to",
+                "Each is known by its key alone, by its fingerprint.", pins, 3);
+    put_rows(page, json_object_get(status, "pinned"), NULL, put_pinned);
 }
 
 /* ---- Changes, and what is wrong -------------------------------------------------------------- */
@@ -360,7 +420,8 @@ static void put_facts(struct page *page, char texts[FACTS_MAX][64])
     json_t const *const status = page->board->status;
     (void)snprintf(texts[0], 64, "%.60s", page->board->protocol);
     (void)snprintf(texts[1], 64, "%.60s", text_of(status, "phase"));
-    (void)snprintf(texts[2], 64, "round %" JSON_INTEGER_FORMAT, whole_of(status, "epoch"));
+    (void)snprintf(texts[2], 64, "round %" JSON_INTEGER_FORMAT,
+                   whole_of(status, json_object_get(status, "epoch") == NULL ? "round" : "epoch"));
     (void)snprintf(texts[3], 64, "%s the broker",
                    is_set(status, "connected") ? "connected to" : "NOT CONNECTED to");
     for (uint32_t i = 0; i < FACTS_MAX; i++)
@@ -480,6 +541,7 @@ void live_board_write(const struct live_board *board, struct live_buffer *out)
     put_facts(&page, facts);
     put_causes(&page);
     put_itself(&page);
+    put_helper(&page);
     put_arms(&page);
     put_model(&page);
     put_sites(&page);

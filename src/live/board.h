@@ -1,5 +1,5 @@
 /* The dashboard of a daemon, from its status as JSON has it, and so of nothing that /status does
- * not show: the same page for hub and site. */
+ * not show: the same page for hub, site and helper. */
 #ifndef TACIT_LIVE_BOARD_H
 #define TACIT_LIVE_BOARD_H
 #include "api/api_json.h"
@@ -7,8 +7,9 @@
 
 struct live_board {
     const json_t *status;
-    const json_t *arms; /* objects with name, and what is known: as in a status, or a result */
-    const char *role;   /* "coordinator", "site north" */
+    const json_t *arms; /* objects with name, and what is known: as in a status, or a result; NULL:
+                         * nothing is known of arms here, nor is there anything to draw */
+    const char *role;   /* "coordinator", "site north", "helper" */
     const char *protocol;
     const char *version;
     const char *const *arm_names;

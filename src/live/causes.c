@@ -209,11 +209,11 @@ static const struct {
     [LIVE_CAUSE_HELPER] = {"helper", LIVE_STATE_WAITING,
                            "nothing goes on without it, and nothing goes on with less privacy: ask "
                            "the helper's operator; tacit status there says how it is",
-                           ""},
+                           "tacit status --config helper.yaml"},
     [LIVE_CAUSE_HELPER_REFUSES] = {"helper-refuses", LIVE_STATE_ATTENTION,
                                    "look at both states with the helper's operator: the newest one "
                                    "of each is put back, then tacit coordinator --new-term",
-                                   ""},
+                                   "tacit coordinator --config coordinator.yaml --new-term"},
     [LIVE_CAUSE_VOID] = {"void", LIVE_STATE_ATTENTION,
                          "it is repeated by itself, once; look at who is named", ""},
     [LIVE_CAUSE_VOID_WAITS] = {"void", LIVE_STATE_ATTENTION,
@@ -229,7 +229,7 @@ static const struct {
                              "look at that site: does its state come from a backup or a copy, do "
                              "its program and its file fit the run? It is counted again once its "
                              "reports are in order",
-                             ""},
+                             "tacit status --config %W.yaml"},
     [LIVE_CAUSE_AGREE] =
         {"agree", LIVE_STATE_ATTENTION,
          "look at it, ask the sites whether their keys are shown, and say the word",

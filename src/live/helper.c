@@ -1,6 +1,5 @@
 /* The helper's daemon, its file mode, and its operator's word. */
 #include "helper.h"
-#include "api/numbers.h"
 #include "bus/topics.h"
 #include "coordinator_helper.h"
 #include "daemon/files.h"
@@ -8,14 +7,13 @@
 #include "daemon/names.h"
 #include "daemon/refusal.h"
 #include "helper_core.h"
-#include "show.h"
+#include "helper_status.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WATCH_US 1000000u
-#define US_PER_S UINT64_C(1000000)
 
 struct daemon {
     struct helper helper; /* first */
@@ -73,137 +71,6 @@ static void on_disconnected(void *context, const char *reason)
     live_log(LIVE_LOG_WARNING, "disconnected", "from the broker: %s", reason);
 }
 
-/* ---- Status ---- */
-
-static const char *phase_of(const struct helper *helper)
-{
-    return helper->awaits_word          ? "asked to agree"
-           : helper->kept == NULL       ? "waiting for an offer"
-           : helper->kept->is_over != 0 ? "over"
-                                        : "serving";
-}
-
-static struct live_causes causes_of(const struct helper *helper)
-{
-    struct live_causes causes = live_causes_begin(LIVE_HELPER, helper->config->state_directory);
-    struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
-    struct tacit_helper_view view = {.is_old = false};
-    live_causes_add_broker(&causes, &broker);
-    if (helper->kept != NULL)
-        tacit_helper_look(helper->core, &view);
-    if (helper->awaits_word)
-        live_causes_add(&causes, LIVE_CAUSE_AGREE, NULL,
-                        "a run is offered, and waits for its operator's word");
-    if (helper->kept == NULL && helper->is_asked_in_vain)
-        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, NULL,
-                        "there is no run that was agreed to, and the coordinator asks in one: this "
-                        "state is new, or was lost, and with it the run's key");
-    if (view.is_old)
-        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, NULL,
-                        "this helper's state is an old one: the coordinator shows an answer that "
-                        "it never gave");
-    else if (helper->verdict > TACIT_HELPER_TOO_FEW)
-        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "coordinator"),
-                        helper_words_of(helper->verdict));
-    if (helper->kept != NULL &&
-        tacit_bits_count(helper->faulty, helper->core_config.run.site_count) > 0)
-        live_causes_add(&causes, LIVE_CAUSE_LEFT_OUT,
-                        live_show_names(helper->offer.names, helper->core_config.run.site_count,
-                                        helper->faulty),
-                        "their reports were left out of the last sum: grants, release or envelope "
-                        "are not in order");
-    return causes;
-}
-
-#define NUMBERS 7u
-
-static void numbers_of(const struct helper *helper, struct live_number numbers[NUMBERS])
-{
-    TACIT_ASSERT(helper->daemon.bus != NULL);
-    struct tacit_helper_view view = {.number = 0};
-    if (helper->kept != NULL)
-        tacit_helper_look(helper->core, &view);
-    bool const is_there = helper->kept != NULL;
-    struct live_number const all[NUMBERS] = {
-        {"connected", "tacit_helper_connected", "Is there a connection to the broker?", LIVE_FLAG,
-         live_bus_is_connected(helper->daemon.bus)},
-        {"answers", "tacit_helper_answers_total", "Rounds that were answered.", LIVE_WHOLE,
-         (double)view.number},
-        {"term", "tacit_helper_term", "Term of the newest answer, from 1.", LIVE_WHOLE,
-         view.number == 0 ? 0 : (double)view.term + 1},
-        {"round", "tacit_helper_round", "Round of the newest answer.", LIVE_WHOLE, view.round},
-        {"counted", "tacit_helper_sites", "Sites in the newest answer.",
-         is_there ? LIVE_WHOLE : LIVE_ABSENT,
-         is_there ? tacit_bits_count(view.sites, helper->core_config.run.site_count) : 0},
-        {"epsilon_most", "tacit_helper_epsilon_most",
-         "Epsilon of a reward by this helper's noise alone, at most.", LIVE_REAL,
-         (double)view.epsilon_nano_most / (double)TACIT_NANO},
-        {"refused", "tacit_helper_messages_refused_total", "Messages that were refused.",
-         LIVE_WHOLE, (double)helper->refused_count}};
-    memcpy(numbers, all, sizeof all);
-}
-
-static void write_status(const struct helper *helper, struct live_buffer *out)
-{
-    struct live_causes const causes = causes_of(helper);
-    struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
-    struct live_number numbers[NUMBERS];
-    bool const has_run = helper->kept != NULL;
-    json_t *const made = json_pack(
-        "{s:s, s:s, s:o, s:s, s:o}", "federation", helper->config->federation, "role", "helper",
-        "run",
-        live_show_bytes(has_run ? helper->core_config.run.run : NULL, TACIT_HELPER_RUN_BYTES),
-        "phase", phase_of(helper), "heard_s",
-        helper->heard_us == 0
-            ? json_null()
-            : json_integer((json_int_t)((live_now_us() - helper->heard_us) / US_PER_S)));
-    live_show_causes(&causes, &broker, made);
-    numbers_of(helper, numbers);
-    live_numbers_show(numbers, NUMBERS, made);
-    if (has_run)
-        (void)json_object_set_new(made, "left_out",
-                                  live_show_names(helper->offer.names,
-                                                  helper->core_config.run.site_count,
-                                                  helper->faulty));
-    live_buffer_add_tree(out, made);
-}
-
-static void write_metrics(const struct helper *helper, struct live_buffer *out)
-{
-    struct live_causes const causes = causes_of(helper);
-    struct live_number numbers[NUMBERS];
-    struct live_number const state = {NULL, "tacit_helper_state",
-                                      "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
-                                      (double)causes.state};
-    json_decref(causes.list);
-    numbers_of(helper, numbers);
-    live_numbers_write(&state, 1, out);
-    live_numbers_write(numbers, NUMBERS, out);
-}
-
-static void on_request(void *context, struct live_request *request)
-{
-    struct helper const *const helper = context;
-    struct live_buffer text = {0};
-    bool const is_metrics = strcmp(request->path, "/metrics") == 0;
-    bool const is_health = strcmp(request->path, "/health") == 0;
-    if (strcmp(request->method, "GET") != 0 ||
-        (!is_metrics && !is_health && strcmp(request->path, "/status") != 0)) {
-        static const char nowhere[] =
-            "{\"error\": \"not here; allowed: GET /status, /health, /metrics\"}\n";
-        live_http_answer(request, 404, "application/json", nowhere, sizeof nowhere - 1);
-        return;
-    }
-    (is_metrics ? write_metrics : write_status)(helper, &text);
-    struct live_causes const causes = causes_of(helper);
-    bool const is_sick = is_health && causes.state == LIVE_STATE_ATTENTION;
-    json_decref(causes.list);
-    live_http_answer(request, text.failed || is_sick ? 503 : 200,
-                     is_metrics ? "text/plain; version=0.0.4" : "application/json", text.bytes,
-                     text.size);
-    live_buffer_free(&text);
-}
-
 /* ---- Start ---- */
 
 static void on_watch(void *context)
@@ -214,6 +81,7 @@ static void on_watch(void *context)
     if (helper_look_for_word(&daemon->helper) &&
         helper_say_sealing(&daemon->helper, &reply, &size) == TACIT_OK)
         say(&daemon->helper, reply, size);
+    helper_status_see(&daemon->helper);
     live_timer_set(daemon->watch, live_now_us() + WATCH_US);
 }
 
@@ -233,8 +101,8 @@ static enum tacit_status connect_all(struct daemon *daemon, struct tacit_error *
     daemon->watch = live_timer_new(base->loop, on_watch, daemon);
     if (daemon->watch == NULL)
         return TACIT_MEMORY;
-    enum tacit_status const status =
-        live_http_open(&base->http, base->loop, &config->status, on_request, daemon, error);
+    enum tacit_status const status = live_http_open(&base->http, base->loop, &config->status,
+                                                    helper_status_answer, &daemon->helper, error);
     return status == TACIT_OK ? live_bus_open(&base->bus, base->loop, &config->bus, &events, error)
                               : status;
 }

@@ -9,6 +9,7 @@
 #define LIVE_HELPER_ACCEPTED_FILE "helper.accepted" /* the operator's word for an offer */
 
 struct live_helper_config {
+    const char *version; /* of the program */
     const char *federation;
     const char *state_directory;
     const char *hub; /* fingerprint of the coordinator's key */

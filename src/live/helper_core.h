@@ -1,6 +1,7 @@
 /* A helper's state and what it does with what it hears; helper.c is the daemon around it. */
 #ifndef TACIT_LIVE_HELPER_CORE_H
 #define TACIT_LIVE_HELPER_CORE_H
+#include "causes.h"
 #include "daemon.h"
 #include "helper_config.h"
 #include "protocol.h"
@@ -29,8 +30,9 @@ struct helper {
     bool is_asked_in_vain; /* there is no run that was agreed to: the state is new, or lost */
     bool awaits_word;      /* an offer lies in the state directory */
     uint64_t refused_count;
-    uint64_t heard_us; /* the hub's last message that was in order; 0: none yet */
-    char said[512];    /* of the last thing that was heard: what came of it, for people */
+    struct live_standstill still; /* what it waits for, and since when */
+    uint64_t heard_us;            /* the hub's last message that was in order; 0: none yet */
+    char said[512]; /* of the last thing that was heard: what came of it, for people */
 };
 
 /* Opens state and keys. Errors: with error->text. */

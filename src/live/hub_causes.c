@@ -147,11 +147,10 @@ static void add_helper(const struct live_status *status, struct live_causes *cau
         live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"), what);
     }
     if (tacit_bits_count(helper->left_out, status->config->site_count) > 0)
-        live_causes_add(
-            causes, LIVE_CAUSE_LEFT_OUT,
-            live_show_names(status->config->sites, status->config->site_count, helper->left_out),
-            "the helper left reports out of the last sum: grants, release or envelope "
-            "are not in order");
+        add_set(status, LIVE_CAUSE_LEFT_OUT,
+                "left out of the helper's last sum, for grants, release or envelope are not in "
+                "order",
+                helper->left_out, causes);
     if (helper->void_count == 0)
         return;
     (void)snprintf(what, sizeof what,

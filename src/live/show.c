@@ -1,9 +1,11 @@
 /* Members that the status of an agent and of a coordinator have in common. */
 #include "show.h"
 #include "api/numbers.h"
+#include "tacit/dashboard.h"
 #include "tacit/linalg.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define SHOWN_BYTES_MAX 32u
@@ -95,4 +97,40 @@ json_t *live_show_model(const struct live_model *model)
     return json_pack("{s:I, s:I, s:f, s:o, s:o}", "number", (json_int_t)model->number,
                      "observations", (json_int_t)model->observation_count, "radius", model->radius,
                      "coefficients", coefficients, "inverse", inverse);
+}
+
+/* ---- Pages ---- */
+
+static void write_script(const void *context, struct live_buffer *out)
+{
+    (void)context;
+    live_buffer_add(out, tacit_dashboard_script);
+}
+
+void live_show_answer(const struct live_pages *pages, const void *context,
+                      struct live_request *request)
+{
+    TACIT_ASSERT(context != NULL && pages->needs_attention != NULL);
+    struct {
+        const char *path;
+        const char *type;
+        void (*write)(const void *context, struct live_buffer *out);
+    } const all[] = {{"/", "text/html; charset=utf-8", pages->page},
+                     {"/dashboard.js", "text/javascript", write_script},
+                     {"/status", "application/json", pages->status},
+                     {"/health", "application/json", pages->status},
+                     {"/metrics", "text/plain; version=0.0.4", pages->metrics}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct live_buffer text = {0};
+        if (strcmp(request->method, "GET") != 0 || strcmp(request->path, all[i].path) != 0)
+            continue;
+        all[i].write(context, &text);
+        bool const is_sick =
+            strcmp(request->path, "/health") == 0 && pages->needs_attention(context);
+        live_http_answer(request, text.failed || is_sick ? 503 : 200, all[i].type, text.bytes,
+                         text.size);
+        live_buffer_free(&text);
+        return;
+    }
+    live_http_answer(request, 404, "application/json", pages->nowhere, strlen(pages->nowhere));
 }

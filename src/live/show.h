@@ -3,6 +3,7 @@
 #ifndef TACIT_LIVE_SHOW_H
 #define TACIT_LIVE_SHOW_H
 #include "api/api_json.h"
+#include "api/http.h"
 #include "causes.h"
 #include "chain.h"
 #include "sender.h"
@@ -31,4 +32,15 @@ json_t *live_show_names(const char *const *names, uint32_t count, const uint64_t
 /* Of the model that was learnt: its coefficients with what the ellipsoid leaves of each, and A^-1,
  * d rows of d numbers. NULL: null. */
 json_t *live_show_model(const struct live_model *model);
+
+/* What a daemon answers to GETs: / and /dashboard.js, /status and /health, /metrics. */
+struct live_pages {
+    void (*page)(const void *context, struct live_buffer *out);
+    void (*status)(const void *context, struct live_buffer *out);
+    void (*metrics)(const void *context, struct live_buffer *out);
+    bool (*needs_attention)(const void *context); /* /health is a 503 then */
+    const char *nowhere;                          /* the answer to everything else */
+};
+void live_show_answer(const struct live_pages *pages, const void *context,
+                      struct live_request *request);
 #endif

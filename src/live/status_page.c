@@ -7,7 +7,6 @@
 #include "hub_causes.h"
 #include "board.h"
 #include "show.h"
-#include "tacit/dashboard.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -401,9 +400,9 @@ static json_t *tree_of(const struct live_status *status)
     return made;
 }
 
-static void write_json(const struct live_status *status, struct live_buffer *out)
+static void write_json(const void *context, struct live_buffer *out)
 {
-    live_buffer_add_tree(out, tree_of(status));
+    live_buffer_add_tree(out, tree_of(context));
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -424,8 +423,9 @@ static void say_privacy(const struct live_status *status, struct live_buffer *ou
     live_buffer_add_bytes(out, "", 1);
 }
 
-static void write_page(const struct live_status *status, struct live_buffer *out)
+static void write_page(const void *context, struct live_buffer *out)
 {
+    struct live_status const *const status = context;
     struct live_buffer privacy = {0};
     json_t *const tree = tree_of(status);
     say_privacy(status, &privacy);
@@ -442,12 +442,6 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     live_board_write(&board, out);
     live_buffer_free(&privacy);
     json_decref(tree);
-}
-
-static void write_script(const struct live_status *status, struct live_buffer *out)
-{
-    (void)status;
-    live_buffer_add(out, tacit_dashboard_script);
 }
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
@@ -468,8 +462,9 @@ static struct site_state states(const struct live_status *status)
     return made;
 }
 
-static void write_metrics(const struct live_status *status, struct live_buffer *out)
+static void write_metrics(const void *context, struct live_buffer *out)
 {
+    struct live_status const *const status = context;
     struct live_hub_config const *const run = status->config;
     struct live_causes const causes = live_hub_causes(status);
     struct live_number const state = {NULL, "tacit_hub_state",
@@ -493,9 +488,9 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static bool needs_attention(const struct live_status *status)
+static bool needs_attention(const void *context)
 {
-    struct live_causes const causes = live_hub_causes(status);
+    struct live_causes const causes = live_hub_causes(context);
     json_decref(causes.list);
     return causes.state == LIVE_STATE_ATTENTION;
 }
@@ -508,27 +503,8 @@ void live_status_write(const struct live_status *status, struct live_buffer *out
 void live_status_answer(const struct live_status *status, struct live_request *request)
 {
     TACIT_ASSERT(status->hub != NULL && status->config != NULL);
-    static const struct {
-        const char *path;
-        const char *type;
-        void (*write)(const struct live_status *status, struct live_buffer *out);
-    } pages[] = {{"/", "text/html; charset=utf-8", write_page},
-                 {"/dashboard.js", "text/javascript", write_script},
-                 {"/status", "application/json", write_json},
-                 {"/health", "application/json", write_json},
-                 {"/metrics", "text/plain; version=0.0.4", write_metrics}};
-    static const char nowhere[] =
-        "{\"error\": \"not here; allowed: GET /, /status, /runs, /health, /metrics\"}\n";
-    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
-        struct live_buffer text = {0};
-        if (strcmp(request->method, "GET") != 0 || strcmp(request->path, pages[i].path) != 0)
-            continue;
-        pages[i].write(status, &text);
-        bool const is_sick = strcmp(request->path, "/health") == 0 && needs_attention(status);
-        live_http_answer(request, text.failed || is_sick ? 503 : 200, pages[i].type, text.bytes,
-                         text.size);
-        live_buffer_free(&text);
-        return;
-    }
-    live_http_answer(request, 404, "application/json", nowhere, sizeof nowhere - 1);
+    static const struct live_pages pages = {
+        write_page, write_json, write_metrics, needs_attention,
+        "{\"error\": \"not here; allowed: GET /, /status, /runs, /health, /metrics\"}\n"};
+    live_show_answer(&pages, status, request);
 }

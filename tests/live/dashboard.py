@@ -11,7 +11,7 @@ import tempfile
 import time
 import types
 
-from support import IS_LONG, Skipped, federation as live, main, require, test, wait_for
+from support import IS_LONG, Skipped, Two, federation as live, main, require, test, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import browser as pages  # noqa: E402
@@ -20,7 +20,9 @@ import browser as pages  # noqa: E402
 SAID = {"coordinator": {".say": "insulin", "#causes h3": "has waited", "#causes code": "systemctl start tacit-agent@site-", "#arms": "metformin",
                         "#sites": "waited for, ", "#changes": "deadline", "#privacy": "epsilon 1 of a reward"},
         "site-0": {".say": "leads", "#causes h3": "nobody has asked this site", "#causes code": "curl --unix-socket", "#arms": "metformin",
-                   "#site": "of epsilon 1 spent", "#privacy": "epsilon = 1"}}
+                   "#site": "of epsilon 1 spent", "#privacy": "epsilon = 1"},
+        "helper": {".say": "was answered last, of 2 of 3 sites", "#causes h3": "left out of the last sum", "#causes code": "tacit status --config site-2",
+                   "#helper": "the coordinator's next request, for ", "#pinned": "LEFT OUT", "#privacy": "never what a site reported"}}
 ARMS = ["insulin", "metformin", "glipizide group", "glyburide group", "no medication"]
 
 
@@ -46,10 +48,46 @@ def check_without_scripts(browser, ports):
     browser.ask("Emulation.setScriptExecutionDisabled", value=False)
 
 
-@test
-def dashboards_in_a_browser(federation_of):
+def start_browser(folder):
+    """With axe-core."""
     if not IS_LONG or shutil.which("chromium") is None or shutil.which("npm") is None:
         raise Skipped("a browser is started by make check-long only")
+    return pages.Browser(shutil.which("chromium"), folder / "profile"), pages.fetch_axe(pathlib.Path(os.environ["TACIT_PROGRAM"]).parent)
+
+
+def check_screens(browser, axe, ports, pictures):
+    for name, port in ports.items():
+        for width in pages.WIDTHS:
+            for scheme in ("light", "dark"):
+                pages.check_screen(browser, axe, page_at(port, f"dashboard-{name}"), width, scheme, pictures)
+    check_without_scripts(browser, ports)
+
+
+@test
+def hooked_a_helper_in_a_browser(federation_of):
+    """One that leaves a site out."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    browser, axe = start_browser(folder)
+    federation = federation_of([0.875, 0.5, 0.125], kind=Two, quorum=2, deadline_s=2)
+    ports = {"helper": live.free_port()}
+    federation.write_helper(federation.epsilon, status={"port": ports["helper"]})
+    federation.start_all(["coordinator", "site-0", "site-1"])
+    federation.start("site-2", TACIT_TEST_MASK="envelope")
+    federation.start("helper")
+    federation.agree()
+    federation.apply(allowance=100)
+    try:
+        wait_for("a site is left out", lambda: any(cause["cause"] == "left-out" for cause in (federation.status() or {}).get("causes", [])), 40)
+        check_screens(browser, axe, ports, pathlib.Path(os.environ.get("PICTURES", folder)))
+    finally:
+        browser.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@test
+def dashboards_in_a_browser(federation_of):
+    folder = pathlib.Path(tempfile.mkdtemp())
+    browser, axe = start_browser(folder)
     federation = federation_of([0.62, 0.6, 0.5, 0.4, 0.2], epsilon=1.0, horizon=4000000)
     federation.arms = ARMS
     ports = {name: live.free_port() for name in ("coordinator", "site-0")}
@@ -65,16 +103,8 @@ def dashboards_in_a_browser(federation_of):
     federation.apply(allowance=12000)
     federation.run_tacit_quietly("control", federation.folder / "coordinator.yaml", "deadline", "3600")
     time.sleep(12)
-    folder = pathlib.Path(tempfile.mkdtemp())
-    pictures = pathlib.Path(os.environ.get("PICTURES", folder))
-    axe = pages.fetch_axe(pathlib.Path(os.environ["TACIT_PROGRAM"]).parent)
-    browser = pages.Browser(shutil.which("chromium"), folder / "profile")
     try:
-        for name, port in ports.items():
-            for width in pages.WIDTHS:
-                for scheme in ("light", "dark"):
-                    pages.check_screen(browser, axe, page_at(port, f"dashboard-{name}"), width, scheme, pictures)
-        check_without_scripts(browser, ports)
+        check_screens(browser, axe, ports, pathlib.Path(os.environ.get("PICTURES", folder)))
         browser.show(page_at(ports["coordinator"], ""), 1280, "light")
         for key in ("rawKeyDown", "keyUp"):
             browser.ask("Input.dispatchKeyEvent", type=key, key="Tab", code="Tab", windowsVirtualKeyCode=9)

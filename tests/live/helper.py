@@ -2,6 +2,7 @@
 """Two aggregators, live: a helper beside the coordinator, over mutual TLS: a run from the agreement to the end, kills, a
 helper that is away, files in place of the broker, the simulator's run byte for byte, old states, refusals. See support.py."""
 import math
+import re
 import shutil
 import signal
 import struct
@@ -9,56 +10,13 @@ import subprocess
 import time
 
 from patients import Patients, distinct, play_in_turn, simulate_phased, told_by
-from support import IS_LONG, TACIT, Federation, main, require, seeded, test, wait_for
+from support import IS_LONG, TACIT, Two, main, require, seeded, test, wait_for
 import support
 import wire
 from wire import STEPS
 
 
 LIVE = ("phased-index", "elimination")
-
-
-class Two(Federation):
-    """epsilon is large, so that totals are what the sites' rewards add up to."""
-
-    def __init__(self, means, confidence=0.95, trust=None, sites_min=2, protocol="phased-index", **options):
-        self.confidence, self.more, self.protocol = confidence, trust or {}, protocol
-        super().__init__(means, strangers=["helper"], **options)
-        self.write_helper(self.epsilon, sites_min=sites_min)
-        self.allow_access("tap", "read tacit/v1/#")
-
-    def run_section(self, **values):
-        confidence = {"confidence": self.confidence} if self.confidence else {}
-        bounds = {"bounds": "exact"} if self.protocol == "elimination" else {}
-        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, "quorum": self.quorum,
-                "deadline_s": self.deadline_s, **bounds, **confidence, **self.trust(**self.more), **values}
-
-    def policy(self, **values):
-        return super().policy(**{"rounds_max": 4000, **self.trust(**self.more), **values})
-
-    def write_coordinator(self, run, **more):
-        super().write_coordinator(run, protocol=self.protocol, **more)
-
-    def write_agent(self, site, policy, **more):
-        super().write_agent(site, policy, protocol=self.protocol, **more)
-
-    def write_helper(self, epsilon, **more):
-        super().write_helper(epsilon, **more)
-        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml",
-                       "--pki", self.pki, "--port", self.port, "--persistence", self.persistence)
-
-    def begin(self, **options):
-        self.start_all()
-        self.start("helper")
-        shown = self.agree()
-        self.apply(**options)
-        return shown
-
-    def helper(self):
-        return self.get("helper", "/status")
-
-    def offline(self, *words):
-        return subprocess.run([TACIT, "helper", *map(str, words)], capture_output=True, timeout=60, check=False)
 
 
 def made_by(federation_of, *arguments, **options):
@@ -95,8 +53,24 @@ def a_run_from_the_agreement_to_its_end(federation_of):
         play_from_the_agreement(made_by(federation_of, [0.875, 0.5, 0.825, 0.125], protocol=protocol))
 
 
+def check_page(federation, *words):
+    page = federation.page_of_helper()
+    for word in words:
+        require(word in page, f"{word!r} is not on the helper's page: {page[-4000:]}")
+
+
 def play_from_the_agreement(federation):
-    shown = federation.begin()
+    federation.start_all([])
+    federation.start("helper")
+    wait_for("it listens", federation.helper)
+    check_page(federation, "no run was agreed to yet", "the coordinator's offer of a run, for ", "not heard since this helper started")
+    for name in ("coordinator", *federation.sites):
+        federation.start(name)
+    wait_for("a run is offered", lambda: federation.helper()["phase"] == "asked to agree", 30)
+    wait_for("the page says so", lambda: "its operator's word, for " in federation.page_of_helper(), 5)
+    check_page(federation, "a run is offered, and waits to be agreed to", f"tacit helper agree {federation.folder / 'state-helper'}")
+    shown = federation.agree()
+    federation.apply()
     for site in federation.sites:
         require(f"{federation.fingerprint(site)}  {site}" in shown, f"{site} is not in {shown}")
     require(f"epsilon per reward: {federation.epsilon:g}" in shown, shown)
@@ -104,9 +78,15 @@ def play_from_the_agreement(federation):
         causes = causes_of(federation.status())
         require("waits for the helper" not in causes or "not agreed" in causes, f"it answers: {causes}")
         time.sleep(0.2)
+    wait_for("rounds", lambda: "was answered last, of 3 of 3 sites" in federation.helper()["headline"], 60)
+    check_page(federation, "run 1; round ", f"epsilon {federation.epsilon:g}" if federation.more else "none: with the coordinator",
+               *(" ".join(re.findall(".{8}", federation.fingerprint(site))) for site in federation.sites))
     status = check_end(federation)
     require(status["helper_answers"] >= status["rounds"] > 3, f"{status['helper_answers']} answers, {status['rounds']} rounds")
     wait_for("the helper's key is gone", lambda: federation.helper()["phase"] == "over", 20)
+    check_page(federation, "its key is destroyed, after run 1", "the coordinator's offer of a run")
+    script = support.text_at("/dashboard.js", federation.socket_of("helper"))
+    require("fetch(location.pathname" in script and "GET /, /status" in support.text_at("/runs", federation.socket_of("helper")), script[:80])
     metrics = support.metrics_of(support.text_at("/metrics", federation.socket_of("helper")))
     require("tacit_helper_state" in metrics and "tacit_helper_answers_total" in metrics, f"{sorted(metrics)}")
     statement = support.text_at("/v1/statement", federation.socket_of(federation.sites[0]))
@@ -326,6 +306,9 @@ def hooked_rotten_envelope_is_left_out_and_named_by_everybody(federation_of):
         for who, look in (("helper", federation.helper), ("coordinator", federation.status)):
             named(f"{fault}: the {who} names it", lambda look=look: any(
                 cause["cause"] == "left-out" and cause["who"] == ["site-2"] for cause in (look() or {}).get("causes", [])))
+        wait_for("a round is answered", lambda: federation.helper()["answers"], 20)
+        check_page(federation, "LEFT OUT: its report is not in order", "tacit status --config site-2.yaml", "connected to the broker",
+                   "sum, for grants, release or envelope are not in order: site-2")
         named(f"{fault}: the site names it", lambda: "left this site's report out" in causes_of(federation.site_status("site-2")))
         require("left this site" not in causes_of(federation.site_status("site-0")), "another site is blamed")
         require(federation.helper()["left_out"] == ["site-2"], f"{federation.helper()}")

@@ -5,6 +5,7 @@ epsilon is large, so that a single reward that was lost or counted twice shows i
 A test is a function with @test; main() runs those that are named, or all.
 $TACIT_PROGRAM; $TACIT_TEST_PROGRAM: the same with test hooks; TACIT_TEST_LONG=1: longer, more, and slower tests.
 """
+import html
 import http.client
 import math
 import os
@@ -380,6 +381,53 @@ class Federation(federation.Federation):
             application.join(30)
             require(not application.is_alive(), f"the application of {application.site} hangs")
             require(application.trouble is None, f"{application.site}: {application.trouble}")
+
+
+class Two(Federation):
+    """With a helper. epsilon is large, so that totals are what the sites' rewards add up to."""
+
+    def __init__(self, means, confidence=0.95, trust=None, sites_min=2, protocol="phased-index", **options):
+        self.confidence, self.more, self.protocol = confidence, trust or {}, protocol
+        super().__init__(means, strangers=["helper"], **options)
+        self.write_helper(self.epsilon, sites_min=sites_min)
+        self.allow_access("tap", "read tacit/v1/#")
+
+    def run_section(self, **values):
+        confidence = {"confidence": self.confidence} if self.confidence else {}
+        bounds = {"bounds": "exact"} if self.protocol == "elimination" else {}
+        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, "quorum": self.quorum,
+                "deadline_s": self.deadline_s, **bounds, **confidence, **self.trust(**self.more), **values}
+
+    def policy(self, **values):
+        return super().policy(**{"rounds_max": 4000, **self.trust(**self.more), **values})
+
+    def write_coordinator(self, run, **more):
+        super().write_coordinator(run, protocol=self.protocol, **more)
+
+    def write_agent(self, site, policy, **more):
+        super().write_agent(site, policy, protocol=self.protocol, **more)
+
+    def write_helper(self, epsilon, **more):
+        super().write_helper(epsilon, **more)
+        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml",
+                       "--pki", self.pki, "--port", self.port, "--persistence", self.persistence)
+
+    def begin(self, **options):
+        self.start_all()
+        self.start("helper")
+        shown = self.agree()
+        self.apply(**options)
+        return shown
+
+    def helper(self):
+        return self.get("helper", "/status")
+
+    def page_of_helper(self):
+        """As it is read: without marks."""
+        return html.unescape(re.sub(r"<[^>]*>", " ", text_at("/", self.socket_of("helper"))))
+
+    def offline(self, *words):
+        return subprocess.run([TACIT, "helper", *map(str, words)], capture_output=True, timeout=60, check=False)
 
 
 def date(federation, name, first, last):

@@ -1,0 +1,248 @@
+/* The helper's status: for machines and for people. The page itself: board.c. */
+#include "helper_status.h"
+#include "api/numbers.h"
+#include "board.h"
+#include "daemon/names.h"
+#include "show.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define US_PER_S UINT64_C(1000000)
+
+static struct tacit_helper_view look(const struct helper *helper)
+{
+    struct tacit_helper_view view = {.number = 0};
+    if (helper->kept != NULL)
+        tacit_helper_look(helper->core, &view);
+    return view;
+}
+
+static const char *phase_of(const struct helper *helper)
+{
+    return helper->awaits_word          ? "asked to agree"
+           : helper->kept == NULL       ? "waiting for an offer"
+           : helper->kept->is_over != 0 ? "over"
+                                        : "serving";
+}
+
+static const char *awaited_by(const struct helper *helper)
+{
+    return helper->awaits_word                                  ? "its operator's word"
+           : helper->kept == NULL || helper->kept->is_over != 0 ? "the coordinator's offer of a run"
+                                                                : "the coordinator's next request";
+}
+
+void helper_status_see(struct helper *helper)
+{
+    uint64_t mark = live_mark_add(0, look(helper).number);
+    for (char const *at = awaited_by(helper); *at != '\0'; at++)
+        mark = live_mark_add(mark, (uint64_t)(unsigned char)*at);
+    live_standstill_see(&helper->still, mark, live_now_us());
+}
+
+static void add_left_out(const struct helper *helper, struct live_causes *causes)
+{
+    uint32_t const sites = helper->core_config.run.site_count;
+    uint32_t const count = tacit_bits_count(helper->faulty, sites);
+    char names[256];
+    char what[400];
+    if (count == 0)
+        return;
+    json_t *const who = live_show_names(helper->offer.names, sites, helper->faulty);
+    live_causes_name(who, count, names, sizeof names);
+    (void)snprintf(what, sizeof what,
+                   "left out of the last sum, for grants, release or envelope are not in order: %s",
+                   names);
+    live_causes_add(causes, LIVE_CAUSE_LEFT_OUT, who, what);
+}
+
+static struct live_causes causes_of(const struct helper *helper)
+{
+    struct live_causes causes = live_causes_begin(LIVE_HELPER, helper->config->state_directory);
+    struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
+    struct tacit_helper_view const view = look(helper);
+    live_causes_add_broker(&causes, &broker);
+    if (helper->awaits_word)
+        live_causes_add(&causes, LIVE_CAUSE_AGREE, NULL,
+                        "a run is offered, and waits for its operator's word");
+    if (helper->kept == NULL && helper->is_asked_in_vain)
+        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, NULL,
+                        "there is no run that was agreed to, and the coordinator asks in one: this "
+                        "state is new, or was lost, and with it the run's key");
+    if (view.is_old)
+        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, NULL,
+                        "this helper's state is an old one: the coordinator shows an answer that "
+                        "it never gave");
+    else if (helper->verdict > TACIT_HELPER_TOO_FEW)
+        live_causes_add(&causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "coordinator"),
+                        helper_words_of(helper->verdict));
+    if (helper->kept != NULL)
+        add_left_out(helper, &causes);
+    return causes;
+}
+
+#define NUMBERS 7u
+
+static void numbers_of(const struct helper *helper, struct live_number numbers[NUMBERS])
+{
+    TACIT_ASSERT(helper->daemon.bus != NULL);
+    struct tacit_helper_view const view = look(helper);
+    bool const is_there = helper->kept != NULL;
+    struct live_number const all[NUMBERS] = {
+        {"connected", "tacit_helper_connected", "Is there a connection to the broker?", LIVE_FLAG,
+         live_bus_is_connected(helper->daemon.bus)},
+        {"answers", "tacit_helper_answers_total", "Rounds that were answered.", LIVE_WHOLE,
+         (double)view.number},
+        {"term", "tacit_helper_term", "Term of the newest answer, from 1.", LIVE_WHOLE,
+         view.number == 0 ? 0 : (double)view.term + 1},
+        {"round", "tacit_helper_round", "Round of the newest answer.", LIVE_WHOLE, view.round},
+        {"counted", "tacit_helper_sites", "Sites in the newest answer.",
+         is_there ? LIVE_WHOLE : LIVE_ABSENT,
+         is_there ? tacit_bits_count(view.sites, helper->core_config.run.site_count) : 0},
+        {"epsilon_most", "tacit_helper_epsilon_most",
+         "Epsilon of a reward by this helper's noise alone, at most.", LIVE_REAL,
+         (double)view.epsilon_nano_most / (double)TACIT_NANO},
+        {"refused", "tacit_helper_messages_refused_total", "Messages that were refused.",
+         LIVE_WHOLE, (double)helper->refused_count}};
+    memcpy(numbers, all, sizeof all);
+}
+
+/* ---- JSON ---- */
+
+/* Whole seconds since then; null: it never was. */
+static json_t *seconds_since(uint64_t then_us)
+{
+    return then_us == 0 ? json_null()
+                        : json_integer((json_int_t)((live_now_us() - then_us) / US_PER_S));
+}
+
+/* The answer first, in a sentence. */
+static json_t *headline(const struct helper *helper)
+{
+    struct tacit_helper_view const view = look(helper);
+    char text[160];
+    int size = snprintf(text, sizeof text, "%s",
+                        helper->awaits_word ? "a run is offered, and waits to be agreed to"
+                                            : "no run was agreed to yet");
+    if (helper->kept != NULL && !helper->awaits_word)
+        size = snprintf(text, sizeof text, "%s run %" PRIu64,
+                        helper->kept->is_over != 0 ? "its key is destroyed, after" : "serves",
+                        helper->core_config.run.run_id);
+    TACIT_ASSERT(size > 0 && (size_t)size < sizeof text);
+    if (view.number > 0)
+        (void)snprintf(text + size, sizeof text - (size_t)size,
+                       "; round %" PRIu32 " of term %" PRIu64 " was answered last, of %" PRIu32
+                       " of %" PRIu32 " sites",
+                       view.round, view.term + 1,
+                       tacit_bits_count(view.sites, helper->core_config.run.site_count),
+                       helper->core_config.run.site_count);
+    return json_string(text);
+}
+
+/* Sites by the keys that were agreed to, and whether the newest sum has their reports. */
+static json_t *pinned(const struct helper *helper)
+{
+    struct tacit_helper_view const view = look(helper);
+    json_t *const list = json_array();
+    for (uint32_t site = 0; site < helper->core_config.run.site_count; site++) {
+        char key[LIVE_FINGERPRINT_BYTES];
+        live_key_fingerprint(helper->offer.keys[site], key);
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s, s:b, s:b}", "name", helper->offer.names[site], "key", key,
+                            "counted", view.number > 0 && tacit_bits_has(view.sites, site),
+                            "left_out", tacit_bits_has(helper->faulty, site)));
+    }
+    return list;
+}
+
+/* What it has agreed to. */
+static void add_run(const struct helper *helper, json_t *made)
+{
+    struct tacit_wire_agreement const *const agreement = &helper->offer.announcement->agreement;
+    uint32_t const count = helper->core_config.run.site_count;
+    TACIT_ASSERT(helper->kept != NULL);
+    (void)json_object_update_new(
+        made,
+        json_pack("{s:I, s:s, s:f, s:f, s:o, s:o}", "run_id",
+                  (json_int_t)helper->core_config.run.run_id, "protocol", agreement->protocol,
+                  "epsilon", (double)agreement->epsilon_nano / (double)TACIT_NANO, "floor",
+                  (double)agreement->floor_nano / (double)TACIT_NANO, "pinned", pinned(helper),
+                  "left_out", live_show_names(helper->offer.names, count, helper->faulty)));
+}
+
+static json_t *tree_of(const struct helper *helper)
+{
+    struct live_causes const causes = causes_of(helper);
+    struct live_bus_trouble const broker = live_bus_why(helper->daemon.bus);
+    struct live_number numbers[NUMBERS];
+    json_t *const made =
+        json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:{s:s, s:o}}", "federation",
+                  helper->config->federation, "role", "helper", "run",
+                  live_show_bytes(helper->kept == NULL ? NULL : helper->core_config.run.run,
+                                  TACIT_HELPER_RUN_BYTES),
+                  "phase", phase_of(helper), "headline", headline(helper), "heard_s",
+                  seconds_since(helper->heard_us), "waits_for", "for", awaited_by(helper),
+                  "since_s", seconds_since(helper->still.since_us));
+    live_show_causes(&causes, &broker, made);
+    numbers_of(helper, numbers);
+    live_numbers_show(numbers, NUMBERS, made);
+    if (helper->kept != NULL)
+        add_run(helper, made);
+    return made;
+}
+
+static void write_status(const void *context, struct live_buffer *out)
+{
+    live_buffer_add_tree(out, tree_of(context));
+}
+
+/* ---- Page and metrics ---- */
+
+static void write_page(const void *context, struct live_buffer *out)
+{
+    struct helper const *const helper = context;
+    json_t *const tree = tree_of(helper);
+    struct live_board const board = {
+        .status = tree,
+        .role = "helper",
+        .protocol =
+            helper->kept == NULL ? "no run" : helper->offer.announcement->agreement.protocol,
+        .version = helper->config->version,
+        .statement =
+            "A helper sees who reported when, the seeds of masks and the totals that are "
+            "published; never what a site reported. Its noise alone protects each reward against "
+            "the coordinator. If the two put together what they hold, nothing is protected but by "
+            "the noise of the sites' own, if the run has that."};
+    live_board_write(&board, out);
+    json_decref(tree);
+}
+
+static void write_metrics(const void *context, struct live_buffer *out)
+{
+    struct helper const *const helper = context;
+    struct live_causes const causes = causes_of(helper);
+    struct live_number numbers[NUMBERS];
+    struct live_number const state = {NULL, "tacit_helper_state",
+                                      "0: ok, 1: waiting, 2: needs attention.", LIVE_WHOLE,
+                                      (double)causes.state};
+    json_decref(causes.list);
+    numbers_of(helper, numbers);
+    live_numbers_write(&state, 1, out);
+    live_numbers_write(numbers, NUMBERS, out);
+}
+
+static bool needs_attention(const void *context)
+{
+    struct live_causes const causes = causes_of(context);
+    json_decref(causes.list);
+    return causes.state == LIVE_STATE_ATTENTION;
+}
+
+void helper_status_answer(void *context, struct live_request *request)
+{
+    static const struct live_pages pages = {
+        write_page, write_status, write_metrics, needs_attention,
+        "{\"error\": \"not here; allowed: GET /, /status, /health, /metrics\"}\n"};
+    live_show_answer(&pages, context, request);
+}
