@@ -86,7 +86,7 @@ static const struct wire_field agreement_fields[] = {
     NUMBER(8, hi, ANY),
     NUMBER(9, horizon, FROM(1), UP_TO(TACIT_HORIZON_MAX)),
     NUMBER(10, epsilon_nano, ANY),
-    BLOB(11, parameters, parameters_size),
+    BLOB(11, parameters, parameters_size, ANY),
     NUMBER(12, floor_nano, IF(has_helper)),
 };
 static const struct wire_table agreements =
@@ -107,7 +107,7 @@ static const struct wire_field fields[] = {
     VERSION(1, ANNOUNCEMENT_VERSION),
     PART(2, agreement, agreements),
     NUMBER(3, agent, ANY),
-    BLOB(4, place, place_size),
+    BLOB(4, place, place_size, ANY),
     SEALING(5, identity),
     SEALING(6, key),
     SEALING(7, signature),
@@ -134,12 +134,7 @@ enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t si
                                                  struct tacit_wire_announcement **announcement,
                                                  const struct tacit_wire_allocator *allocator)
 {
-    void *made;
-    enum tacit_status const status =
-        wire_make(&announcements, wire_no_sizes, bytes, size, allocator, &made);
-    if (status == TACIT_OK)
-        *announcement = made;
-    return status;
+    return wire_make(&announcements, wire_no_sizes, bytes, size, allocator, announcement);
 }
 
 enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,

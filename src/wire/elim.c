@@ -25,12 +25,7 @@ static const struct wire_table change_table = TABLE("ElimChange", FIELDS(change_
 #define REFUSED(n) SET(n, refused, PER(WIRE_ARMS), IF(refused))
 /* What its sender holds: the rounds, and one more field. */
 #define HISTORY(n)                                                                                 \
-    {.number = (n),                                                                                \
-     .kind = WIRE_TWICE,                                                                           \
-     .width = 4,                                                                                   \
-     .member = WIRE_PLACE(history.rounds),                                                         \
-     COUNT(history.is_last),                                                                       \
-     IF(has_history)},                                                                             \
+    FIELD(n, WIRE_TWICE, history.rounds, COUNT(history.is_last), IF(has_history)),                 \
         BYTES((n) + 1, history.digest, IF(has_history))
 
 /* ---- What else has to hold ------------------------------------------------------------------- */
@@ -154,12 +149,7 @@ static const struct wire_field data[] = {
     SET(2, arms, PER(WIRE_ARMS)),
     SPAN(3, origins, PER(WIRE_AGENTS)),
     ROW(5, sums, RULE(row_sums)),
-    {.number = 6,
-     .kind = WIRE_BYTES,
-     .via = WIRE_AT(openings),
-     .width = OPENING_BYTES,
-     .stride = sizeof(struct tacit_elim_opening),
-     RULE(row_openings)},
+    POINTED(6, WIRE_BYTES, openings, OPENING_BYTES, RULE(row_openings)),
     EACH(7, WIRE_BYTES, openings, struct tacit_elim_opening, seal, RULE(row_seals), IF(is_sealed)),
     HISTORY(8),
 };
@@ -177,23 +167,16 @@ static const struct wire_field proof[] = {
 };
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_ELIM_HELLO] =
-        &(const struct wire_table)TABLE("ElimHello", FIELDS(hello), .check = check_refused),
-    [TACIT_ELIM_ORDER] =
-        &(const struct wire_table)TABLE("ElimOrder", FIELDS(order), .check = check_order),
-    [TACIT_ELIM_REPORT] =
-        &(const struct wire_table)TABLE("ElimReport", FIELDS(report), .check = check_report),
-    [TACIT_ELIM_ADVERT] =
-        &(const struct wire_table)TABLE("ElimAdvert", FIELDS(advert), .check = check_origins),
-    [TACIT_ELIM_REQUEST] =
-        &(const struct wire_table)TABLE("ElimRequest", FIELDS(advert), .check = check_origins),
-    [TACIT_ELIM_DATA] =
-        &(const struct wire_table)TABLE("ElimData", FIELDS(data), .check = check_data),
-    [TACIT_ELIM_COMMIT] =
-        &(const struct wire_table)TABLE("ElimCommit", FIELDS(commit), .check = check_refused),
-    [TACIT_ELIM_GRANT] = &(const struct wire_table)TABLE("ElimGrant", FIELDS(grant)),
-    [TACIT_ELIM_REFUSAL] = &(const struct wire_table)TABLE("ElimRefusal", FIELDS(refusal)),
-    [TACIT_ELIM_PROOF] = &(const struct wire_table)TABLE("ElimProof", FIELDS(proof)),
+    [TACIT_ELIM_HELLO] = BODY("ElimHello", hello, check_refused),
+    [TACIT_ELIM_ORDER] = BODY("ElimOrder", order, check_order),
+    [TACIT_ELIM_REPORT] = BODY("ElimReport", report, check_report),
+    [TACIT_ELIM_ADVERT] = BODY("ElimAdvert", advert, check_origins),
+    [TACIT_ELIM_REQUEST] = BODY("ElimRequest", advert, check_origins),
+    [TACIT_ELIM_DATA] = BODY("ElimData", data, check_data),
+    [TACIT_ELIM_COMMIT] = BODY("ElimCommit", commit, check_refused),
+    [TACIT_ELIM_GRANT] = BODY("ElimGrant", grant, NULL),
+    [TACIT_ELIM_REFUSAL] = BODY("ElimRefusal", refusal, NULL),
+    [TACIT_ELIM_PROOF] = BODY("ElimProof", proof, NULL),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_ELIM_VERSION),
@@ -202,7 +185,7 @@ static const struct wire_field head[] = {
     NUMBER(4, epoch, UP_TO(TACIT_ELIM_EPOCHS_MAX)),
 };
 static const struct wire_table messages =
-    TABLE("ElimMessage", FIELDS(head), BODIES(bodies, TACIT_ELIM_HELLO));
+    TABLE("ElimMessage", FIELDS(head), BODIES(bodies, TACIT_ELIM_HELLO), TO);
 
 size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                              uint32_t agent_count)
@@ -277,14 +260,8 @@ enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint
                                          struct tacit_elim_message **message,
                                          const struct tacit_wire_allocator *allocator)
 {
-    void *made;
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
-    enum tacit_status const status = wire_make(&messages, sizes, bytes, size, allocator, &made);
-    if (status == TACIT_OK) {
-        *message = made;
-        (*message)->to = to;
-    }
-    return status;
+    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count, to};
+    return wire_make(&messages, sizes, bytes, size, allocator, message);
 }
 
 uint32_t tacit_wire_elim_kind(enum tacit_elim_message_kind kind)

@@ -77,13 +77,13 @@ static const struct wire_table place_table = TABLE("ElimPlace", FIELDS(place_fie
 
 size_t tacit_wire_elim_place_bytes(const struct tacit_wire_elim_run *run)
 {
-    uint32_t const sizes[WIRE_SIZES] = {[WIRE_ONE] = 1, [WIRE_AGENTS] = run->agent_count};
+    uint32_t const sizes[WIRE_SIZES] = {1, 0, run->agent_count};
     return run->network == NULL ? 0 : wire_length(&place_table, run->network, sizes);
 }
 
 void tacit_wire_elim_place_encode(const struct tacit_wire_elim_run *run, uint8_t *bytes)
 {
-    uint32_t const sizes[WIRE_SIZES] = {[WIRE_ONE] = 1, [WIRE_AGENTS] = run->agent_count};
+    uint32_t const sizes[WIRE_SIZES] = {1, 0, run->agent_count};
     if (run->network != NULL)
         wire_write(&place_table, run->network, sizes, bytes);
 }
@@ -127,19 +127,18 @@ static enum tacit_status take_place(const struct tacit_wire_announcement *announ
                                     const struct tacit_wire_elim_network **network,
                                     const struct tacit_wire_allocator *allocator)
 {
-    uint32_t const sizes[WIRE_SIZES] = {[WIRE_ONE] = 1, [WIRE_AGENTS] = found->run.agent_count};
-    void *made;
+    uint32_t const sizes[WIRE_SIZES] = {1, 0, found->run.agent_count};
+    struct tacit_wire_elim_network *place;
     enum tacit_status const status = wire_make(&place_table, sizes, announcement->place,
-                                               announcement->place_size, allocator, &made);
+                                               announcement->place_size, allocator, &place);
     if (status != TACIT_OK)
         return status;
-    struct tacit_wire_elim_network *const place = made;
     place->collection = found->network == NETWORK_GATHER ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD;
     place->gather_timeout_s = found->gather_timeout_s;
     *network = place;
     if (place_is_possible(place, &found->run))
         return TACIT_OK;
-    wire_give(allocator, made);
+    wire_give(allocator, place);
     return TACIT_MALFORMED;
 }
 
@@ -155,11 +154,9 @@ enum tacit_status tacit_wire_elim_run_decode(const struct tacit_wire_announcemen
                                        .horizon = agreement->horizon,
                                        .epsilon_nano = agreement->epsilon_nano}};
     enum tacit_status status = TACIT_OK;
-    if (!wire_is_of(agreement, TACIT_WIRE_ELIM_WORD, TACIT_WIRE_ELIM_FAMILY,
-                    TACIT_WIRE_ELIM_VERSION) ||
-        agreement->epsilon_nano == 0 ||
-        !wire_read(&parameter_table, wire_no_sizes, agreement->parameters,
-                   agreement->parameters_size, &found))
+    if (agreement->epsilon_nano == 0 ||
+        !wire_read_parameters(agreement, TACIT_WIRE_ELIM_WORD, TACIT_WIRE_ELIM_FAMILY,
+                              TACIT_WIRE_ELIM_VERSION, &parameter_table, &found))
         return TACIT_MALFORMED;
     if (found.network != NETWORK_STAR)
         status = take_place(announcement, &found, &found.run.network, allocator);

@@ -47,7 +47,7 @@ static const struct wire_field fields[] = {
     NUMBER(9, term, FROM(1)),
     NUMBER(10, epoch, ANY),
     NUMBER(11, sequence, ANY),
-    BLOB(12, body, body_size),
+    BLOB(12, body, body_size, ANY),
     NUMBER(13, entry, ANY),
     BYTES(14, signature, COUNT(is_signed)),
 };

@@ -6,12 +6,12 @@
 #include "walk.h"
 
 /* Sizes of a run of so many clients, with contexts of so many numbers. */
-#define SIZES(dimension, client_count)                                                             \
+#define SIZES(dimension, client_count, receiver)                                                   \
     (uint32_t[WIRE_SIZES])                                                                         \
     {                                                                                              \
-        [WIRE_ONE] = 1, [WIRE_AGENTS] = (client_count), [WIRE_NUMBERS] = (dimension),              \
-        [WIRE_TRIANGLE] = (uint32_t)TACIT_LINALG_PACKED(dimension),                                \
-        [WIRE_PRIVATE_SUMS] = (uint32_t)TACIT_GLM_PRIVATE_SUMS(dimension)                          \
+        1, 0, (client_count), (receiver),                                                          \
+            (dimension), [WIRE_TRIANGLE] = (uint32_t)TACIT_LINALG_PACKED(dimension),               \
+                         [WIRE_PRIVATE_SUMS] = (uint32_t)TACIT_GLM_PRIVATE_SUMS(dimension)         \
     }
 #define MATRIX(n, name) POINTED(n, WIRE_MATRIX, name, 8, PER(WIRE_TRIANGLE), IF(name))
 
@@ -21,11 +21,7 @@
 
 static const struct wire_field fields[] = {
     VERSION(1, TACIT_WIRE_GLM_VERSION),
-    {.number = 2,
-     .kind = WIRE_KIND,
-     .width = 4,
-     .member = WIRE_PLACE(kind),
-     UP_TO(TACIT_GLM_COMMIT)},
+    KIND(2, kind, UP_TO(TACIT_GLM_COMMIT)),
     NUMBER(3, from, BELOW(WIRE_AGENTS), OR_NONE),
     NUMBER(4, run_id, ANY),
     NUMBER(5, sync, ANY),
@@ -42,12 +38,12 @@ static const struct wire_field fields[] = {
     MATRIX(16, steps),
     SET(17, participants, PER(WIRE_AGENTS), IF(participants)),
 };
-static const struct wire_table messages = TABLE("GlmMessage", FIELDS(fields));
+static const struct wire_table messages = TABLE("GlmMessage", FIELDS(fields), TO);
 
 size_t tacit_wire_glm_bytes(const struct tacit_glm_message *message, uint32_t dimension,
                             uint32_t client_count)
 {
-    return wire_length(&messages, message, SIZES(dimension, client_count));
+    return wire_length(&messages, message, SIZES(dimension, client_count, 0));
 }
 
 size_t tacit_wire_glm_bytes_max(uint32_t dimension, uint32_t client_count)
@@ -65,7 +61,7 @@ size_t tacit_wire_glm_bytes_max(uint32_t dimension, uint32_t client_count)
 void tacit_wire_glm_encode(const struct tacit_glm_message *message, uint32_t dimension,
                            uint32_t client_count, uint8_t *bytes)
 {
-    wire_write(&messages, message, SIZES(dimension, client_count), bytes);
+    wire_write(&messages, message, SIZES(dimension, client_count, 0), bytes);
 }
 
 enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size_t size, uint32_t dimension,
@@ -73,16 +69,10 @@ enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size_t size, uint3
                                         struct tacit_glm_message **message,
                                         const struct tacit_wire_allocator *allocator)
 {
-    void *made;
     if (size > tacit_wire_glm_bytes_max(dimension, client_count))
         return TACIT_MALFORMED;
-    enum tacit_status const status =
-        wire_make(&messages, SIZES(dimension, client_count), bytes, size, allocator, &made);
-    if (status == TACIT_OK) {
-        *message = made;
-        (*message)->to = to;
-    }
-    return status;
+    return wire_make(&messages, SIZES(dimension, client_count, to), bytes, size, allocator,
+                     message);
 }
 
 uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind)
@@ -117,18 +107,18 @@ static const struct wire_field private_fields[] = {
     MATRIX(8, matrix),
 };
 static const struct wire_table private_messages =
-    TABLE("GlmPrivateMessage", FIELDS(private_fields), .check = check_private);
+    TABLE("GlmPrivateMessage", FIELDS(private_fields), TO, .check = check_private);
 
 size_t tacit_wire_glm_private_bytes(const struct tacit_glm_private_message *message,
                                     uint32_t dimension)
 {
-    return wire_length(&private_messages, message, SIZES(dimension, 0));
+    return wire_length(&private_messages, message, SIZES(dimension, 0, 0));
 }
 
 void tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
                                    uint32_t dimension, uint8_t *bytes)
 {
-    wire_write(&private_messages, message, SIZES(dimension, 0), bytes);
+    wire_write(&private_messages, message, SIZES(dimension, 0, 0), bytes);
 }
 
 enum tacit_status tacit_wire_glm_private_decode(const uint8_t *bytes, size_t size,
@@ -136,14 +126,7 @@ enum tacit_status tacit_wire_glm_private_decode(const uint8_t *bytes, size_t siz
                                                 struct tacit_glm_private_message **message,
                                                 const struct tacit_wire_allocator *allocator)
 {
-    void *made;
-    enum tacit_status const status =
-        wire_make(&private_messages, SIZES(dimension, 0), bytes, size, allocator, &made);
-    if (status == TACIT_OK) {
-        *message = made;
-        (*message)->to = to;
-    }
-    return status;
+    return wire_make(&private_messages, SIZES(dimension, 0, to), bytes, size, allocator, message);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -206,7 +189,7 @@ enum tacit_status tacit_wire_glm_run_decode(const struct tacit_wire_announcement
                                             const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
-    void *made;
+    struct tacit_wire_glm_run *made;
     if (!wire_is_of(agreement, TACIT_WIRE_GLM_WORD, TACIT_WIRE_GLM_FAMILY,
                     TACIT_WIRE_GLM_VERSION) ||
         agreement->epsilon_nano != 0 || announcement->place_size != 0)

@@ -29,10 +29,10 @@ static const struct wire_field shift[] = {
 };
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_GOSSIP_COUNTS] = &(const struct wire_table)TABLE("GossipCounts", FIELDS(counts)),
-    [TACIT_GOSSIP_ASK] = &(const struct wire_table)TABLE("GossipAsk", FIELDS(ask)),
-    [TACIT_GOSSIP_OFFER] = &(const struct wire_table)TABLE("GossipOffer", FIELDS(offer)),
-    [TACIT_GOSSIP_SHIFT] = &(const struct wire_table)TABLE("GossipShift", FIELDS(shift)),
+    [TACIT_GOSSIP_COUNTS] = BODY("GossipCounts", counts, NULL),
+    [TACIT_GOSSIP_ASK] = BODY("GossipAsk", ask, NULL),
+    [TACIT_GOSSIP_OFFER] = BODY("GossipOffer", offer, NULL),
+    [TACIT_GOSSIP_SHIFT] = BODY("GossipShift", shift, NULL),
     [TACIT_GOSSIP_REFUSE] = &(const struct wire_table)TABLE("GossipRefuse", .field_count = 0),
 };
 static const struct wire_field head[] = {
@@ -43,7 +43,7 @@ static const struct wire_field head[] = {
     NUMBER(5, incarnation, ANY),
 };
 static const struct wire_table messages =
-    TABLE("GossipMessage", FIELDS(head), BODIES(bodies, TACIT_GOSSIP_COUNTS));
+    TABLE("GossipMessage", FIELDS(head), BODIES(bodies, TACIT_GOSSIP_COUNTS), TO);
 
 size_t tacit_wire_gossip_bytes(const struct tacit_gossip_message *message, uint32_t arm_count)
 {
@@ -61,14 +61,8 @@ enum tacit_status tacit_wire_gossip_decode(const uint8_t *bytes, size_t size, ui
                                            struct tacit_gossip_message **message,
                                            const struct tacit_wire_allocator *allocator)
 {
-    void *made;
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
-    enum tacit_status const status = wire_make(&messages, sizes, bytes, size, allocator, &made);
-    if (status == TACIT_OK) {
-        *message = made;
-        (*message)->to = to;
-    }
-    return status;
+    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count, to};
+    return wire_make(&messages, sizes, bytes, size, allocator, message);
 }
 
 uint32_t tacit_wire_gossip_kind(enum tacit_gossip_message_kind kind)
@@ -164,12 +158,11 @@ static bool check_neighbours(void *message, const uint32_t *sizes)
 {
     const struct tacit_wire_gossip_run *const run = message;
     (void)sizes;
-    return run->neighbour_count > 0 &&
-           wire_are_neighbours(run->neighbours, run->neighbour_count, run->agent, run->agent_count);
+    return wire_are_neighbours(run->neighbours, run->neighbour_count, run->agent, run->agent_count);
 }
 
 static const struct wire_field place_fields[] = {
-    PARTS(1, neighbours, wire_neighbours, COUNT(neighbour_count)),
+    PARTS(1, neighbours, wire_neighbours, COUNT(neighbour_count), FROM(1)),
 };
 static const struct wire_table place =
     TABLE("GossipPlace", FIELDS(place_fields), .check = check_neighbours);
@@ -201,11 +194,9 @@ enum tacit_status tacit_wire_gossip_run_decode(const struct tacit_wire_announcem
                                           .arm_count = agreement->arm_count,
                                           .horizon = agreement->horizon,
                                           .epsilon_nano = agreement->epsilon_nano};
-    if (!wire_is_of(agreement, TACIT_WIRE_GOSSIP_WORD, TACIT_WIRE_GOSSIP_FAMILY,
-                    TACIT_WIRE_GOSSIP_VERSION) ||
-        agreement->epsilon_nano == 0 ||
-        !wire_read(&parameters, wire_no_sizes, agreement->parameters, agreement->parameters_size,
-                   &found))
+    if (agreement->epsilon_nano == 0 ||
+        !wire_read_parameters(agreement, TACIT_WIRE_GOSSIP_WORD, TACIT_WIRE_GOSSIP_FAMILY,
+                              TACIT_WIRE_GOSSIP_VERSION, &parameters, &found))
         return TACIT_MALFORMED;
     enum tacit_status const status = wire_fill(&place, wire_no_sizes, announcement->place,
                                                announcement->place_size, allocator, &found);

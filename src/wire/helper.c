@@ -8,16 +8,9 @@
 static const struct wire_field link_fields[] = {
     BYTES(1, commitment, ALWAYS),
     BYTES(2, previous, ALWAYS),
-    BLOB(3, proof, proof_size),
+    BLOB(3, proof, proof_size, UP_TO(TACIT_WIRE_HELPER_PROOF_BYTES_MAX)),
 };
-static bool check_link(void *message, const uint32_t *sizes)
-{
-    const struct tacit_helper_link *const link = message;
-    (void)sizes;
-    return link->proof_size <= TACIT_WIRE_HELPER_PROOF_BYTES_MAX;
-}
-static const struct wire_table link_table =
-    TABLE("HelperLink", FIELDS(link_fields), .check = check_link);
+static const struct wire_table link_table = TABLE("HelperLink", FIELDS(link_fields));
 #undef MESSAGE
 
 #define MESSAGE struct tacit_helper_entry
@@ -26,16 +19,9 @@ static const struct wire_field entry_fields[] = {
     BYTES(2, salt, ALWAYS),
     BYTES(3, release.digest, ALWAYS),
     BYTES(4, release.envelope, ALWAYS),
-    PARTS(5, links, link_table, COUNT(link_count), UP_TO(TACIT_HELPER_LINKS_MAX)),
+    PARTS(5, links, link_table, COUNT(link_count), FROM(1), UP_TO(TACIT_HELPER_LINKS_MAX)),
 };
-static bool check_entry(void *message, const uint32_t *sizes)
-{
-    const struct tacit_helper_entry *const entry = message;
-    (void)sizes;
-    return entry->link_count > 0;
-}
-static const struct wire_table entry_table =
-    TABLE("HelperEntry", FIELDS(entry_fields), .check = check_entry);
+static const struct wire_table entry_table = TABLE("HelperEntry", FIELDS(entry_fields));
 #undef MESSAGE
 
 #define MESSAGE struct tacit_helper_request
@@ -51,7 +37,7 @@ static const struct wire_field request_fields[] = {
     BYTES(9, head, ALWAYS),
     BYTES(10, head_signature, ALWAYS),
     BYTES(11, signature, ALWAYS),
-    PARTS(12, entries, entry_table, COUNT(entry_count)),
+    PARTS(12, entries, entry_table, COUNT(entry_count), FROM(1)),
 };
 static bool check_request(void *message, const uint32_t *sizes)
 {
@@ -61,7 +47,7 @@ static bool check_request(void *message, const uint32_t *sizes)
     for (uint32_t i = 1; i < request->entry_count; i++)
         if (request->entries[i].site <= request->entries[i - 1].site)
             return false;
-    return request->entry_count > 0 && request->entry_count <= sizes[WIRE_AGENTS];
+    return request->entry_count <= sizes[WIRE_AGENTS];
 }
 static const struct wire_table request_table =
     TABLE("HelperRequest", FIELDS(request_fields), .check = check_request);
@@ -81,13 +67,8 @@ enum tacit_status tacit_wire_helper_request_decode(const uint8_t *bytes, size_t 
                                                    struct tacit_helper_request **request,
                                                    const struct tacit_wire_allocator *allocator)
 {
-    void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, 0, site_count};
-    enum tacit_status const status =
-        wire_make(&request_table, sizes, bytes, size, allocator, &made);
-    if (status == TACIT_OK)
-        *request = made;
-    return status;
+    return wire_make(&request_table, sizes, bytes, size, allocator, request);
 }
 #undef MESSAGE
 
@@ -96,7 +77,7 @@ enum tacit_status tacit_wire_helper_request_decode(const uint8_t *bytes, size_t 
 #define MESSAGE struct tacit_helper_answer
 static const struct wire_field answer_fields[] = {
     VERSION(1, TACIT_WIRE_HELPER_VERSION),
-    FIELD(2, WIRE_KIND, verdict, UP_TO(TACIT_HELPER_TOO_WEAK + 1)),
+    KIND(2, verdict, UP_TO(TACIT_HELPER_TOO_WEAK + 1)),
     NUMBER(3, number, ANY),
     NUMBER(4, term, ANY),
     NUMBER(5, round, FROM(1)),
@@ -137,10 +118,6 @@ enum tacit_status tacit_wire_helper_answer_decode(const uint8_t *bytes, size_t s
                                                   struct tacit_helper_answer **answer,
                                                   const struct tacit_wire_allocator *allocator)
 {
-    void *made;
     uint32_t const sizes[WIRE_SIZES] = {1, 0, site_count};
-    enum tacit_status const status = wire_make(&answer_table, sizes, bytes, size, allocator, &made);
-    if (status == TACIT_OK)
-        *answer = made;
-    return status;
+    return wire_make(&answer_table, sizes, bytes, size, allocator, answer);
 }

@@ -47,14 +47,12 @@ static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed
 static const struct wire_field refusal[] = {GRANTED(1, commitment), EMPTY(2), FLAG(3, forgot)};
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_PHASED_HELLO] = &(const struct wire_table)TABLE("PhasedHello", FIELDS(hello)),
-    [TACIT_PHASED_ORDER] =
-        &(const struct wire_table)TABLE("PhasedOrder", FIELDS(order), .check = check_order),
-    [TACIT_PHASED_REPORT] =
-        &(const struct wire_table)TABLE("PhasedReport", FIELDS(report), .check = check_report),
-    [TACIT_PHASED_COMMIT] = &(const struct wire_table)TABLE("PhasedCommit", FIELDS(commit)),
-    [TACIT_PHASED_GRANT] = &(const struct wire_table)TABLE("PhasedGrant", FIELDS(grant)),
-    [TACIT_PHASED_REFUSAL] = &(const struct wire_table)TABLE("PhasedRefusal", FIELDS(refusal)),
+    [TACIT_PHASED_HELLO] = BODY("PhasedHello", hello, NULL),
+    [TACIT_PHASED_ORDER] = BODY("PhasedOrder", order, check_order),
+    [TACIT_PHASED_REPORT] = BODY("PhasedReport", report, check_report),
+    [TACIT_PHASED_COMMIT] = BODY("PhasedCommit", commit, NULL),
+    [TACIT_PHASED_GRANT] = BODY("PhasedGrant", grant, NULL),
+    [TACIT_PHASED_REFUSAL] = BODY("PhasedRefusal", refusal, NULL),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_PHASED_VERSION),
@@ -62,8 +60,16 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, round, UP_TO(TACIT_PHASED_ROUNDS_MAX + 1)),
 };
-static const struct wire_table messages =
-    TABLE("PhasedMessage", FIELDS(head), BODIES(bodies, TACIT_PHASED_HELLO));
+static bool check_message(void *message, const uint32_t *sizes)
+{
+    struct tacit_phased_message *const found = message;
+    (void)sizes;
+    if (found->kind != TACIT_PHASED_ORDER)
+        found->leader = TACIT_NO_ARM;
+    return true;
+}
+static const struct wire_table messages = TABLE(
+    "PhasedMessage", FIELDS(head), BODIES(bodies, TACIT_PHASED_HELLO), TO, .check = check_message);
 
 size_t tacit_wire_phased_bytes(const struct tacit_phased_message *message)
 {
@@ -80,16 +86,8 @@ enum tacit_status tacit_wire_phased_decode(const uint8_t *bytes, size_t size, ui
                                            struct tacit_phased_message **message,
                                            const struct tacit_wire_allocator *allocator)
 {
-    void *made;
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
-    enum tacit_status const status = wire_make(&messages, sizes, bytes, size, allocator, &made);
-    if (status != TACIT_OK)
-        return status;
-    *message = made;
-    (*message)->to = to;
-    if ((*message)->kind != TACIT_PHASED_ORDER)
-        (*message)->leader = TACIT_NO_ARM;
-    return TACIT_OK;
+    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count, to};
+    return wire_make(&messages, sizes, bytes, size, allocator, message);
 }
 
 uint32_t tacit_wire_phased_kind(enum tacit_phased_message_kind kind)
@@ -147,12 +145,10 @@ enum tacit_status tacit_wire_phased_run_decode(const struct tacit_wire_announcem
                      .agent_count = agreement->agent_count,
                      .horizon = agreement->horizon,
                      .epsilon_per_reward = (double)agreement->epsilon_nano / (double)TACIT_NANO}};
-    if (!wire_is_of(agreement, TACIT_WIRE_PHASED_WORD, TACIT_WIRE_PHASED_FAMILY,
-                    TACIT_WIRE_PHASED_VERSION) ||
-        agreement->epsilon_nano == 0 || announcement->place_size != 0 ||
+    if (agreement->epsilon_nano == 0 || announcement->place_size != 0 ||
         made.agent >= made.schedule.agent_count ||
-        !wire_read(&parameters, wire_no_sizes, agreement->parameters, agreement->parameters_size,
-                   &made.schedule))
+        !wire_read_parameters(agreement, TACIT_WIRE_PHASED_WORD, TACIT_WIRE_PHASED_FAMILY,
+                              TACIT_WIRE_PHASED_VERSION, &parameters, &made.schedule))
         return TACIT_MALFORMED;
     *run = made;
     return TACIT_OK;

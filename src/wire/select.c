@@ -12,15 +12,8 @@
 #define DIGESTS(n)                                                                                 \
     {                                                                                              \
         .number = (n), .kind = WIRE_BYTES, .via = WIRE_AT(digests), .width = TACIT_SHA256_BYTES,   \
-        .stride = TACIT_SHA256_BYTES, COUNT(digest_count)                                          \
+        .stride = TACIT_SHA256_BYTES, COUNT(digest_count), FROM(1), UP_TO(PIECES_MAX)              \
     }
-
-static bool check_digests(void *message, const uint32_t *sizes)
-{
-    const struct tacit_select_message *const found = message;
-    (void)sizes;
-    return found->digest_count >= 1 && found->digest_count <= PIECES_MAX;
-}
 
 static size_t numbers_of(const struct tacit_select_message *message,
                          enum tacit_select_vector vector)
@@ -88,14 +81,10 @@ static const struct wire_field update[] = {
 };
 
 static const struct wire_table *const bodies[] = {
-    &(const struct wire_table)TABLE("SelectHello", FIELDS(hello)),
-    &(const struct wire_table)TABLE("SelectOrder", FIELDS(order), .check = check_digests),
-    &(const struct wire_table)TABLE("SelectRequest", FIELDS(request)),
-    &(const struct wire_table)TABLE("SelectPiece", FIELDS(piece), .check = check_piece),
-    &(const struct wire_table)TABLE("SelectCommit", FIELDS(commit)),
-    &(const struct wire_table)TABLE("SelectGrant", FIELDS(grant)),
-    &(const struct wire_table)TABLE("SelectRefusal", FIELDS(refusal)),
-    &(const struct wire_table)TABLE("SelectUpdate", FIELDS(update), .check = check_digests),
+    BODY("SelectHello", hello, NULL),     BODY("SelectOrder", order, NULL),
+    BODY("SelectRequest", request, NULL), BODY("SelectPiece", piece, check_piece),
+    BODY("SelectCommit", commit, NULL),   BODY("SelectGrant", grant, NULL),
+    BODY("SelectRefusal", refusal, NULL), BODY("SelectUpdate", update, NULL),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_SELECT_VERSION),
@@ -104,7 +93,7 @@ static const struct wire_field head[] = {
     NUMBER(4, round, UP_TO(TACIT_SELECT_ROUNDS_MAX + 1)),
 };
 static const struct wire_table messages =
-    TABLE("SelectMessage", FIELDS(head), BODIES(bodies, TACIT_SELECT_HELLO));
+    TABLE("SelectMessage", FIELDS(head), BODIES(bodies, TACIT_SELECT_HELLO), TO);
 
 size_t tacit_wire_select_bytes(const struct tacit_select_message *message, uint32_t agent_count)
 {
@@ -121,14 +110,8 @@ enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size, ui
                                            uint32_t to, struct tacit_select_message **message,
                                            const struct tacit_wire_allocator *allocator)
 {
-    void *made;
-    uint32_t const sizes[WIRE_SIZES] = {1, 0, agent_count};
-    enum tacit_status const status = wire_make(&messages, sizes, bytes, size, allocator, &made);
-    if (status == TACIT_OK) {
-        *message = made;
-        (*message)->to = to;
-    }
-    return status;
+    uint32_t const sizes[WIRE_SIZES] = {1, 0, agent_count, to};
+    return wire_make(&messages, sizes, bytes, size, allocator, message);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -168,12 +151,10 @@ enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcem
                                          .agent_count = agreement->agent_count,
                                          .round_count = (uint32_t)agreement->horizon,
                                          .epsilon_nano = agreement->epsilon_nano};
-    if (!wire_is_of(agreement, TACIT_WIRE_SELECT_WORD, TACIT_WIRE_SELECT_FAMILY,
-                    TACIT_WIRE_SELECT_VERSION) ||
-        agreement->horizon > TACIT_SELECT_ROUNDS_MAX ||
+    if (agreement->horizon > TACIT_SELECT_ROUNDS_MAX ||
         agreement->arm_count != agreement->agent_count || announcement->place_size != 0 ||
-        !wire_read(&parameters, wire_no_sizes, agreement->parameters, agreement->parameters_size,
-                   &made))
+        !wire_read_parameters(agreement, TACIT_WIRE_SELECT_WORD, TACIT_WIRE_SELECT_FAMILY,
+                              TACIT_WIRE_SELECT_VERSION, &parameters, &made))
         return TACIT_MALFORMED;
     *run = made;
     return TACIT_OK;

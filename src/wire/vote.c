@@ -56,17 +56,13 @@ static const struct wire_field row[] = {
 static const struct wire_field anew[] = {NUMBER(1, reset, FROM(1))};
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_VOTE_HELLO] = &(const struct wire_table)TABLE("VoteHello", FIELDS(hello)),
-    [TACIT_VOTE_COMMIT] =
-        &(const struct wire_table)TABLE("VoteCommit", FIELDS(commit), .check = check_commit),
-    [TACIT_VOTE_CAST] = &(const struct wire_table)TABLE("VoteCast", FIELDS(cast)),
-    [TACIT_VOTE_GRANTED] =
-        &(const struct wire_table)TABLE("VoteGranted", FIELDS(hello), .check = check_granted),
-    [TACIT_VOTE_REFUSED] = &(const struct wire_table)TABLE("VoteRefused", FIELDS(refused)),
-    [TACIT_VOTE_ROW] =
-        &(const struct wire_table)TABLE("VoteRow", FIELDS(row), .check = check_broadcast),
-    [TACIT_VOTE_ANEW] =
-        &(const struct wire_table)TABLE("VoteAnew", FIELDS(anew), .check = check_broadcast),
+    [TACIT_VOTE_HELLO] = BODY("VoteHello", hello, NULL),
+    [TACIT_VOTE_COMMIT] = BODY("VoteCommit", commit, check_commit),
+    [TACIT_VOTE_CAST] = BODY("VoteCast", cast, NULL),
+    [TACIT_VOTE_GRANTED] = BODY("VoteGranted", hello, check_granted),
+    [TACIT_VOTE_REFUSED] = BODY("VoteRefused", refused, NULL),
+    [TACIT_VOTE_ROW] = BODY("VoteRow", row, check_broadcast),
+    [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, check_broadcast),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_VOTE_VERSION),
@@ -75,7 +71,7 @@ static const struct wire_field head[] = {
     NUMBER(4, cell, ANY),
 };
 static const struct wire_table messages =
-    TABLE("VoteMessage", FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO));
+    TABLE("VoteMessage", FIELDS(head), BODIES(bodies, TACIT_VOTE_HELLO), TO);
 
 size_t tacit_wire_vote_bytes(enum tacit_vote_hub_message_kind kind, uint32_t arm_count)
 {
@@ -94,14 +90,8 @@ enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size, uint
                                          struct tacit_vote_hub_message **vote_message,
                                          const struct tacit_wire_allocator *allocator)
 {
-    void *made;
-    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count};
-    enum tacit_status const status = wire_make(&messages, sizes, bytes, size, allocator, &made);
-    if (status == TACIT_OK) {
-        *vote_message = made;
-        (*vote_message)->to = to;
-    }
-    return status;
+    uint32_t const sizes[WIRE_SIZES] = {1, arm_count, agent_count, to};
+    return wire_make(&messages, sizes, bytes, size, allocator, vote_message);
 }
 
 uint32_t tacit_wire_vote_kind(enum tacit_vote_hub_message_kind kind)
@@ -147,11 +137,9 @@ enum tacit_status tacit_wire_vote_run_decode(const struct tacit_wire_announcemen
                                         .arm_count = agreement->arm_count,
                                         .horizon = agreement->horizon,
                                         .epsilon_nano = agreement->epsilon_nano};
-    if (!wire_is_of(agreement, TACIT_WIRE_VOTE_WORD, TACIT_WIRE_VOTE_FAMILY,
-                    TACIT_WIRE_VOTE_VERSION) ||
-        agreement->epsilon_nano == 0 || announcement->place_size != 0 ||
-        !wire_read(&parameters, wire_no_sizes, agreement->parameters, agreement->parameters_size,
-                   &found))
+    if (agreement->epsilon_nano == 0 || announcement->place_size != 0 ||
+        !wire_read_parameters(agreement, TACIT_WIRE_VOTE_WORD, TACIT_WIRE_VOTE_FAMILY,
+                              TACIT_WIRE_VOTE_VERSION, &parameters, &found))
         return TACIT_MALFORMED;
     *run = found;
     return TACIT_OK;

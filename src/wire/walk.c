@@ -12,13 +12,6 @@ enum { BITS64 = 1, LENGTH = 2, BITS32 = 5 }; /* how protobuf says how a field en
 
 const uint32_t wire_no_sizes[WIRE_SIZES] = {[WIRE_ONE] = 1};
 
-bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
-                uint32_t version)
-{
-    return strcmp(agreement->protocol, protocol) == 0 && agreement->family == family &&
-           agreement->protocol_version == version;
-}
-
 /* ---- Fields ---- */
 
 static uint64_t load(const uint8_t *at, size_t size)
@@ -66,32 +59,21 @@ static uint32_t tag_of(const struct wire_field *field)
     return (uint32_t)field->number << 3 | end;
 }
 
-static bool is_there(const struct wire_field *field, const uint8_t *message)
-{
-    return field->when.size == 0 || member_of(message, field->when) != 0;
-}
-
-/* Elements of a field that is there if it has any. */
-static size_t elements_there(const struct wire_field *field, const uint8_t *message,
-                             const uint32_t *sizes)
-{
-    size_t count = sizes[field->per];
-    if (is_single(field) || field->kind == WIRE_BLOB)
-        return 1;
-    if (field->counted.size > 0)
-        count = (size_t)member_of(message, field->counted);
-    if (field->kind == WIRE_SET)
-        return TACIT_BITS_WORDS(count);
-    return count == 0 && field->kind != WIRE_BYTES ? WIRE_ABSENT : count;
-}
-
 /* Elements that are written; WIRE_ABSENT: the field is not there. */
 static size_t count_of(const struct wire_field *field, const uint8_t *message,
                        const uint32_t *sizes)
 {
     if (field->rule != NULL)
         return field->rule(message, sizes);
-    return is_there(field, message) ? elements_there(field, message, sizes) : WIRE_ABSENT;
+    if (field->when.size > 0 && member_of(message, field->when) == 0)
+        return WIRE_ABSENT;
+    if (is_single(field) || field->kind == WIRE_BLOB)
+        return 1;
+    size_t const count =
+        field->counted.size > 0 ? (size_t)member_of(message, field->counted) : sizes[field->per];
+    if (field->kind == WIRE_SET)
+        return TACIT_BITS_WORDS(count);
+    return count == 0 && field->kind != WIRE_BYTES ? WIRE_ABSENT : count;
 }
 
 /* NULL: there is none, or only the length is asked for. */
@@ -112,162 +94,57 @@ static bool is_little_endian(void)
     return first == 1;
 }
 
-/* ---- Lengths ---- */
+/* ---- Lengths and bytes: one walk, which counts where there is no room ---- */
 
-static size_t varint_bytes(size_t value)
+size_t wire_part_bytes(size_t content)
 {
-    size_t bytes = 1;
-    for (; value >= 128; value >>= 7)
+    size_t bytes = 1 + content;
+    for (; content >= 128; content >>= 7)
         bytes++;
     return bytes;
 }
 
-size_t wire_part_bytes(size_t content)
-{
-    return varint_bytes(content) + content;
-}
-
-/* The bytes of a set from that of its lowest member to that of its highest. */
-struct span {
-    size_t first;
-    size_t count; /* 0: no members */
-};
-
-static uint8_t set_byte(const uint64_t *set, size_t index)
-{
-    return (uint8_t)(set[index / 8] >> (8 * (index % 8)));
-}
-
-static struct span span_of(const uint64_t *set, uint32_t count)
-{
-    size_t low = 0;
-    size_t high = TACIT_BITS_WORDS(count);
-    TACIT_ASSERT(set != NULL);
-    while (low < high && set[low] == 0)
-        low++;
-    if (low == high)
-        return (struct span){0, 0};
-    while (set[high - 1] == 0)
-        high--;
-    size_t first = low * sizeof(uint64_t);
-    size_t end = high * sizeof(uint64_t);
-    while (set_byte(set, first) == 0)
-        first++;
-    while (set_byte(set, end - 1) == 0)
-        end--;
-    return (struct span){first, end - first};
-}
-
-static const char *text_at(const uint8_t *element)
-{
-    const char *text;
-    memcpy(&text, element, sizeof text);
-    TACIT_ASSERT(text != NULL);
-    return text;
-}
-
-static size_t tag_bytes(const struct wire_field *field)
-{
-    return field->number < 16 ? 1 : 2;
-}
-
-/* What follows the tag, and of elements with tags of their own these. */
-static size_t content_bytes(const struct wire_field *field, const uint8_t *message, size_t count,
-                            const uint32_t *sizes)
-{
-    const uint8_t *const from = elements_of(field, message);
-    size_t bytes = (count - 1) * tag_bytes(field);
-    switch ((enum wire_kind)field->kind) {
-    case WIRE_VERSION:
-    case WIRE_NUMBER:
-    case WIRE_KIND:
-    case WIRE_TWICE:
-    case WIRE_REAL:
-        return field->width;
-    case WIRE_EMPTY:
-    case WIRE_BYTES:
-    case WIRE_ROW:
-    case WIRE_REALS:
-    case WIRE_MATRIX:
-    case WIRE_SET:
-        return wire_part_bytes(count * field->width);
-    case WIRE_SPAN:
-        return 4 + tag_bytes(field) +
-               wire_part_bytes(
-                   span_of((const uint64_t *)(const void *)from, sizes[field->per]).count);
-    case WIRE_NAME:
-        return wire_part_bytes(strlen((const char *)from));
-    case WIRE_BLOB:
-        return wire_part_bytes((size_t)member_of(message, field->counted));
-    case WIRE_TEXT:
-        for (size_t i = 0; i < count; i++)
-            bytes += wire_part_bytes(strlen(text_at(from + i * field->stride)));
-        return bytes;
-    case WIRE_PARTS:
-        for (size_t i = 0; i < count; i++)
-            bytes += wire_part_bytes(wire_length(field->inner, from + i * field->stride, sizes));
-        return bytes;
-    }
-    TACIT_ASSERT(false);
-    return 0;
-}
-
-static uint32_t body_of(const struct wire_table *table, const uint8_t *message)
-{
-    uint32_t const body = (uint32_t)load(message, table->kind_bytes) - table->first_kind;
-    TACIT_ASSERT(body < table->body_count);
-    return body;
-}
-
-size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < table->field_count; i++) {
-        const struct wire_field *const field = &table->fields[i];
-        if (field->rule == NULL && !is_there(field, message))
-            continue;
-        if (field->kind <= WIRE_REAL) { /* most are such */
-            bytes += tag_bytes(field) + field->width;
-            continue;
-        }
-        size_t const count = field->rule != NULL ? field->rule(message, sizes)
-                                                 : elements_there(field, message, sizes);
-        if (count != WIRE_ABSENT)
-            bytes += tag_bytes(field) + content_bytes(field, message, count, sizes);
-    }
-    if (table->bodies != NULL)
-        bytes += 2 + wire_part_bytes(
-                         wire_length(table->bodies[body_of(table, message)], message, sizes));
-    return bytes;
-}
-
-/* ---- Writing ---- */
-
 struct sink {
-    uint8_t *at;
+    uint8_t *bytes; /* NULL: they are counted, and elements not looked at */
+    size_t size;
     const uint32_t *sizes;
 };
 
+static bool only_counts(struct sink *sink, size_t size)
+{
+    sink->size += sink->bytes == NULL ? size : 0;
+    return sink->bytes == NULL;
+}
+
 static void put(struct sink *sink, const void *bytes, size_t size)
 {
-    if (size > 0)
-        memcpy(sink->at, bytes, size);
-    sink->at += size;
+    if (only_counts(sink, size) || size == 0)
+        return;
+    memcpy(sink->bytes + sink->size, bytes, size);
+    sink->size += size;
+}
+
+static void put_byte(struct sink *sink, size_t byte)
+{
+    if (sink->bytes != NULL)
+        sink->bytes[sink->size] = (uint8_t)byte;
+    sink->size++;
 }
 
 static void put_varint(struct sink *sink, size_t value)
 {
     for (; value >= 128; value >>= 7)
-        *sink->at++ = (uint8_t)(value | 128);
-    *sink->at++ = (uint8_t)value;
+        put_byte(sink, value | 128);
+    put_byte(sink, value);
 }
 
 /* Lowest byte first. */
 static void put_number(struct sink *sink, uint64_t value, size_t width)
 {
     TACIT_ASSERT(width == 4 || width == 8);
-    for (size_t i = 0; i < width; i++)
-        *sink->at++ = (uint8_t)(value >> (8 * i));
+    for (size_t i = 0; i < width && sink->bytes != NULL; i++)
+        sink->bytes[sink->size + i] = (uint8_t)(value >> (8 * i));
+    sink->size += width;
 }
 
 static void put_elements(struct sink *sink, const struct wire_field *field, const uint8_t *from,
@@ -297,19 +174,38 @@ static void put_matrix(struct sink *sink, const struct wire_field *field, const 
                      d - i);
 }
 
+static uint8_t set_byte(const uint64_t *set, size_t index)
+{
+    return (uint8_t)(set[index / 8] >> (8 * (index % 8)));
+}
+
+/* The bytes of a set from that of its lowest member to that of its highest. */
 static void put_span(struct sink *sink, const struct wire_field *field, const uint64_t *set)
 {
-    struct span const span = span_of(set, sink->sizes[field->per]);
-    TACIT_ASSERT(tacit_bits_within(set, set, sink->sizes[field->per]));
-    put_number(sink, span.first * 8, 4);
+    size_t first = 0;
+    size_t end = TACIT_BITS_WORDS(sink->sizes[field->per]) * sizeof *set;
+    TACIT_ASSERT(set != NULL);
+    while (first < end && set[first / 8] == 0)
+        first += sizeof *set;
+    while (first < end && set[end / 8 - 1] == 0)
+        end -= sizeof *set;
+    while (first < end && set_byte(set, first) == 0)
+        first++;
+    while (first < end && set_byte(set, end - 1) == 0)
+        end--;
+    put_number(sink, first < end ? first * 8 : 0, 4);
     put_varint(sink, (field->number + 1u) << 3 | LENGTH);
-    put_varint(sink, span.count);
-    for (size_t i = 0; i < span.count; i++)
-        *sink->at++ = set_byte(set, span.first + i);
+    put_varint(sink, end - first);
+    if (only_counts(sink, end - first))
+        return;
+    TACIT_ASSERT(tacit_bits_within(set, set, sink->sizes[field->per]));
+    for (; first < end; first++)
+        put_byte(sink, set_byte(set, first));
 }
 
 static void put_text(struct sink *sink, const char *text)
 {
+    TACIT_ASSERT(text != NULL);
     size_t const size = strlen(text);
     TACIT_ASSERT(size <= TACIT_WIRE_BYTES_MAX);
     put_varint(sink, size);
@@ -321,8 +217,10 @@ static void put_fields(struct sink *sink, const struct wire_table *table, const 
 static void put_part(struct sink *sink, const struct wire_table *table, const uint8_t *message)
 {
     TACIT_ASSERT(table != NULL && message != NULL);
-    put_varint(sink, wire_length(table, message, sink->sizes));
-    put_fields(sink, table, message);
+    size_t const size = wire_length(table, message, sink->sizes);
+    put_varint(sink, size);
+    if (!only_counts(sink, size))
+        put_fields(sink, table, message);
 }
 
 /* Each with a tag of its own. */
@@ -330,12 +228,15 @@ static void put_each(struct sink *sink, const struct wire_field *field, const ui
                      size_t count)
 {
     for (size_t i = 0; i < count; i++, from += field->stride) {
+        const char *text;
         if (i > 0)
             put_varint(sink, tag_of(field));
-        if (field->kind == WIRE_PARTS)
+        if (field->kind == WIRE_PARTS) {
             put_part(sink, field->inner, from);
-        else
-            put_text(sink, text_at(from));
+        } else {
+            memcpy(&text, from, sizeof text);
+            put_text(sink, text);
+        }
     }
 }
 
@@ -362,12 +263,14 @@ static void put_content(struct sink *sink, const struct wire_field *field, const
     case WIRE_ROW:
     case WIRE_REALS:
     case WIRE_SET:
-        put_varint(sink, count * field->width);
-        put_elements(sink, field, from, count);
-        return;
     case WIRE_MATRIX:
         put_varint(sink, count * field->width);
-        put_matrix(sink, field, from);
+        if (only_counts(sink, count * field->width))
+            return;
+        if (field->kind == WIRE_MATRIX)
+            put_matrix(sink, field, from);
+        else
+            put_elements(sink, field, from, count);
         return;
     case WIRE_SPAN:
         put_span(sink, field, (const uint64_t *)(const void *)from);
@@ -376,8 +279,9 @@ static void put_content(struct sink *sink, const struct wire_field *field, const
         put_text(sink, (const char *)from);
         return;
     case WIRE_BLOB:
-        put_varint(sink, (size_t)member_of(message, field->counted));
-        put(sink, from, (size_t)member_of(message, field->counted));
+        count = (size_t)member_of(message, field->counted);
+        put_varint(sink, count);
+        put(sink, from, count);
         return;
     case WIRE_TEXT:
     case WIRE_PARTS:
@@ -390,23 +294,36 @@ static void put_content(struct sink *sink, const struct wire_field *field, const
 static void put_fields(struct sink *sink, const struct wire_table *table, const uint8_t *message)
 {
     for (size_t i = 0; i < table->field_count; i++) {
-        size_t const count = count_of(&table->fields[i], message, sink->sizes);
+        const struct wire_field *const field = &table->fields[i];
+        bool const is_plain_number =
+            field->kind <= WIRE_REAL && field->when.size == 0 && field->rule == NULL;
+        if (is_plain_number && only_counts(sink, field->width + (field->number < 16 ? 1u : 2u)))
+            continue; /* most are such */
+        size_t const count = is_plain_number ? 1 : count_of(field, message, sink->sizes);
         if (count == WIRE_ABSENT)
             continue;
-        put_varint(sink, tag_of(&table->fields[i]));
-        put_content(sink, &table->fields[i], message, count);
+        put_varint(sink, tag_of(field));
+        put_content(sink, field, message, count);
     }
     if (table->bodies == NULL)
         return;
-    uint32_t const body = body_of(table, message);
+    uint32_t const body = (uint32_t)load(message, table->kind_bytes) - table->first_kind;
+    TACIT_ASSERT(body < table->body_count);
     put_varint(sink, (WIRE_BODY + body) << 3 | LENGTH);
     put_part(sink, table->bodies[body], message);
+}
+
+size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes)
+{
+    struct sink sink = {.sizes = sizes};
+    put_fields(&sink, table, message);
+    return sink.size;
 }
 
 void wire_write(const struct wire_table *table, const void *message, const uint32_t *sizes,
                 uint8_t *bytes)
 {
-    struct sink sink = {bytes, sizes};
+    struct sink sink = {.bytes = bytes, .sizes = sizes};
     TACIT_ASSERT(bytes != NULL && message != NULL);
     put_fields(&sink, table, message);
 }
@@ -481,6 +398,11 @@ static bool is_finite(uint64_t bits)
     return isfinite(value);
 }
 
+static bool is_in_range(const struct wire_field *field, uint64_t value)
+{
+    return value >= field->least && (field->most == 0 || value <= field->most);
+}
+
 static bool is_allowed(const struct wire_field *field, uint64_t value, const uint32_t *sizes)
 {
     if (field->kind == WIRE_REAL || field->kind == WIRE_REALS)
@@ -489,8 +411,7 @@ static bool is_allowed(const struct wire_field *field, uint64_t value, const uin
         return true;
     if (field->member.size == 1 && value > UINT8_MAX) /* a short enumeration */
         return false;
-    return value >= field->least && (field->most == 0 || value <= field->most) &&
-           (field->below == WIRE_ONE || value < sizes[field->below]);
+    return is_in_range(field, value) && (field->below == WIRE_ONE || value < sizes[field->below]);
 }
 
 /* Room for this many elements, which are zeros; of a second member of them the same. NULL: they are
@@ -676,8 +597,7 @@ static bool take_each(struct source *source, const struct wire_field *field, uin
     do {
         if (!take_part(&look, &text, &size))
             return false;
-        if (++*count > field->most && field->most > 0)
-            return false;
+        ++*count;
     } while (field->via != 0 && take_tag(&look, tag_of(field)));
     if (!claim(source, field, *count, *count * field->stride, message, &elements))
         return false;
@@ -705,7 +625,7 @@ static bool take_blob(struct source *source, const struct wire_field *field, uin
 {
     const uint8_t *part;
     size_t size;
-    if (!take_text(source, false, &part, &size))
+    if (!take_text(source, false, &part, &size) || !is_in_range(field, size))
         return false;
     memcpy(message + field->via, &part, sizeof part);
     store(message + field->counted.at, field->counted.size, size);
@@ -768,12 +688,17 @@ static bool take_content(struct source *source, const struct wire_field *field, 
     return false;
 }
 
+static bool is_each(const struct wire_field *field)
+{
+    return field->kind == WIRE_TEXT || field->kind == WIRE_PARTS;
+}
+
 static bool is_required(const struct wire_field *field)
 {
-    bool const is_repeated = field->kind == WIRE_ROW || field->kind == WIRE_REALS ||
-                             field->kind == WIRE_TEXT || field->kind == WIRE_PARTS;
+    bool const may_be_none = field->kind == WIRE_ROW || field->kind == WIRE_REALS ||
+                             (is_each(field) && field->least == 0);
     return field->when.size == 0 && field->rule == NULL &&
-           (field->counted.size == 0 || !is_repeated);
+           (field->counted.size == 0 || !may_be_none);
 }
 
 /* found: elements, or WIRE_ABSENT. */
@@ -783,7 +708,8 @@ static bool take_field(struct source *source, const struct wire_field *field, ui
     *found = WIRE_ABSENT;
     if (!take_tag(source, tag_of(field)))
         return !is_required(field);
-    if (!take_content(source, field, message, found))
+    if (!take_content(source, field, message, found) ||
+        ((is_each(field) || field->kind == WIRE_BYTES) && !is_in_range(field, *found)))
         return false;
     if (field->counted.size > 0 && field->kind != WIRE_BLOB && !is_single(field))
         store(message + field->counted.at, field->counted.size, *found);
@@ -815,6 +741,8 @@ static bool take_fields(struct source *source, const struct wire_table *table, u
         return false;
     if (source->measures)
         return true;
+    if (table->to.size > 0)
+        store(message + table->to.at, table->to.size, source->sizes[WIRE_TO]);
     if (table->check != NULL && !table->check(message, source->sizes))
         return false;
     for (size_t i = 0; i < table->field_count; i++)
@@ -830,11 +758,26 @@ bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint
     return take_fields(&source, table, message);
 }
 
-/* head: bytes of the struct where it begins the block; 0: *message is the caller's. */
+bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
+                uint32_t version)
+{
+    return strcmp(agreement->protocol, protocol) == 0 && agreement->family == family &&
+           agreement->protocol_version == version;
+}
+
+bool wire_read_parameters(const struct tacit_wire_agreement *agreement, const char *protocol,
+                          uint32_t family, uint32_t version, const struct wire_table *table,
+                          void *run)
+{
+    return wire_is_of(agreement, protocol, family, version) &&
+           wire_read(table, wire_no_sizes, agreement->parameters, agreement->parameters_size, run);
+}
+
+/* head: bytes of the struct where it begins the block; 0: `message` is it. */
 static enum tacit_status build(const struct wire_table *table, const uint32_t *sizes,
                                const uint8_t *bytes, size_t size,
                                const struct tacit_wire_allocator *allocator, size_t head,
-                               void **message)
+                               void *message)
 {
     uint64_t unused[STRUCT_MAX / 8] = {0};
     uint8_t *block = NULL;
@@ -853,19 +796,19 @@ static enum tacit_status build(const struct wire_table *table, const uint32_t *s
     }
     source = (struct source){
         .at = bytes, .end = bytes + size, .sizes = sizes, .room = block, .used = head};
-    if (!take_fields(&source, table, head > 0 ? block : *message)) {
+    if (!take_fields(&source, table, head > 0 ? block : message)) {
         if (block != NULL)
             allocator->give(allocator->context, block);
         return TACIT_MALFORMED;
     }
     if (head > 0)
-        *message = block;
+        memcpy(message, &block, sizeof block);
     return TACIT_OK;
 }
 
 enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
                             const uint8_t *bytes, size_t size,
-                            const struct tacit_wire_allocator *allocator, void **message)
+                            const struct tacit_wire_allocator *allocator, void *message)
 {
     return build(table, sizes, bytes, size, allocator, (table->size + 7u) & ~(size_t)7u, message);
 }
@@ -874,5 +817,5 @@ enum tacit_status wire_fill(const struct wire_table *table, const uint32_t *size
                             const uint8_t *bytes, size_t size,
                             const struct tacit_wire_allocator *allocator, void *message)
 {
-    return build(table, sizes, bytes, size, allocator, 0, &message);
+    return build(table, sizes, bytes, size, allocator, 0, message);
 }

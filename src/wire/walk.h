@@ -12,6 +12,7 @@ enum wire_size {
     WIRE_ONE,
     WIRE_ARMS,
     WIRE_AGENTS,
+    WIRE_TO,           /* to whom it came: not the number of anything */
     WIRE_NUMBERS,      /* of a context */
     WIRE_TRIANGLE,     /* of a matrix over these */
     WIRE_PRIVATE_SUMS, /* TACIT_GLM_PRIVATE_SUMS */
@@ -60,8 +61,8 @@ struct wire_field {
     struct wire_member member; /* of the struct, or of an element */
     struct wire_member when;   /* size 0: always */
     struct wire_member counted;
-    uint64_t least;
-    uint64_t most; /* 0: no limit */
+    uint64_t least; /* of numbers; of a blob its bytes, of texts, messages and bytes how many */
+    uint64_t most;  /* 0: no limit */
     size_t (*rule)(const void *message, const uint32_t sizes[WIRE_SIZES]);
     bool (*is_text)(const char *text); /* of texts that a pointer points to; NULL: any */
     const struct wire_table *inner;
@@ -71,7 +72,8 @@ struct wire_table {
     const char *name; /* in the schema */
     const struct wire_field *fields;
     size_t field_count;
-    size_t size; /* of the struct */
+    size_t size;           /* of the struct */
+    struct wire_member to; /* is said by who reads it (WIRE_TO), not by the message */
     /* Can it be, all fields read? May fill in members that follow from others. NULL: any. */
     bool (*check)(void *message, const uint32_t sizes[WIRE_SIZES]);
     /* One more field, by the struct's first member, an enumeration: a message of the same struct.
@@ -113,6 +115,8 @@ struct wire_table {
 #define NUMBER(n, name, ...)                                                                       \
     {.number = (n), .kind = _Generic(WIRE_OF(name), double: WIRE_REAL, default: WIRE_NUMBER),      \
      .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name) == 8 ? 8 : 4, __VA_ARGS__}
+#define KIND(n, name, ...)                                                                         \
+    {.number = (n), .kind = WIRE_KIND, .member = WIRE_PLACE(name), .width = 4, __VA_ARGS__}
 #define FLAG(n, name) NUMBER(n, name, UP_TO(1))
 #define FIELD(n, what, name, ...)                                                                  \
     {.number = (n), .kind = (what), .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name),     \
@@ -130,7 +134,8 @@ struct wire_table {
 #define TEXTS(n, pointer, ...) POINTED(n, WIRE_TEXT, pointer, 0, __VA_ARGS__)
 #define PARTS(n, pointer, table, ...)                                                              \
     POINTED(n, WIRE_PARTS, pointer, 0, .inner = &(table), __VA_ARGS__)
-#define BLOB(n, pointer, count) POINTED(n, WIRE_BLOB, pointer, 0, COUNT(count))
+#define BLOB(n, pointer, count, ...)                                                               \
+    POINTED(n, WIRE_BLOB, pointer, 0, COUNT(count), __VA_ARGS__)
 /* .. and a member of each. */
 #define EACH(n, what, pointer, type, name, ...)                                                    \
     {.number = (n), .kind = (what), .via = WIRE_AT(pointer), .stride = sizeof(type),               \
@@ -141,6 +146,10 @@ struct wire_table {
     {.number = (n), .kind = WIRE_PARTS, .member = {WIRE_AT(name), 0}, .inner = &(table)}
 #define TABLE(message, ...) {.name = (message), .size = sizeof(MESSAGE), __VA_ARGS__}
 /* clang-format on */
+/* A message of the same struct within; check: NULL, or its function. */
+#define BODY(message, array, function)                                                             \
+    &(const struct wire_table)TABLE(message, FIELDS(array), .check = (function))
+#define TO .to = WIRE_PLACE(to)
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
 #define BODIES(array, first)                                                                       \
     .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first),      \
@@ -157,6 +166,11 @@ bool wire_are_neighbours(const struct tacit_wire_neighbour *neighbours, uint32_t
 /* Is it this protocol, in this version? */
 bool wire_is_of(const struct tacit_wire_agreement *agreement, const char *protocol, uint32_t family,
                 uint32_t version);
+
+/* .. Then its parameters are read, as wire_read does. */
+bool wire_read_parameters(const struct tacit_wire_agreement *agreement, const char *protocol,
+                          uint32_t family, uint32_t version, const struct wire_table *table,
+                          void *run);
 
 /* ---- The walk ---------------------------------------------------------------------------------
  */
@@ -176,11 +190,12 @@ void wire_write(const struct wire_table *table, const void *message, const uint3
 bool wire_read(const struct wire_table *table, const uint32_t *sizes, const uint8_t *bytes,
                size_t size, void *message);
 
-/* On TACIT_OK *message is one block of the allocator's, with all that it points to. Errors:
- * TACIT_MALFORMED, TACIT_MEMORY; *message untouched. Cost: O(size). */
+/* message: where a pointer to the struct is. On TACIT_OK it points to one block of the allocator's,
+ * with all that it points to. Errors: TACIT_MALFORMED, TACIT_MEMORY; it is untouched. Cost:
+ * O(size). */
 enum tacit_status wire_make(const struct wire_table *table, const uint32_t *sizes,
                             const uint8_t *bytes, size_t size,
-                            const struct tacit_wire_allocator *allocator, void **message);
+                            const struct tacit_wire_allocator *allocator, void *message);
 
 /* The same into the caller's struct, which is spoilt if that fails; what it points to is a block
  * that begins with what is read first. */

@@ -14,7 +14,7 @@ bool __real_wire_read(const struct wire_table *table, const uint32_t *sizes, con
                       size_t size, void *message);
 enum tacit_status __real_wire_make(const struct wire_table *table, const uint32_t *sizes,
                                    const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void **message);
+                                   const struct tacit_wire_allocator *allocator, void *message);
 enum tacit_status __real_wire_fill(const struct wire_table *table, const uint32_t *sizes,
                                    const uint8_t *bytes, size_t size,
                                    const struct tacit_wire_allocator *allocator, void *message);
@@ -24,7 +24,7 @@ bool __wrap_wire_read(const struct wire_table *table, const uint32_t *sizes, con
                       size_t size, void *message);
 enum tacit_status __wrap_wire_make(const struct wire_table *table, const uint32_t *sizes,
                                    const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void **message);
+                                   const struct tacit_wire_allocator *allocator, void *message);
 enum tacit_status __wrap_wire_fill(const struct wire_table *table, const uint32_t *sizes,
                                    const uint8_t *bytes, size_t size,
                                    const struct tacit_wire_allocator *allocator, void *message);
@@ -68,12 +68,12 @@ bool __wrap_wire_read(const struct wire_table *table, const uint32_t *sizes, con
 
 enum tacit_status __wrap_wire_make(const struct wire_table *table, const uint32_t *sizes,
                                    const uint8_t *bytes, size_t size,
-                                   const struct tacit_wire_allocator *allocator, void **message)
+                                   const struct tacit_wire_allocator *allocator, void *message)
 {
     enum tacit_status const status =
         __real_wire_make(table, sizes, bytes, size, allocator, message);
     if (status == TACIT_OK)
-        record(table, *message, bytes, size);
+        record(table, *(void **)message, bytes, size);
     return status;
 }
 
