@@ -19,6 +19,7 @@ struct words {
 __attribute__((format(printf, 2, 3))) static bool say(struct words words, const char *format, ...)
 {
     va_list values;
+    TACIT_ASSERT(words.text != NULL && words.size > 0);
     va_start(values, format);
     (void)vsnprintf(words.text, words.size, format, values);
     va_end(values);

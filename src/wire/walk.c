@@ -112,6 +112,7 @@ struct sink {
 
 static bool only_counts(struct sink *sink, size_t size)
 {
+    TACIT_ASSERT(size <= SIZE_MAX - sink->size);
     sink->size += sink->bytes == NULL ? size : 0;
     return sink->bytes == NULL;
 }
@@ -227,6 +228,7 @@ static void put_part(struct sink *sink, const struct wire_table *table, const ui
 static void put_each(struct sink *sink, const struct wire_field *field, const uint8_t *from,
                      size_t count)
 {
+    TACIT_ASSERT(count == 0 || from != NULL);
     for (size_t i = 0; i < count; i++, from += field->stride) {
         const char *text;
         if (i > 0)
@@ -316,6 +318,7 @@ static void put_fields(struct sink *sink, const struct wire_table *table, const 
 size_t wire_length(const struct wire_table *table, const void *message, const uint32_t *sizes)
 {
     struct sink sink = {.sizes = sizes};
+    TACIT_ASSERT(table != NULL && message != NULL);
     put_fields(&sink, table, message);
     return sink.size;
 }
@@ -769,6 +772,7 @@ bool wire_read_parameters(const struct tacit_wire_agreement *agreement, const ch
                           uint32_t family, uint32_t version, const struct wire_table *table,
                           void *run)
 {
+    TACIT_IMPLIES(agreement->parameters_size > 0, agreement->parameters != NULL);
     return wire_is_of(agreement, protocol, family, version) &&
            wire_read(table, wire_no_sizes, agreement->parameters, agreement->parameters_size, run);
 }
@@ -810,6 +814,7 @@ enum tacit_status wire_make(const struct wire_table *table, const uint32_t *size
                             const uint8_t *bytes, size_t size,
                             const struct tacit_wire_allocator *allocator, void *message)
 {
+    TACIT_ASSERT(table->size > 0 && message != NULL);
     return build(table, sizes, bytes, size, allocator, (table->size + 7u) & ~(size_t)7u, message);
 }
 
