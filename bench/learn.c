@@ -66,12 +66,11 @@ static void open_school(struct school *school)
 static void step(struct school *school, uint32_t number)
 {
     double loss;
-    for (uint32_t i = 0; i < BATCH; i++) {
-        size_t const from = (size_t)((number * BATCH + i * 7) % PICTURES) * school->pixel_count;
-        for (size_t k = 0; k < school->pixel_count; k++)
-            school->images[i * school->pixel_count + k] =
-                (float)school->pictures[from + k] * (1.0F / 255);
-    }
+    uint32_t rows[BATCH];
+    for (uint32_t i = 0; i < BATCH; i++)
+        rows[i] = (number * BATCH + i * 7) % PICTURES;
+    tacit_learn_pictures(school->pictures, school->pixel_count, rows, BATCH, 0, 1.0F / 255,
+                         school->images);
     if (tacit_learn_network_gradient(school->network, school->parameters, school->images,
                                      school->labels, school->gradient, &loss, NULL) != TACIT_OK)
         exit(1);

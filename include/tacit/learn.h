@@ -50,6 +50,10 @@ uint32_t tacit_model_layers(const struct tacit_model *model,
 /* A first model: weights and biases uniform on +-1/sqrt(fan in), batch norms the identity. */
 void tacit_model_draw(const struct tacit_model *model, struct tacit_rng *rng, float *parameters);
 
+/* These rows of pictures, of pixel_count bytes each, as floats: (byte - zero) unit. */
+void tacit_learn_pictures(const uint8_t *pixels, size_t pixel_count, const uint32_t *rows,
+                          uint32_t count, float zero, float unit, float *images);
+
 /* ---- Networks -------------------------------------------------------------------------------- */
 
 /* A model ready to be run on batches of one size; holds no parameters. */

@@ -184,3 +184,20 @@ void tacit_model_draw(const struct tacit_model *model, struct tacit_rng *rng, fl
                           : (float)(width * (2 * tacit_rng_uniform(rng) - 1));
     }
 }
+
+/* A cache line of bytes at a time; rows lie anywhere, so the next one is asked for meanwhile. */
+#define LINE 64u
+void tacit_learn_pictures(const uint8_t *pixels, size_t pixel_count, const uint32_t *rows,
+                          uint32_t count, float zero, float unit, float *images)
+{
+    TACIT_ASSERT(pixels != NULL);
+    TACIT_ASSERT(rows != NULL);
+    for (uint32_t i = 0; i < count; i++, images += pixel_count) {
+        const uint8_t *const from = pixels + rows[i] * pixel_count;
+        const uint8_t *const next = pixels + rows[i + 1 < count ? i + 1 : i] * pixel_count;
+        for (size_t k = 0; k < pixel_count; k += LINE)
+            __builtin_prefetch(next + k);
+        for (size_t k = 0; k < pixel_count; k++)
+            images[k] = ((float)from[k] - zero) * unit;
+    }
+}

@@ -250,6 +250,24 @@ static void as_many_are_dropped_as_was_said(void **state)
     lesson_free(&lesson);
 }
 
+static void pictures_are_their_rows_as_floats(void **state)
+{
+    (void)state;
+    enum { PIXELS = 67, PICTURES = 5 }; /* no whole lines of a cache */
+    uint32_t const rows[] = {4, 0, 3, 3};
+    uint8_t pixels[PICTURES * PIXELS];
+    float images[4 * PIXELS + 1];
+    images[4 * PIXELS] = -1;
+    for (uint32_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(i * 89 + i / 256);
+    tacit_learn_pictures(pixels, PIXELS, rows, 4, 3.5F, 1.0F / 255, images);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t k = 0; k < PIXELS; k++)
+            assert_true(images[i * PIXELS + k] ==
+                        ((float)pixels[rows[i] * PIXELS + k] - 3.5F) * (1.0F / 255));
+    assert_true(images[4 * PIXELS] == -1);
+}
+
 static void models_have_the_paper_s_sizes(void **state)
 {
     (void)state;
@@ -459,6 +477,7 @@ int main(void)
         cmocka_unit_test(as_many_are_dropped_as_was_said),
         cmocka_unit_test(no_primitive_falls_to_a_reference_kernel),
         cmocka_unit_test(same_seed_same_bits),
+        cmocka_unit_test(pictures_are_their_rows_as_floats),
         cmocka_unit_test(a_batch_is_learnt_by_heart),
         cmocka_unit_test(adam_steps_are_those_of_its_authors),
         cmocka_unit_test(moments_that_nothing_feeds_become_zero),

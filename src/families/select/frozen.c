@@ -91,13 +91,10 @@ static enum tacit_status school_new(struct school *school, const struct tacit_mo
 
 static void load(struct school *school, const uint32_t *rows)
 {
-    size_t const pixels = pixels_of(school->shown);
-    for (uint32_t i = 0; i < BATCH; i++) {
-        const uint8_t *const from = school->shown->pixels + rows[i] * pixels;
-        for (size_t k = 0; k < pixels; k++)
-            school->images[i * pixels + k] = (float)from[k] * (1.0F / 255);
+    tacit_learn_pictures(school->shown->pixels, pixels_of(school->shown), rows, BATCH, 0,
+                         1.0F / 255, school->images);
+    for (uint32_t i = 0; i < BATCH; i++)
         school->labels[i] = school->shown->labels[rows[i]];
-    }
 }
 
 static enum tacit_status study(struct school *school, uint32_t epochs, struct tacit_rng *rng)

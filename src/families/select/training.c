@@ -154,13 +154,11 @@ static void load(struct worker *worker, const struct tacit_images *images, const
                  uint32_t count)
 {
     size_t const pixels = (size_t)images->channels * images->height * images->width;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *const from = images->pixels + (size_t)rows[i] * pixels;
-        float *const to = worker->images + i * pixels;
-        for (size_t k = 0; k < pixels; k++)
-            to[k] = ((float)from[k] - worker->training->plan->zero) * worker->training->plan->unit;
+    struct training_plan const *const plan = worker->training->plan;
+    tacit_learn_pictures(images->pixels, pixels, rows, count, plan->zero, plan->unit,
+                         worker->images);
+    for (uint32_t i = 0; i < count; i++)
         worker->labels[i] = images->labels[rows[i]];
-    }
 }
 
 static enum tacit_status prepare_optimizer(struct training *training, uint32_t user)

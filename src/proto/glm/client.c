@@ -278,8 +278,9 @@ uint32_t glm_best_arm(uint32_t arm_count, double alpha, const double *linear,
     for (uint32_t k = 0; k < arm_count; k++) {
         double const form = quadratic[k] > 0 ? quadratic[k] : 0;
         scores[k] = linear[k] + alpha * sqrt(form);
-        best = scores[k] > best ? scores[k] : best;
     }
+    for (uint32_t k = 0; k < arm_count; k++)
+        best = scores[k] > best ? scores[k] : best;
     uint32_t arm = 0;
     while (arm + 1 < arm_count && scores[arm] < best - TIE)
         arm++;
