@@ -1,5 +1,6 @@
 /* The options that commands around experiments share. */
 #include "arguments.h"
+#include "tacit/report.h"
 #include <stdio.h>
 
 #define THREADS_MAX 1024u
@@ -71,6 +72,14 @@ bool arguments_take_option(const struct command *command, struct arguments *argu
     default:
         return false;
     }
+}
+
+int arguments_try_out(const struct arguments *arguments, const char *name)
+{
+    struct tacit_error error = {""};
+    return arguments->out == NULL
+               ? EXIT_DONE
+               : command_report(name, tacit_report_try(arguments->out, &error), &error);
 }
 
 void arguments_take_file(const struct command *command, void *into, int key, char *value)

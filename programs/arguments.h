@@ -30,6 +30,10 @@ struct arguments {
 bool arguments_take_option(const struct command *command, struct arguments *arguments, int key,
                            const char *value);
 
+/* Can --out be written to? If not, it says so: `name` as command_report has it. Result: the code.
+ */
+int arguments_try_out(const struct arguments *arguments, const char *name);
+
 /* The `take` of run and check (one FILE) and of reproduce (IDs): fills a struct arguments of zeros.
  */
 void arguments_take_file(const struct command *command, void *arguments, int key, char *value);

@@ -174,11 +174,8 @@ static int check_command(const struct command *command, int word_count, char **w
     enum tacit_status const status =
         tacit_experiment_load_for(&experiment, TACIT_EXPERIMENT_CHECK, arguments.file,
                                   arguments.settings, arguments.setting_count, &error);
-    if (status != TACIT_OK) {
-        (void)fprintf(stderr, "%s\n",
-                      error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-        return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
-    }
+    if (status != TACIT_OK)
+        return command_report_file(status, &error);
     print_head(arguments.file, &experiment);
     if (experiment.remark[0] != '\0')
         (void)printf("data: %s\n", experiment.remark);

@@ -43,6 +43,33 @@ uint32_t command_number(const struct command *command, const char *option, const
     return (uint32_t)value;
 }
 
+int command_report(const char *name, enum tacit_status status, const struct tacit_error *error)
+{
+    if (status == TACIT_OK)
+        return EXIT_DONE;
+    if (name != NULL)
+        (void)fprintf(stderr, "tacit %s: ", name);
+    (void)fprintf(stderr, "%s\n", error->text[0] == '\0' ? tacit_status_text(status) : error->text);
+    return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
+}
+
+int command_report_file(enum tacit_status status, const struct tacit_error *error)
+{
+    (void)command_report(NULL, status, error);
+    return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
+}
+
+enum tacit_status command_printed(enum tacit_status status, struct tacit_error *error)
+{
+    if (status == TACIT_OK && fflush(stdout) != 0)
+        status = TACIT_IO;
+    if (status != TACIT_OK)
+        (void)snprintf(error->text, sizeof error->text, "the results could not be printed: %s",
+                       status == TACIT_IO && errno != 0 ? strerror(errno)
+                                                        : tacit_status_text(status));
+    return status;
+}
+
 int command_end(const char *name, int code)
 {
     errno = 0;

@@ -100,6 +100,17 @@ _Noreturn void command_refuse(const struct command *command, const char *format,
 /* The same; the line ends with where the command is explained. */
 _Noreturn void command_refuse_usage(const struct command *command, const char *what);
 
+/* Says on stderr what failed, by error->text or else by the status; after "tacit NAME: " if there
+ * is a name. Result: the exit code; TACIT_INVALID is wrong input, and of TACIT_OK nothing is said.
+ */
+int command_report(const char *name, enum tacit_status status, const struct tacit_error *error);
+
+/* Did what was printed arrive, too? Otherwise error->text says why not, by errno or the status. */
+enum tacit_status command_printed(enum tacit_status status, struct tacit_error *error);
+
+/* As command_report, of a file that cannot be used: but for TACIT_MEMORY it is wrong input. */
+int command_report_file(enum tacit_status status, const struct tacit_error *error);
+
 /* The code of a command that ends with `code`: where it is EXIT_DONE and not all of what was
  * printed has arrived (a full disk, a closed pipe), EXIT_FAILED, and why is said on stderr. */
 int command_end(const char *name, int code);

@@ -286,9 +286,7 @@ static int compare(const struct request *request, struct comparison *comparison)
         status = comparison_write(comparison, &compared, request->shared.json, stdout, &error);
     if (status == TACIT_OK || status == TACIT_INTERRUPTED)
         return code_of(comparison, &compared, stopped && compared.run < comparison->count);
-    (void)fprintf(stderr, "tacit compare: %s\n",
-                  error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-    return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
+    return command_report("compare", status, &error);
 }
 
 /* A launcher's tasks are shares only where the words say so. */

@@ -182,10 +182,8 @@ static int say(const struct words *words, const char *body)
     char path[PATH_BYTES];
     struct tacit_error error = {""};
     unsigned code = 0;
-    if (!find_socket(words->state, path, &error)) {
-        (void)fprintf(stderr, "%s\n", error.text);
-        return EXIT_WRONG_INPUT;
-    }
+    if (!find_socket(words->state, path, &error))
+        return command_report(NULL, TACIT_INVALID, &error);
     struct tacit_config_listener const listener = {.unix_path = path};
     int const connection = ask_connect(&listener);
     if (connection < 0) {

@@ -123,12 +123,10 @@ static struct live_signing_config signing_config(const struct tacit_config_broke
 
 int daemons_report(enum tacit_status status, const struct tacit_error *error)
 {
-    if (status == TACIT_OK)
-        return EXIT_DONE;
-    (void)fprintf(stderr, "%s\n", error->text[0] == '\0' ? tacit_status_text(status) : error->text);
+    int const code = command_report(NULL, status, error);
     if (status == TACIT_ROLLBACK || status == TACIT_FORKED)
         return EXIT_STATE_LOST;
-    return status == TACIT_INVALID || status == TACIT_MALFORMED ? EXIT_WRONG_INPUT : EXIT_FAILED;
+    return status == TACIT_MALFORMED ? EXIT_WRONG_INPUT : code;
 }
 
 /* ---- Before there is a state ------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "../src/study/grid_point.h"
 #include "commands.h"
 #include "../src/study/forecast.h"
+#include "../src/study/now.h"
 #include "../src/study/simulate.h"
 #include "tacit/bounds.h"
 #include "tacit/data.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define UNIT_RANGE "privacy.range=[0, 1]"
@@ -164,13 +164,6 @@ static struct outcome outcome_of(const json_t *root)
                             .regret = metric_of(root, "regret")};
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Once, and as soon as it shows: whoever waits wants to know for how long. */
 static void announce(struct search *search, const struct plan *plan, double seconds)
 {
@@ -208,7 +201,7 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
     cell.settings[cell.setting_count++] = "checkpoints=2";
     if (search->extra != NULL)
         cell.settings[cell.setting_count++] = search->extra;
-    double const begin = now_s();
+    double const begin = study_now_s();
     cell.is_at_once = (double)search->agent_count * horizon * search->run_count > PULLS_MAX;
     enum tacit_status status = grid_point_run(&cell, NULL, simulate_threads(request->thread_count),
                                               search->control, &error);
@@ -216,7 +209,7 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
         status = grid_point_read(&cell);
     if (status == TACIT_OK)
         *outcome = outcome_of(cell.root);
-    announce(search, plan, now_s() - begin);
+    announce(search, plan, study_now_s() - begin);
     grid_point_free(&cell);
     return status;
 }
@@ -909,11 +902,7 @@ static int tell(const struct search *search)
     if (status == TACIT_OK && request->out != NULL && !request->json)
         (void)printf("\nReport: %s/report.html\n", request->out);
     free(json);
-    if (status == TACIT_OK)
-        return EXIT_DONE;
-    (void)fprintf(stderr, "tacit plan: %s\n",
-                  error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-    return EXIT_FAILED;
+    return command_report("plan", status, &error);
 }
 
 static int plan_command(const struct command *command, int word_count, char **words)
@@ -926,14 +915,10 @@ static int plan_command(const struct command *command, int word_count, char **wo
     search.width = 1;
     search.request = request;
     search.control = simulate_control();
-    if ((all.gap > 0 && !set_gap(&search, request, all.gap, &error)) || !look(&search, &error)) {
-        (void)fprintf(stderr, "%s\n", error.text);
-        return EXIT_WRONG_INPUT;
-    }
-    if (request->out != NULL && tacit_report_try(request->out, &error) != TACIT_OK) {
-        (void)fprintf(stderr, "tacit plan: --out: %s\n", error.text);
+    if ((all.gap > 0 && !set_gap(&search, request, all.gap, &error)) || !look(&search, &error))
+        return command_report(NULL, TACIT_INVALID, &error);
+    if (arguments_try_out(request, "plan: --out") != EXIT_DONE)
         return EXIT_FAILED;
-    }
     enum tacit_status status = try_all(&search);
     if (status == TACIT_OK)
         status = try_two(&search);

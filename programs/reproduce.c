@@ -4,7 +4,7 @@
 #include "commands.h"
 #include "drawing.h"
 #include "progress.h"
-#include "reproduction.h"
+#include "../src/study/reproduction.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,12 +23,6 @@ struct shelf {
     struct reproduction papers[PAPERS_MAX];
     uint32_t count;
 };
-
-static int complain(const struct tacit_error *error, enum tacit_status status)
-{
-    (void)fprintf(stderr, "%s\n", error->text[0] == '\0' ? tacit_status_text(status) : error->text);
-    return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
-}
 
 /* ---- Finding the papers ---- */
 
@@ -290,7 +284,7 @@ static int tell_all(struct shelf *shelf, const struct arguments *arguments)
     }
     (void)fputs(arguments->json ? "]}\n" : "", stdout);
     if (status != TACIT_OK) {
-        (void)complain(&error, status);
+        (void)command_report(NULL, status, &error);
         return EXIT_FAILED;
     }
     return as_recorded ? EXIT_DONE : EXIT_FAILED;
@@ -308,14 +302,12 @@ static void forget_all(const struct shelf *shelf, const struct arguments *argume
 static int try_outputs(const struct arguments *arguments)
 {
     struct tacit_error error = {""};
-    if (arguments->out != NULL && tacit_report_try(arguments->out, &error) != TACIT_OK) {
-        (void)fprintf(stderr, "tacit reproduce: --out: %s\n", error.text);
-        return EXIT_FAILED;
-    }
-    if (arguments->format != NULL && drawing_try(arguments->format, &error) != TACIT_OK) {
-        (void)fprintf(stderr, "tacit reproduce: --format: %s\n", error.text);
-        return EXIT_FAILED;
-    }
+    int code = arguments_try_out(arguments, "reproduce: --out");
+    if (code == EXIT_DONE && arguments->format != NULL)
+        code =
+            command_report("reproduce: --format", drawing_try(arguments->format, &error), &error);
+    if (code != EXIT_DONE)
+        return code;
     if (arguments->resume != NULL && mkdir(arguments->resume, 0777) != 0 && errno != EEXIST) {
         (void)fprintf(stderr, "tacit reproduce: --resume: %s: %s\n", arguments->resume,
                       strerror(errno));
@@ -330,7 +322,7 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
     find_folder(arguments, shelf->folder);
     enum tacit_status status = load_papers(shelf, &error);
     if (status != TACIT_OK)
-        return complain(&error, status);
+        return command_report(NULL, status, &error);
     for (uint32_t i = 0; i < arguments->id_count; i++)
         if (!want(shelf, arguments->ids[i], arguments->fast)) {
             refuse_id(shelf, arguments->ids[i]);
@@ -344,7 +336,7 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
         (void)want(shelf, NULL, arguments->fast);
     status = prepare_all(shelf, arguments->fast, &error);
     if (status != TACIT_OK)
-        return complain(&error, status);
+        return command_report(NULL, status, &error);
     int code = try_outputs(arguments);
     if (code != EXIT_DONE)
         return code;
@@ -355,11 +347,8 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
                                                 : "the same call goes on from there");
         return EXIT_STOPPED;
     }
-    if (status != TACIT_OK) {
-        (void)fprintf(stderr, "tacit reproduce: %s\n",
-                      error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-        return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
-    }
+    if (status != TACIT_OK)
+        return command_report("reproduce", status, &error);
     code = tell_all(shelf, arguments);
     if (arguments->resume != NULL)
         forget_all(shelf, arguments);
@@ -394,7 +383,7 @@ static int reproduce_command(const struct command *command, int word_count, char
         command_refuse(command, "--format needs --out DIR, where figures are written");
     struct shelf *const shelf = calloc(1, sizeof *shelf);
     if (shelf == NULL)
-        return complain(&(struct tacit_error){""}, TACIT_MEMORY);
+        return command_report(NULL, TACIT_MEMORY, &(struct tacit_error){""});
     int const code = reproduce(shelf, &arguments);
     for (uint32_t i = 0; i < shelf->count; i++)
         reproduction_free(&shelf->papers[i]);

@@ -34,16 +34,9 @@ static enum tacit_status print_report(const struct arguments *arguments,
         (void)printf("\n%s\n", report->title_note);
     if (!arguments->json)
         print_forecast(experiment, report);
-    if (status == TACIT_OK && fflush(stdout) != 0)
-        status = TACIT_IO;
-    if (status != TACIT_OK) {
-        (void)snprintf(error->text, sizeof error->text, "the results could not be printed: %s",
-                       status == TACIT_IO && errno != 0 ? strerror(errno)
-                                                        : tacit_status_text(status));
+    status = command_printed(status, error);
+    if (status != TACIT_OK || arguments->out == NULL)
         return status;
-    }
-    if (arguments->out == NULL)
-        return TACIT_OK;
     status = tacit_report_write(report, arguments->out, error);
     if (status == TACIT_OK && !arguments->json)
         (void)printf("\nReport: %s/report.html\n", arguments->out);
@@ -60,8 +53,7 @@ static int finish(const struct arguments *arguments, const struct tacit_experime
     uint32_t const finished = simulation->finished;
     if (status != TACIT_OK && !stopped) {
         simulate_explain(experiment, status, simulate_threads(arguments->thread_count), &error);
-        (void)fprintf(stderr, "tacit run: %s\n", error.text);
-        return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
+        return command_report("run", status, &error);
     }
     if (stopped)
         (void)fprintf(stderr, "tacit run: stopped; %u of %u runs were finished%s%s\n", finished,
@@ -75,12 +67,8 @@ static int finish(const struct arguments *arguments, const struct tacit_experime
     if (status == TACIT_OK)
         status = print_report(arguments, experiment, &description.report, &error);
     description_free(&description);
-    if (status != TACIT_OK) {
-        (void)fprintf(stderr, "tacit run: %s\n",
-                      error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-        return EXIT_FAILED;
-    }
-    return stopped ? EXIT_STOPPED : EXIT_DONE;
+    int const code = command_report("run", status, &error);
+    return code == EXIT_DONE && stopped ? EXIT_STOPPED : code;
 }
 
 static int run_experiment(const struct arguments *arguments,
@@ -130,15 +118,10 @@ static int run_command(const struct command *command, int word_count, char **wor
     command_parse(command, &arguments, word_count, words);
     enum tacit_status const status = tacit_experiment_load(
         &experiment, arguments.file, arguments.settings, arguments.setting_count, &error);
-    if (status != TACIT_OK) {
-        (void)fprintf(stderr, "%s\n",
-                      error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-        return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
-    }
-    int code = EXIT_FAILED;
-    if (arguments.out != NULL && tacit_report_try(arguments.out, &error) != TACIT_OK)
-        (void)fprintf(stderr, "tacit run: --out: %s\n", error.text);
-    else
+    if (status != TACIT_OK)
+        return command_report_file(status, &error);
+    int code = arguments_try_out(&arguments, "run: --out");
+    if (code == EXIT_DONE)
         code = run_experiment(&arguments, &experiment);
     tacit_experiment_free(&experiment);
     return code;

@@ -16,14 +16,6 @@
 #define HOSTS_MAX 64u
 #define DAYS 365u
 
-static int say(enum tacit_status status, const struct tacit_error *error)
-{
-    if (status == TACIT_OK)
-        return EXIT_DONE;
-    (void)fprintf(stderr, "%s\n", error->text[0] == '\0' ? tacit_status_text(status) : error->text);
-    return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
-}
-
 struct pki_request {
     struct live_pki_config config;
     const char *names[NAMES_MAX + 2];
@@ -85,11 +77,12 @@ static int pki_command(const struct command *command, int word_count, char **wor
     request.revokes = word_count > 1 && strcmp(words[1], "revoke") == 0;
     command_parse(command, &request, word_count - request.revokes, words + request.revokes);
     if (request.revokes)
-        return say(
+        return command_report(
+            NULL,
             live_pki_revoke(config->directory, config->names + 2, config->name_count - 2, &error),
             &error);
     config->days = config->days == 0 ? DAYS : config->days;
-    return say(live_pki_make(config, &error), &error);
+    return command_report(NULL, live_pki_make(config, &error), &error);
 }
 
 const struct command command_pki = {
@@ -293,7 +286,7 @@ static int broker_command(const struct command *command, int word_count, char **
     if (request.coordinator == NULL)
         take_words(&request, &config, NULL);
     else if (take_coordinator(&request, &config, &error) != TACIT_OK)
-        return say(TACIT_INVALID, &error);
+        return command_report(NULL, TACIT_INVALID, &error);
     pki = pki == NULL ? config.directory : pki;
     config.directory = whole_path(config.directory, "");
     config.ca_file = whole_path(pki, "ca.crt");
@@ -307,7 +300,7 @@ static int broker_command(const struct command *command, int word_count, char **
     if (config.directory == NULL || config.ca_file == NULL || config.certificate_file == NULL ||
         config.key_file == NULL)
         return EXIT_FAILED;
-    return say(live_broker_config_write(&config, &error), &error);
+    return command_report(NULL, live_broker_config_write(&config, &error), &error);
 }
 
 const struct command command_broker_config = {

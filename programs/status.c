@@ -311,10 +311,8 @@ static int status_command(const struct command *command, int word_count, char **
     struct asked asked = {0};
     struct tacit_error error = {""};
     command_parse(command, &words, word_count, given);
-    if (!find_listener(words.file, &asked, &error)) {
-        (void)fprintf(stderr, "%s\n", error.text);
-        return EXIT_WRONG_INPUT;
-    }
+    if (!find_listener(words.file, &asked, &error))
+        return command_report(NULL, TACIT_INVALID, &error);
     int const connection = ask_connect(&asked.listener);
     if (connection < 0)
         return words.alive ? STATE_DOWN : say_down(&words, &asked, "nobody answers");

@@ -111,10 +111,8 @@ static int read_rows(struct lesson *lesson)
     struct tacit_error error = {""};
     struct rows *const rows = &lesson->rows;
     char line[64];
-    if (tacit_table_read(&table, lesson->request.data, &error) != TACIT_OK) {
-        (void)fprintf(stderr, "tacit train: %s\n", error.text);
-        return EXIT_WRONG_INPUT;
-    }
+    if (tacit_table_read(&table, lesson->request.data, &error) != TACIT_OK)
+        return command_report("train", TACIT_INVALID, &error);
     int code = table.column_count < 2 || table.row_count < 1
                    ? fail(lesson->request.data, "a label and inputs are expected in each row")
                    : EXIT_DONE;

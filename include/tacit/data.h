@@ -4,6 +4,7 @@
 #define TACIT_DATA_H
 #include "tacit/base.h"
 #include "tacit/env.h"
+#include "tacit/off_policy.h"
 #include "tacit/random.h"
 #include "tacit/topo.h"
 
@@ -198,6 +199,9 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
                                   const char *path, const struct tacit_log_spec *spec,
                                   struct tacit_rng *rng, struct tacit_error *error);
 void tacit_log_free(struct tacit_log *log);
+
+/* The rows as its estimates take them: sites are cells. */
+struct tacit_off_policy_log tacit_log_off_policy(const struct tacit_log *log);
 
 /* A field that was kept as a number, written as the rewards are. False: it is none. */
 bool tacit_log_number(const struct tacit_log_rows *rows, uint32_t row, uint32_t column,

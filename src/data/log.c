@@ -3,7 +3,6 @@
  *
  * A agents, K arms, n rows without the header. */
 #include "tacit/data.h"
-#include "tacit/off_policy.h"
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -684,17 +683,22 @@ static enum tacit_status allocate_weights(const struct builder *builder, struct 
                : fail_memory(builder);
 }
 
+struct tacit_off_policy_log tacit_log_off_policy(const struct tacit_log *log)
+{
+    return (struct tacit_off_policy_log){.row_count = log->row_count,
+                                         .arm_count = log->arm_count,
+                                         .cell_count = log->agent_count,
+                                         .arms = log->rows.arms,
+                                         .cells = log->rows.agents,
+                                         .rewards = log->rows.rewards,
+                                         .propensities = log->rows.propensities};
+}
+
 /* Means and their errors, as the estimates of the same rows have them. */
 static enum tacit_status estimate_cells(const struct builder *builder, struct tacit_log *log)
 {
     size_t const cells = (size_t)log->agent_count * log->arm_count;
-    struct tacit_off_policy_log const rows = {.row_count = log->row_count,
-                                              .arm_count = log->arm_count,
-                                              .cell_count = log->agent_count,
-                                              .arms = log->rows.arms,
-                                              .cells = log->rows.agents,
-                                              .rewards = log->rows.rewards,
-                                              .propensities = log->rows.propensities};
+    struct tacit_off_policy_log const rows = tacit_log_off_policy(log);
     double *const work =
         malloc(tacit_off_policy_work_size(log->agent_count, log->arm_count) * sizeof *work);
     struct tacit_off_policy_arm *const results = malloc((cells + log->arm_count) * sizeof *results);

@@ -374,13 +374,7 @@ enum tacit_status study_policies_value(const struct tacit_log *log,
                                        struct tacit_error *error)
 {
     struct work work = {.log = log, .config = config, .seed = seed, .error = error};
-    struct tacit_off_policy_log const rows = {.row_count = log->row_count,
-                                              .arm_count = log->arm_count,
-                                              .cell_count = log->agent_count,
-                                              .arms = log->rows.arms,
-                                              .cells = log->rows.agents,
-                                              .rewards = log->rows.rewards,
-                                              .propensities = log->rows.propensities};
+    struct tacit_off_policy_log const rows = tacit_log_off_policy(log);
     size_t const cells = (size_t)log->row_count * log->arm_count;
     uint32_t column = config->context_count;
     TACIT_ASSERT(log->rows.propensities != NULL && log->rows.column_count == config->column_count);

@@ -1,8 +1,8 @@
 /* One paper under reproduction: its claims, the experiments that they need, and the report on them.
  */
-#ifndef TACIT_PROGRAMS_REPRODUCTION_H
-#define TACIT_PROGRAMS_REPRODUCTION_H
-#include "../src/study/simulate.h"
+#ifndef TACIT_STUDY_REPRODUCTION_H
+#define TACIT_STUDY_REPRODUCTION_H
+#include "simulate.h"
 #include "tacit/report.h"
 
 struct reproduction {

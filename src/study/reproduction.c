@@ -1,6 +1,5 @@
 /* From a paper's claims to its experiments, and from their runs to figures and verdicts. */
 #include "reproduction.h"
-#include "commands.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static void *room_for(struct reproduction *reproduction, size_t count, size_t si
     struct reproduction_room *const room = calloc(1, sizeof *room + count * size);
     if (room == NULL) {
         (void)fprintf(stderr, "tacit reproduce: out of memory\n");
-        exit(EXIT_FAILED);
+        exit(EXIT_FAILURE);
     }
     room->next = reproduction->rooms;
     reproduction->rooms = room;
@@ -662,6 +661,7 @@ enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool i
 uint32_t reproduction_run_count(const struct reproduction *reproduction)
 {
     uint32_t runs = 0;
+    TACIT_ASSERT(reproduction->experiments_wanted != NULL); /* it is prepared */
     for (uint32_t i = 0; i < reproduction->claims->experiment_count; i++)
         runs +=
             reproduction->experiments_wanted[i] ? reproduction->experiments[i].sim.run_count : 0;
@@ -705,6 +705,7 @@ enum tacit_status reproduction_run(struct reproduction *reproduction, const char
                                    struct tacit_sim_control *control, struct tacit_error *error)
 {
     enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(reproduction->experiments_wanted != NULL && thread_count > 0);
     for (uint32_t i = 0; i < reproduction->claims->experiment_count && status == TACIT_OK; i++)
         if (reproduction->experiments_wanted[i])
             status = run_one(reproduction, i, kept, is_fast, thread_count, control, error);
@@ -1088,6 +1089,7 @@ void reproduction_report(struct reproduction *reproduction, bool is_fast)
     struct tacit_report_experiment *const experiments =
         room_for(reproduction, claims->experiment_count, sizeof *experiments);
     struct tacit_report_paper *const report = &reproduction->report;
+    TACIT_ASSERT(reproduction->simulations != NULL);
     *report = (struct tacit_report_paper){.id = claims->paper,
                                           .title = claims->title,
                                           .version = TACIT_VERSION,
