@@ -1,18 +1,13 @@
 /* Gossip UCB (Zhu, Zhu, Liu, Liu) as its hosts know it. */
 #include <stdlib.h>
 #include "plan.h"
+#include "../metrics.h"
 
 const struct tacit_metric gossip_metrics[] = {
-    [GOSSIP_REGRET] = {"regret", "Regret", "reward",
-                       "reward missed against always playing the best arm, summed over all agents",
-                       TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
-    [GOSSIP_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
-                                 "the regret of the average site", TACIT_METRIC_CARD},
-    [GOSSIP_MESSAGES] = {"messages", "Messages", "messages", "a broadcast counts once",
-                         TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
-    [GOSSIP_MESSAGES_PER_RECEIVER] = {"messages_per_receiver", "Messages by receiver", "messages",
-                                      "as many as were heard: a broadcast counts once per receiver",
-                                      TACIT_METRIC_TRAFFIC},
+    [GOSSIP_REGRET] = METRIC_REGRET,
+    [GOSSIP_REGRET_PER_AGENT] = METRIC_REGRET_PER_AGENT(TACIT_METRIC_CARD),
+    [GOSSIP_MESSAGES] = METRIC_MESSAGES,
+    [GOSSIP_MESSAGES_PER_RECEIVER] = METRIC_MESSAGES_PER_RECEIVER,
     [GOSSIP_SCALARS] = {"scalars", "Scalars", "numbers", "how many numbers the messages held",
                         TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
     [GOSSIP_FORCED_FRACTION] = {"forced_fraction", "Pulls to catch up", "",

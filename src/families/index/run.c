@@ -3,6 +3,7 @@
  * certain of. */
 #include <string.h>
 #include "plan.h"
+#include "../metrics.h"
 
 #define BLOCKS_A_LOOK 65536u /* between two looks at whether to stop */
 
@@ -24,9 +25,7 @@ struct learner {
 };
 
 const struct tacit_metric index_metrics[] = {
-    [INDEX_REGRET] = {"regret", "Regret", "reward",
-                      "reward missed against always playing the best arm, summed over all agents",
-                      TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
+    [INDEX_REGRET] = METRIC_REGRET,
     [INDEX_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
                                 "the regret of the average agent", TACIT_METRIC_CARD},
     [INDEX_SAMPLES] = {"samples", "Samples", "samples", "how many rewards entered estimates", 0},

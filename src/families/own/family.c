@@ -5,6 +5,7 @@
 #include <string.h>
 #include "../../config/reader.h"
 #include "tacit/family.h"
+#include "../metrics.h"
 
 #define OWN_FAMILY 7u
 #define PURPOSE_REWARD TACIT_PURPOSE_OF_FAMILY(OWN_FAMILY, 0)
@@ -14,11 +15,8 @@
 enum metric { REGRET, REGRET_PER_AGENT, SAMPLES, MESSAGES, BEST_ARM_FRACTION, METRIC_COUNT };
 
 static const struct tacit_metric metrics[] = {
-    [REGRET] = {"regret", "Regret", "reward",
-                "reward missed against always playing the best arm, summed over all agents",
-                TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
-    [REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
-                          "the regret of the average site", TACIT_METRIC_CARD},
+    [REGRET] = METRIC_REGRET,
+    [REGRET_PER_AGENT] = METRIC_REGRET_PER_AGENT(TACIT_METRIC_CARD),
     [SAMPLES] = {"samples", "Samples", "pulls", "how many rewards the policies saw", 0},
     [MESSAGES] = {"messages", "Messages", "messages", "none: each agent's policy is alone",
                   TACIT_METRIC_TRAFFIC},

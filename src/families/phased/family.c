@@ -2,35 +2,20 @@
 #include <stdlib.h>
 #include "forecast.h"
 #include "plan.h"
+#include "../metrics.h"
 
 const struct tacit_metric phased_metrics[] = {
-    [PHASED_REGRET] = {"regret", "Regret", "reward",
-                       "reward missed against always playing the best arm, summed over all agents",
-                       TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
-    [PHASED_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
-                                 "the regret of the average site", 0},
-    [PHASED_REGRET_EXPLOIT] = {"regret_exploit", "Regret while waiting", "reward",
-                               "its part that was lost while reports were under way and each agent "
-                               "played what seemed best to it",
-                               0},
-    [PHASED_ROUNDS] = {"rounds", "Rounds", "rounds",
-                       "how often the agents reported and were answered",
-                       TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
-    [PHASED_COST] = {"cost", "Communication cost", "cost",
-                     "each link that was used, times its price",
-                     TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
-    [PHASED_LINKS] = {"links", "Links used", "links",
-                      "what the messages went over, each link as often as it was used",
-                      TACIT_METRIC_TRAFFIC},
-    [PHASED_MESSAGES] = {"messages", "Messages", "messages", "a broadcast counts once",
-                         TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
-    [PHASED_MESSAGES_PER_RECEIVER] = {"messages_per_receiver", "Messages by receiver", "messages",
-                                      "as many as were heard: a broadcast counts once per receiver",
-                                      TACIT_METRIC_TRAFFIC},
+    [PHASED_REGRET] = METRIC_REGRET,
+    [PHASED_REGRET_PER_AGENT] = METRIC_REGRET_PER_AGENT(0),
+    [PHASED_REGRET_EXPLOIT] = METRIC_REGRET_EXPLOIT,
+    [PHASED_ROUNDS] = METRIC_ROUNDS,
+    [PHASED_COST] = METRIC_COST,
+    [PHASED_LINKS] = METRIC_LINKS,
+    [PHASED_MESSAGES] = METRIC_MESSAGES,
+    [PHASED_MESSAGES_PER_RECEIVER] = METRIC_MESSAGES_PER_RECEIVER,
     [PHASED_SCALARS] = {"scalars", "Scalars", "numbers", "how many noised sums the messages held",
                         TACIT_METRIC_TRAFFIC},
-    [PHASED_BYTES] = {"bytes", "Bytes", "bytes", "size of the messages as they go over the wire",
-                      TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [PHASED_BYTES] = METRIC_BYTES,
     [PHASED_SINGLE_ARM_FRACTION] =
         {"single_arm_fraction", "Ended with one arm", "",
          "1 if the intervals of all other arms lay below that of one, on average over the runs", 0},
