@@ -283,13 +283,10 @@ static bool add_open(void *context, const struct live_decision_row *row)
     return true;
 }
 
-static void on_open(struct live_api *api, const uint8_t *body, size_t size,
-                    struct live_api_reply *reply)
+static void on_open(struct live_api *api, struct live_api_reply *reply)
 {
     struct open_list list = {
         .api = api, .text = &reply->text, .now_ms = api->agent.now_ms(api->agent.context)};
-    (void)body;
-    (void)size;
     live_buffer_add(&reply->text, "{\"decisions\": [");
     api->agent.open(api->agent.context, add_open, &list);
     live_buffer_add(&reply->text, "],\n \"open\": ");
@@ -332,53 +329,35 @@ static void answer_tree(json_t *tree, struct live_api_reply *reply)
     json_decref(tree);
 }
 
-static void on_status(struct live_api *api, const uint8_t *body, size_t size,
-                      struct live_api_reply *reply)
+static void on_status(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     answer_tree(api->agent.status(api->agent.context), reply);
 }
 
-static void on_result(struct live_api *api, const uint8_t *body, size_t size,
-                      struct live_api_reply *reply)
+static void on_result(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     answer_tree(api->agent.result(api->agent.context), reply);
 }
 
-static void on_runs(struct live_api *api, const uint8_t *body, size_t size,
-                    struct live_api_reply *reply)
+static void on_runs(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     if (!api->agent.runs(api->agent.context, &reply->text))
         reply->text.failed = true;
 }
 
-static void on_ledger(struct live_api *api, const uint8_t *body, size_t size,
-                      struct live_api_reply *reply)
+static void on_ledger(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     answer_tree(api->agent.ledger(api->agent.context), reply);
 }
 
-static void on_statement(struct live_api *api, const uint8_t *body, size_t size,
-                         struct live_api_reply *reply)
+static void on_statement(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     reply->content_type = type_text;
     api->agent.statement(api->agent.context, &reply->text);
 }
 
-static void on_health(struct live_api *api, const uint8_t *body, size_t size,
-                      struct live_api_reply *reply)
+static void on_health(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     bool is_healthy = false;
     json_t *const answer = api->agent.health(api->agent.context, &is_healthy);
     answer_tree(answer, reply);
@@ -386,11 +365,8 @@ static void on_health(struct live_api *api, const uint8_t *body, size_t size,
         reply->code = UNAVAILABLE;
 }
 
-static void on_metrics(struct live_api *api, const uint8_t *body, size_t size,
-                       struct live_api_reply *reply)
+static void on_metrics(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     reply->content_type = type_metrics;
     api->agent.metrics(api->agent.context, &reply->text);
     struct live_number const counts[] = {
@@ -409,22 +385,16 @@ static void on_metrics(struct live_api *api, const uint8_t *body, size_t size,
 
 /* Depends on rewards, as nothing else that is shown does. So it has a page of its own, for the
  * site's operator: what machines collect (status, metrics) does not hold it (PRIVACY.md B.7). */
-static void on_clipped(struct live_api *api, const uint8_t *body, size_t size,
-                       struct live_api_reply *reply)
+static void on_clipped(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     live_buffer_add(&reply->text, "{\"clipped\": ");
     live_buffer_add_u64(&reply->text, api->agent.clipped(api->agent.context));
     live_buffer_add(&reply->text, "}");
 }
 
 /* The same for machines; with it the share of what was clipped is known. Not on `observe`. */
-static void on_clipped_metrics(struct live_api *api, const uint8_t *body, size_t size,
-                               struct live_api_reply *reply)
+static void on_clipped_metrics(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     reply->content_type = type_metrics;
     struct live_number const counts[] = {
         {NULL, "tacit_api_clipped_total", "Rewards accepted that were outside the range.",
@@ -434,21 +404,15 @@ static void on_clipped_metrics(struct live_api *api, const uint8_t *body, size_t
     live_numbers_write(counts, sizeof counts / sizeof counts[0], &reply->text);
 }
 
-static void on_page(struct live_api *api, const uint8_t *body, size_t size,
-                    struct live_api_reply *reply)
+static void on_page(struct live_api *api, struct live_api_reply *reply)
 {
-    (void)body;
-    (void)size;
     reply->content_type = "text/html; charset=utf-8";
     api->agent.page(api->agent.context, &reply->text);
 }
 
-static void on_script(struct live_api *api, const uint8_t *body, size_t size,
-                      struct live_api_reply *reply)
+static void on_script(struct live_api *api, struct live_api_reply *reply)
 {
     (void)api;
-    (void)body;
-    (void)size;
     reply->content_type = "text/javascript";
     live_buffer_add(&reply->text, tacit_dashboard_script);
 }
@@ -460,23 +424,24 @@ static const struct route {
     const char *method;
     void (*answer)(struct live_api *api, const uint8_t *body, size_t size,
                    struct live_api_reply *reply);
+    void (*look)(struct live_api *api, struct live_api_reply *reply); /* without a body */
 } routes[] = {
-    {"/v1/decisions", "POST", on_decision},
-    {"/v1/decisions", "GET", on_open},
-    {"/v1/decisions/batch", "POST", on_decisions},
-    {"/v1/rewards", "POST", on_reward},
-    {"/v1/rewards/batch", "POST", on_rewards},
-    {"/v1/status", "GET", on_status},
-    {"/v1/result", "GET", on_result},
-    {"/v1/ledger", "GET", on_ledger},
-    {"/v1/runs", "GET", on_runs},
-    {"/v1/statement", "GET", on_statement},
-    {"/v1/clipped", "GET", on_clipped},
-    {"/v1/clipped/metrics", "GET", on_clipped_metrics},
-    {"/", "GET", on_page},
-    {"/dashboard.js", "GET", on_script},
-    {"/health", "GET", on_health},
-    {"/metrics", "GET", on_metrics},
+    {"/v1/decisions", "POST", .answer = on_decision},
+    {"/v1/decisions", "GET", .look = on_open},
+    {"/v1/decisions/batch", "POST", .answer = on_decisions},
+    {"/v1/rewards", "POST", .answer = on_reward},
+    {"/v1/rewards/batch", "POST", .answer = on_rewards},
+    {"/v1/status", "GET", .look = on_status},
+    {"/v1/result", "GET", .look = on_result},
+    {"/v1/ledger", "GET", .look = on_ledger},
+    {"/v1/runs", "GET", .look = on_runs},
+    {"/v1/statement", "GET", .look = on_statement},
+    {"/v1/clipped", "GET", .look = on_clipped},
+    {"/v1/clipped/metrics", "GET", .look = on_clipped_metrics},
+    {"/", "GET", .look = on_page},
+    {"/dashboard.js", "GET", .look = on_script},
+    {"/health", "GET", .look = on_health},
+    {"/metrics", "GET", .look = on_metrics},
 };
 #define ROUTE_COUNT (sizeof routes / sizeof routes[0])
 
@@ -530,7 +495,9 @@ static void dispatch(struct live_api *api, const char *method, const char *path,
     const struct route *const route = find_route(path, method);
     size_t const prefix = sizeof one_decision - 1;
     uint8_t id[LIVE_ID_BYTES];
-    if (route != NULL)
+    if (route != NULL && route->look != NULL)
+        route->look(api, reply);
+    else if (route != NULL)
         route->answer(api, body, size, reply);
     else if (strncmp(path, one_decision, prefix) != 0 || !live_api_read_id(path + prefix, id))
         refuse_method(path, reply);
