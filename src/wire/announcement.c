@@ -69,9 +69,8 @@ static bool is_possible(const struct tacit_wire_agreement *agreement)
     return true;
 }
 
-static bool check_agreement(void *message, const uint32_t *sizes)
+static bool check_agreement(void *message)
 {
-    (void)sizes;
     return is_possible(message);
 }
 
@@ -95,10 +94,9 @@ static const struct wire_table agreements =
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_announcement
 
-static bool check_announcement(void *message, const uint32_t *sizes)
+static bool check_announcement(void *message)
 {
     const struct tacit_wire_announcement *const announcement = message;
-    (void)sizes;
     return announcement->agent < announcement->agreement.agent_count;
 }
 

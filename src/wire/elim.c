@@ -167,13 +167,13 @@ static const struct wire_field proof[] = {
 };
 
 static const struct wire_table *const bodies[] = {
-    [TACIT_ELIM_HELLO] = BODY("ElimHello", hello, check_refused),
-    [TACIT_ELIM_ORDER] = BODY("ElimOrder", order, check_order),
-    [TACIT_ELIM_REPORT] = BODY("ElimReport", report, check_report),
-    [TACIT_ELIM_ADVERT] = BODY("ElimAdvert", advert, check_origins),
-    [TACIT_ELIM_REQUEST] = BODY("ElimRequest", advert, check_origins),
-    [TACIT_ELIM_DATA] = BODY("ElimData", data, check_data),
-    [TACIT_ELIM_COMMIT] = BODY("ElimCommit", commit, check_refused),
+    [TACIT_ELIM_HELLO] = SIZED_BODY("ElimHello", hello, check_refused),
+    [TACIT_ELIM_ORDER] = SIZED_BODY("ElimOrder", order, check_order),
+    [TACIT_ELIM_REPORT] = SIZED_BODY("ElimReport", report, check_report),
+    [TACIT_ELIM_ADVERT] = SIZED_BODY("ElimAdvert", advert, check_origins),
+    [TACIT_ELIM_REQUEST] = SIZED_BODY("ElimRequest", advert, check_origins),
+    [TACIT_ELIM_DATA] = SIZED_BODY("ElimData", data, check_data),
+    [TACIT_ELIM_COMMIT] = SIZED_BODY("ElimCommit", commit, check_refused),
     [TACIT_ELIM_GRANT] = BODY("ElimGrant", grant, NULL),
     [TACIT_ELIM_REFUSAL] = BODY("ElimRefusal", refusal, NULL),
     [TACIT_ELIM_PROOF] = BODY("ElimProof", proof, NULL),

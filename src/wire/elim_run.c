@@ -27,10 +27,9 @@ static bool bounds_are_possible(const struct tacit_wire_elim_run *run)
            (has_none || (run->confidence >= 0.5 && run->confidence < 1));
 }
 
-static bool check_parameters(void *message, const uint32_t *sizes)
+static bool check_parameters(void *message)
 {
     const struct parameters *const found = message;
-    (void)sizes;
     return found->run.report_count <= found->run.agent_count && found->run.gap > 0 &&
            found->run.gap <= 1 &&
            (found->network != NETWORK_STAR || found->gather_timeout_s == 0) &&

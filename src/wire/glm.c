@@ -87,11 +87,10 @@ uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind)
 #define MESSAGE struct tacit_glm_private_message
 
 /* A release has sums and nothing else, a model the other two. */
-static bool check_private(void *message, const uint32_t *sizes)
+static bool check_private(void *message)
 {
     const struct tacit_glm_private_message *const found = message;
     bool const is_model = found->kind == TACIT_GLM_PRIVATE_MODEL;
-    (void)sizes;
     return (found->sums == NULL) == is_model && (found->theta != NULL) == is_model &&
            (found->matrix != NULL) == is_model;
 }

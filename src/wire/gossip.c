@@ -91,7 +91,7 @@ static const struct wire_field where[] = {
     REALS(6, theta),
 };
 static const struct wire_table progress_table =
-    TABLE("GossipTold", FIELDS(where), .check = check_progress);
+    TABLE("GossipTold", FIELDS(where), .fits = check_progress);
 
 size_t tacit_wire_gossip_progress_bytes(uint32_t arm_count)
 {
@@ -154,10 +154,9 @@ static const struct wire_field numbers[] = {
 };
 static const struct wire_table parameters = TABLE("GossipParameters", FIELDS(numbers));
 
-static bool check_neighbours(void *message, const uint32_t *sizes)
+static bool check_neighbours(void *message)
 {
     const struct tacit_wire_gossip_run *const run = message;
-    (void)sizes;
     return wire_are_neighbours(run->neighbours, run->neighbour_count, run->agent, run->agent_count);
 }
 

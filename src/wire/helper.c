@@ -50,7 +50,7 @@ static bool check_request(void *message, const uint32_t *sizes)
     return request->entry_count <= sizes[WIRE_AGENTS];
 }
 static const struct wire_table request_table =
-    TABLE("HelperRequest", FIELDS(request_fields), .check = check_request);
+    TABLE("HelperRequest", FIELDS(request_fields), .fits = check_request);
 
 size_t tacit_wire_helper_request_bytes(const struct tacit_helper_request *request)
 {
@@ -99,7 +99,7 @@ static bool check_answer(void *message, const uint32_t *sizes)
            answer->count <= TACIT_HELPER_COUNT_MAX;
 }
 static const struct wire_table answer_table =
-    TABLE("HelperAnswer", FIELDS(answer_fields), .check = check_answer);
+    TABLE("HelperAnswer", FIELDS(answer_fields), .fits = check_answer);
 
 size_t tacit_wire_helper_answer_bytes(const struct tacit_helper_answer *answer)
 {

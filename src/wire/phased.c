@@ -48,8 +48,8 @@ static const struct wire_field refusal[] = {GRANTED(1, commitment), EMPTY(2), FL
 
 static const struct wire_table *const bodies[] = {
     [TACIT_PHASED_HELLO] = BODY("PhasedHello", hello, NULL),
-    [TACIT_PHASED_ORDER] = BODY("PhasedOrder", order, check_order),
-    [TACIT_PHASED_REPORT] = BODY("PhasedReport", report, check_report),
+    [TACIT_PHASED_ORDER] = SIZED_BODY("PhasedOrder", order, check_order),
+    [TACIT_PHASED_REPORT] = SIZED_BODY("PhasedReport", report, check_report),
     [TACIT_PHASED_COMMIT] = BODY("PhasedCommit", commit, NULL),
     [TACIT_PHASED_GRANT] = BODY("PhasedGrant", grant, NULL),
     [TACIT_PHASED_REFUSAL] = BODY("PhasedRefusal", refusal, NULL),
@@ -60,10 +60,9 @@ static const struct wire_field head[] = {
     NUMBER(3, run_id, ANY),
     NUMBER(4, round, UP_TO(TACIT_PHASED_ROUNDS_MAX + 1)),
 };
-static bool check_message(void *message, const uint32_t *sizes)
+static bool check_message(void *message)
 {
     struct tacit_phased_message *const found = message;
-    (void)sizes;
     if (found->kind != TACIT_PHASED_ORDER)
         found->leader = TACIT_NO_ARM;
     return true;
@@ -101,10 +100,9 @@ uint32_t tacit_wire_phased_kind(enum tacit_phased_message_kind kind)
 #define MESSAGE struct tacit_phases
 
 /* A guard says what it guards and how well, or neither. */
-static bool check_parameters(void *message, const uint32_t *sizes)
+static bool check_parameters(void *message)
 {
     struct tacit_phases *const schedule = message;
-    (void)sizes;
     if (schedule->guard_arm == TACIT_NO_ARM && !(schedule->guard_loss > 0))
         schedule->guard_arm = 0;
     else if (schedule->guard_arm == TACIT_NO_ARM || !(schedule->guard_loss > 0))

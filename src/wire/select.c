@@ -34,10 +34,9 @@ static size_t step_numbers(const void *message, const uint32_t *sizes)
     return numbers_of(message, TACIT_SELECT_STEPS);
 }
 
-static bool check_piece(void *message, const uint32_t *sizes)
+static bool check_piece(void *message)
 {
     const struct tacit_select_message *const piece = message;
-    (void)sizes;
     return piece->number_count >= 1 && piece->number_count <= (piece->vector == TACIT_SELECT_MODEL
                                                                    ? TACIT_SELECT_MODEL_NUMBERS
                                                                    : TACIT_SELECT_UPDATE_NUMBERS);
@@ -119,10 +118,9 @@ enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size, ui
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_select_run
 
-static bool check_run(void *message, const uint32_t *sizes)
+static bool check_run(void *message)
 {
     const struct tacit_wire_select_run *const run = message;
-    (void)sizes;
     return run->clip > 0 && run->clip <= CLIP_MAX && run->round_count > 0 &&
            run->round_count <= TACIT_SELECT_ROUNDS_MAX;
 }

@@ -13,23 +13,20 @@ static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
     return memcmp(hash, nothing, sizeof nothing) == 0;
 }
 
-static bool check_commit(void *message, const uint32_t *sizes)
+static bool check_commit(void *message)
 {
     const struct tacit_vote_hub_message *const vote_message = message;
-    (void)sizes;
     return vote_message->cell > 0 && !is_nothing(vote_message->commitment);
 }
 
-static bool check_granted(void *message, const uint32_t *sizes)
+static bool check_granted(void *message)
 {
-    (void)sizes;
     return !is_nothing(((const struct tacit_vote_hub_message *)message)->commitment);
 }
 
 /* Of a player, not of a draw. */
-static bool check_broadcast(void *message, const uint32_t *sizes)
+static bool check_broadcast(void *message)
 {
-    (void)sizes;
     return ((const struct tacit_vote_hub_message *)message)->cell == 0;
 }
 
@@ -104,10 +101,9 @@ uint32_t tacit_wire_vote_kind(enum tacit_vote_hub_message_kind kind)
 #undef MESSAGE
 #define MESSAGE struct tacit_wire_vote_run
 
-static bool check_run(void *message, const uint32_t *sizes)
+static bool check_run(void *message)
 {
     const struct tacit_wire_vote_run *const run = message;
-    (void)sizes;
     return run->accuracy > 0 && run->accuracy <= 1 && run->eta > 0 && run->eta < 1 &&
            run->votes_needed <= run->agent_count && run->committee <= run->agent_count &&
            (run->committee == 0 || run->committee >= run->votes_needed);

@@ -746,7 +746,8 @@ static bool take_fields(struct source *source, const struct wire_table *table, u
         return true;
     if (table->to.size > 0)
         store(message + table->to.at, table->to.size, source->sizes[WIRE_TO]);
-    if (table->check != NULL && !table->check(message, source->sizes))
+    if ((table->check != NULL && !table->check(message)) ||
+        (table->fits != NULL && !table->fits(message, source->sizes)))
         return false;
     for (size_t i = 0; i < table->field_count; i++)
         if (count_of(&table->fields[i], message, source->sizes) != found[i])

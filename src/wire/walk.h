@@ -75,7 +75,8 @@ struct wire_table {
     size_t size;           /* of the struct */
     struct wire_member to; /* is said by who reads it (WIRE_TO), not by the message */
     /* Can it be, all fields read? May fill in members that follow from others. NULL: any. */
-    bool (*check)(void *message, const uint32_t sizes[WIRE_SIZES]);
+    bool (*check)(void *message);
+    bool (*fits)(void *message, const uint32_t sizes[WIRE_SIZES]); /* .. in this run? */
     /* One more field, by the struct's first member, an enumeration: a message of the same struct.
      */
     const struct wire_table *const *bodies;
@@ -149,6 +150,8 @@ struct wire_table {
 /* A message of the same struct within; check: NULL, or its function. */
 #define BODY(message, array, function)                                                             \
     &(const struct wire_table)TABLE(message, FIELDS(array), .check = (function))
+#define SIZED_BODY(message, array, function)                                                       \
+    &(const struct wire_table)TABLE(message, FIELDS(array), .fits = (function))
 #define TO .to = WIRE_PLACE(to)
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
 #define BODIES(array, first)                                                                       \
