@@ -1,13 +1,7 @@
 /* tacit bound: the golden bounds through the program as a user calls it, and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "tacit/bounds.h"
 

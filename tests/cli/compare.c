@@ -1,15 +1,8 @@
 /* `tacit compare` through the real program: every cell is what `tacit run` gives, whatever the
  * order of the work; what cannot run says why; what was finished is not run again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 #include <jansson.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

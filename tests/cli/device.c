@@ -1,21 +1,14 @@
 /* examples/device as it would stand in the field: three boards that are processes, bytes in and
  * out, and a hub core between them. Messages are lost, and one board loses its power; they decide
  * all the same, for the right arm, and what a board reads that makes no sense does not move it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/wire_elim.h"
 #include "../support/temp.h"
 

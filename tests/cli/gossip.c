@@ -1,14 +1,7 @@
 /* Gossip UCB through the real program: results, refusals, what `check` says. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

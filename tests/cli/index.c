@@ -1,14 +1,7 @@
 /* Learners with an index through the real program: as an experiment of their own, as baselines that
  * a file of another family names, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

@@ -1,15 +1,8 @@
 /* `tacit manual`: what it prints says what --help says, and shells take it. */
 #include <ctype.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 
 static struct process_result run(const char *const *words)

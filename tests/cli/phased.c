@@ -1,13 +1,6 @@
 /* Play in phases through the real program: the phased index, and elimination with exact bounds;
  * what comes out, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/on_file.h"
 
 static int open_folder(void **state)

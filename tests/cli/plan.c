@@ -1,15 +1,8 @@
 /* `tacit plan` through the real program: its forecast holds on fresh runs, its settings are those
  * of `tacit run`, and what it cannot plan it says. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

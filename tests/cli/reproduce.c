@@ -1,17 +1,10 @@
 /* `tacit reproduce` on small papers that the tests write, and the papers of this project as far as
  * they are cheap: verdicts, exit codes, outputs, and what it says about wrong claims files. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

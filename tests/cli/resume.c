@@ -1,14 +1,7 @@
 /* Long runs that are interrupted, or killed without a word, and go on: what they print and write in
  * the end is byte for byte that of an uninterrupted call, and nothing of another call is taken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <unistd.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

@@ -1,18 +1,11 @@
 /* The real program at work: what it prints and writes, that nothing but the file and the seed
  * decides a result, how it stops, and that its bounds hold. Wrong input is in wrong_input.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../support/testing.h"
 #include "tacit/family.h"
 #include "tacit/data.h"
 #include "../support/process.h"

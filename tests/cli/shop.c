@@ -1,14 +1,7 @@
 /* The shop of examples/shop through the real program: what a person with a CSV of past offers sees,
  * and what happens to slips of the pen. $TACIT_SOURCE: where the examples are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

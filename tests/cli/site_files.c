@@ -1,17 +1,10 @@
 /* Wrong files of the live daemons, and wrong uses of the commands around them: exit code 2, one
  * line on stderr that says where, which key, what is wrong and what is allowed; nothing on stdout,
  * and no state directory comes into being. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../support/testing.h"
 #include "../support/process.h"
 #include "../support/temp.h"
 

@@ -1,14 +1,8 @@
 /* Known answers of the best-arm subroutines. Radii, quotas and indices come from 40-digit
  * arithmetic; the numbers of samples with rewards 1 and 0 from solving the stopping rules by
  * themselves. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/best_arm.h"
 #include "tacit/vote.h"
 

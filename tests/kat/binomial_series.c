@@ -1,12 +1,7 @@
 /* The two series of the binomial's log-mass against the same numbers in long double: the draws
  * alone would not notice a term that is a little wrong. Both are private to the sampler, so its
  * source is read in here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/random/binomial.c"
 
 /* x log(x/mean) + mean - x, by as many terms as change anything; stupid on purpose. */

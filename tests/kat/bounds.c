@@ -1,10 +1,6 @@
 /* Known bounds, radii, rungs and floors (EXACT-BOUNDS 8 and 9; 40-digit arithmetic elsewhere). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
+#include "../support/testing.h"
 #include "tacit/bounds.h"
 
 static void check(double value, double expected)

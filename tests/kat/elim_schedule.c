@@ -13,12 +13,8 @@
  *       return one + (0 if eps is None else r*(8*log(K, r, T)).sqrt() / (D(N).sqrt()*D(eps)*S))
  *
  * where eps is what one reward loses: N times the paper's letter. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/elim.h"
 
 struct known {

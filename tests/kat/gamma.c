@@ -1,10 +1,6 @@
 /* Known answers of the gamma and beta samplers. A change here moves Thompson sampling's choices. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
+#include "../support/testing.h"
 #include "tacit/random.h"
 
 #define LOG_TOLERANCE 1e-13 /* relative: values pass through the platform's log and pow */

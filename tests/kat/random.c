@@ -1,14 +1,9 @@
 /* Known answers of room random. A change here moves every simulated result: it needs a decision
  * record and a line in the changelog. Words, uniforms and counts must match exactly; what passes
  * through the platform's log may differ in the last digits. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <string.h>
 #include <Random123/philox.h>
+#include "../support/testing.h"
 #include "tacit/random.h"
 
 #define LOG_TOLERANCE 1e-14 /* relative */

@@ -2,11 +2,7 @@
  * result: it needs a decision record and a line in the changelog. The frozen values are also
  * derived again by a twin written from the paper (Canonne, Kamath, Steinke 2020, Algorithms 1 and
  * 2), and short tapes are worked out by hand. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/privacy.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

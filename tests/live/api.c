@@ -1,11 +1,6 @@
 /* The decision API as callers meet it: the real server in the real loop, on a Unix socket and on
  * loopback, asked by libcurl from other threads and by hand-made bytes. The agent behind it is a
  * fake in memory. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <curl/curl.h>
@@ -15,9 +10,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -25,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "../support/testing.h"
 #include "../../src/live/api/api.h"
 #include "tacit/dashboard.h"
 #include "../support/skip.h"

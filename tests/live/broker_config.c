@@ -1,12 +1,5 @@
 /* mosquitto.conf and the access list, letter by letter; names and paths that are refused. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/bus/broker_config.h"
 #include "../../src/live/daemon/names.h"
 #include "../support/temp.h"

@@ -1,23 +1,16 @@
 /* The bus against the real mosquitto: who gets in, who may say what to whom, and that it comes back
  * by itself. A forged broker (a child process with a script of bytes) says what mosquitto never
  * would. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/bus/bus.h"
 #include "../../src/live/pki/pki.h"
 #include "../support/broker.h"

@@ -1,20 +1,14 @@
 /* The contract of a training command (docs/training.md): what it is given, what it may use, and
  * that nothing of it is left. */
+#include "../support/testing.h"
 #include "../../src/live/daemon/command.h"
 #include <fcntl.h>
 #include <pwd.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "../support/temp.h"
 
 #define MEGABYTE (UINT64_C(1) << 20)

@@ -1,14 +1,7 @@
 /* What a site runs, made of the invitation that the coordinator writes: whole runs over a star, a
  * ring and a hybrid, with a core that is put back from its block after every step; blocks that are
  * damaged, of another site or another policy; what does not fit into a message; invitations. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/bus/envelope.h"
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/place.h"

@@ -1,14 +1,7 @@
 /* Decisions: the law of the random order, exact accounting against a naive model under random
  * sequences with restarts, and each rule by itself. False-alarm rate of a statistical test: 1e-6;
  * seeds are fixed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/live/api/decisions.h"
 #include "../../src/live/daemon/deadlines.h"
 #include "../../src/live/daemon/state_clock.h"

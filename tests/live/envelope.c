@@ -1,14 +1,7 @@
 /* Envelopes: what one daemon closes the other opens; what is not signed by whose word it claims to
  * be, what comes under another name or topic, of another federation, run or agreement, or for
  * somebody else, stays closed, and why is said. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/bus/envelope.h"
 #include "../../src/live/pki/pki.h"
 #include "../../src/live/trust.h"

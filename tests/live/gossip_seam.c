@@ -1,14 +1,8 @@
 /* Gossip UCB at the seam: three sites on a ring and the hub that watches, driven through
  * live_site_ops and live_hub_ops alone, as bytes. Envelopes are lost, repeated and overtaken; sites
  * die before or after what a step did is durable, and start anew from their bytes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <math.h>
+#include "../support/testing.h"
 #include "../../src/families/gossip/live.h"
 #include "../../src/live/protocol.h"
 #include "tacit/gossip.h"

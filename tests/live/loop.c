@@ -1,18 +1,13 @@
 /* The event loop on pipes, timers and signals of its own. */
+#include "../support/testing.h"
 #include "../../src/live/daemon/loop.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define MS UINT64_C(1000)
 #define PIPES 200u

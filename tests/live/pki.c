@@ -1,15 +1,8 @@
 /* Certificates for trials: files and their modes, what is kept, what openssl thinks of the chain,
  * what is revoked, and what live_pki_check refuses. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/pki/pki.h"
 #include "../support/broker.h"
 #include "../support/process.h"

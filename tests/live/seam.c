@@ -1,13 +1,7 @@
 /* The seam between the daemons and a protocol: each family with a plan that is live over a star, as
  * tests/support/live_world.h drives it. The player in a site of votes is, byte for byte, the
  * simulator's. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/settings.h"
 #include "../../src/families/phased/live.h"

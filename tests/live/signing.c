@@ -1,15 +1,8 @@
 /* Signatures: whose key counts under which name, and since when; and what each name may cause.
  * Certificates are made as tacit pki makes them, in folders of their own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/live/pki/pki.h"
 #include "../../src/live/pki/signing.h"
 #include "../../src/live/sender.h"

@@ -1,5 +1,6 @@
 /* The store's contract: what is kept, what is refused, and that a refused directory stays as it
  * was. Crashes and failing disks are in store_faults.c. */
+#include "../support/testing.h"
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_erase.h"
 #include "../../src/live/store/store_files.h"
@@ -13,16 +14,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define SOMEBODY_ELSE 12345u
 #define LOG_BYTES_PER_FRAME 4120u

@@ -3,6 +3,7 @@
  * (tests/support/digest.h). The log is made here byte by byte, so nothing hangs on SQLite's
  * version. The number is one of little-endian machines: high-water marks are written in the
  * machine's order. */
+#include "../support/testing.h"
 #include "../../src/live/store/store_base.h"
 #include "../../src/live/store/store_files.h"
 #include "../../src/live/store/store_log.h"
@@ -13,14 +14,8 @@
 #include "../support/log_bytes.h"
 #include "../support/store_model.h"
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define KNOWN UINT64_C(0xb1b99a003e1af70c)
 #define NAME "state" /* of the directory, in what is said */

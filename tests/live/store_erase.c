@@ -1,19 +1,14 @@
 /* What a state has left behind cannot be read from any of its files: not from the log, not from the
  * file, not after a crash at any change of a file while it is overwritten. */
+#include "../support/testing.h"
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_base.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define SUM_BYTES 24u
 #define CORE_BYTES_MAX 20000u

@@ -1,19 +1,14 @@
 /* The store when the disk fails or memory runs out: what commit reported is there afterwards, and
  * nothing is there in half. Killed, and without power: store_power.c. */
+#include "../support/testing.h"
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_erase.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define FAULT_BATCHES 4u /* with this log_pages_max there is a fold among them */
 #define FAULT_LOG_PAGES 8u

@@ -1,19 +1,14 @@
 /* A state that is looked at before a daemon is started: what is found is what a start would find,
  * and nothing is written. And the words that say which key of a configuration is another one. */
+#include "../support/testing.h"
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_agreed.h"
 #include "../../src/live/store/store_base.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define AGREED "agreed"
 #define AGREED_BYTES_MAX ((off_t)64 << 20)

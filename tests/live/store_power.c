@@ -1,22 +1,17 @@
 /* The store when the process is killed or the power goes: what commit reported is there afterwards,
  * and nothing is there in half. And how fast it is. */
+#include "../support/testing.h"
 #include "../../src/live/store/store_base.h"
 #include "../support/effort.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define KILLS effort_of(60, 120)
 #define KILL_US_MAX 6000u

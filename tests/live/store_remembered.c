@@ -2,21 +2,16 @@
  * restarts; when the disk fails or the power goes at any call; when the file is damaged, missing or
  * another one; what is forgotten is in no file any more. TACIT_TEST_LONG=1: ten million of them,
  * with random keys, and what they cost. */
+#include "../support/testing.h"
 #include "../../src/live/store/store_base.h"
 #include "../support/effort.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define KEEP_MS 100000u
 #define TWIN_ROWS 60000u

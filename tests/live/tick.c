@@ -1,12 +1,8 @@
 /* When releases leave: the times of 10^5 draws of the real sampler, whose work tells the noise,
  * against what an observer at the broker sees. Virtual time, to the microsecond; seeds are fixed,
  * false-alarm rate of the statistical tests 1e-6. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
+#include "../support/testing.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 #include "../../src/live/daemon/tick.h"

@@ -1,13 +1,8 @@
 /* Whole trainings on real pictures: the MLP on MNIST, the CNN on CIFAR-10. Minutes, so it is run by
  * make check-long. */
+#include "../support/testing.h"
 #include "tacit/data.h"
 #include "tacit/learn.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include "../support/skip.h"
 
 #define BATCH 20u

@@ -2,13 +2,7 @@
  * small cases with votes in between; the same comparison must see planted bugs in each radius. And
  * the error rate of each is at most its confidence (exact arithmetic on fixed seeds: no false
  * alarm on a correct program beyond what the radii themselves allow). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/effort.h"
 #include "tacit/best_arm.h"
 #include "best_arm_twin.h"

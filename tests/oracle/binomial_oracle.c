@@ -2,11 +2,7 @@
  * one law? Covers inversion, transformed rejection, both sides of their border, and p above 1/2.
  * False alarms: 84 comparisons at alpha = 1e-8 each; fewer than one change of seed in a million
  * sets one off. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/gof.h"
 #include "tacit/random.h"
 

@@ -1,12 +1,8 @@
 /* Exact bounds against a twin of their definition (EXACT-BOUNDS 2.1): bisection over q, and for
  * each q a ternary search over lambda. The radius against a fine search, the suffix against trying
  * all. Symmetry, no noise = KL-UCB, Hoeffding's frame. Fixed seeds, no chance. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
+#include "../support/testing.h"
 #include "tacit/arms.h"
 #include "tacit/bounds.h"
 #include "tacit/random.h"

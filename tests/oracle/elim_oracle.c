@@ -5,14 +5,8 @@
  * configurations with eight metrics each; a metric of a correct program is outside with chance
  * 6e-5, so a false alarm of the whole test would come once in 200 choices of the (fixed) seeds.
  * Exact part: with constant rewards and no noise there is no chance at all. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/effort.h"
 #include "../support/elim_sim.h"
 #include "elim_twin.h"

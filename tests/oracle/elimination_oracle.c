@@ -1,13 +1,8 @@
 /* Who goes by exact bounds against a twin that computes every bound of every arm: random sums and
  * counts, histories and single releases, strict and with an accuracy, sets with gaps, many ties.
  * Fixed seed, no chance. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/elimination.h"
 #include "tacit/random.h"
 

@@ -4,14 +4,8 @@
  * regret while waiting, rounds, samples, messages, scalars and the best arm. A false alarm: 6e-5 a
  * comparison, 6 settings of 7. And against a star, where a hub judges: where nobody waits, the
  * numbers are the same. Fixed seeds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/network.h"
 #include "graph_twin.h"
 #include "tacit/bounds.h"

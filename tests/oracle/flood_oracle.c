@@ -3,14 +3,7 @@
  * modes, bounds, environments and horizons, some of which T cuts; every number of every run, bit
  * for bit. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/elim/flood.h"
 #include "../../src/families/elim/plan.h"
 #include "../support/temp.h"

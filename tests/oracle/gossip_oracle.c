@@ -1,13 +1,7 @@
 /* Gossip UCB against its literal twin on shared tapes: the same actions, theta equal to 1e-12; the
  * agents' cores against the network: the same bytes; without noise Fed_UCB is Gossip_UCB. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/graph.h"
 #include "../support/gossip_driver.h"
 #include "gossip_twin.h"

@@ -1,14 +1,8 @@
 /* Elimination over graphs and hybrids. First the naive twin (graph_twin.c) by itself: answers that
  * need no program, from gis_slots.py, from pencil and paper, and from the twin of the star.
  * Then the simulator against the twin. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/effort.h"
 #include "../support/elim_sim.h"
 #include "elim_twin.h"

@@ -2,14 +2,8 @@
  * index at every pull and plays one pull at a time: the same choices, on tapes of rewards and words
  * that both read. And KL-UCB's root against bisection. No chance: fixed seeds, nothing may differ.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/arms.h"
 
 #define TAPES 1000u

@@ -3,11 +3,7 @@
  * the end, alone and pooled, agents alike and not, agree within 4 standard errors.
  * False alarms: 6e-5 a comparison, 40 comparisons; fixed seeds. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/index/plan.h"
 
 #define RUNS 400u

@@ -1,11 +1,7 @@
 /* The kernels of linalg against plain loops, against LAPACK, and path against path bit by bit. */
 #include <lapacke.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/skip.h"
 #include "tacit/linalg.h"
 #include "tacit/random.h"

@@ -2,14 +2,8 @@
  * sums: it keeps everything in plain tables, computes every bound of every arm after every round,
  * and must make the same plan, name the same leader and stop at the same time. Random settings,
  * with sites missing under a quorum; fixed seeds, no chance. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/phased_driver.h"
 
 #define ARMS 12u

@@ -1,13 +1,8 @@
 /* Thompson sampling by a threshold against its naive twin, which draws for every arm and takes the
  * largest: do two samples of choices come from one law, whatever the posteriors, and whatever the
  * threshold? False alarms: 361 comparisons at alpha = 1e-8 each. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/arms/thompson.h"
 #include "../support/gof.h"
 

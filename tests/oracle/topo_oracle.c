@@ -1,14 +1,8 @@
 /* Distances, diameters, sinks and lambda_2 against naive twins: Floyd and Warshall's distances, the
  * paper's Alg. 4 to the letter, Jacobi's rotations. Graphs of every kind, many in several pieces,
  * small ones by the hundreds and some large enough for many searches at once. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/topo.h"
 #include "../../src/topo/spectrum.h"
 #include "topo_net.h"

@@ -2,12 +2,7 @@
  * phased index would order, sum for sum; whatever fails, blocks are released once, are the same
  * everywhere and are all there in the end; copies of a site do not speak side by side. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/phased.h"
 #include "../../src/families/gossip/plan.h"
 #include "../support/network.h"

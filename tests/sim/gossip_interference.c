@@ -4,12 +4,7 @@
  * must be the same. Whatever reaches them past the mechanism shows. (The linker puts the test's
  * mechanism in the place of tacit_mechanism_release.) */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/gossip/plan.h"
 #include "../support/network.h"
 

@@ -1,11 +1,7 @@
 /* Runs of play in phases in the simulator: the same numbers as a loop around the judge alone that
  * draws from the same streams; whatever the threads; and every agent ends, whatever fails. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/phased/run.h"
 
 #define ARMS 6u

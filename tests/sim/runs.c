@@ -1,14 +1,8 @@
 /* The simulator's machinery: queue, curve, points, runs over threads, stopping. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include "../support/testing.h"
 #include "../support/elim_sim.h"
 #include "../../src/sim/queue.h"
 

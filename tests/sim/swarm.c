@@ -5,15 +5,8 @@
  * grants are for are the storm's (tests/round).
  *
  * usage: swarm [--seed N | --seeds COUNT]      default: the test group with 6,000 seeds */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/families/elim/state.h"
 #include "../../src/proto/elim/internal.h"
 #include "../support/elim_sim.h"

@@ -21,14 +21,8 @@
  * For a real epsilon of 1 the bound moves between 0.950 and 0.985 with the seed, so all agree but
  * the raw bits, where this attack proves more; it does so too for rewards of -1 and 1 and noise of
  * scale 2 (9.374), as we read the setting of B.6. Passing is not a proof. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/audit.h"
 #include "../support/effort.h"
 #include "tacit/privacy.h"

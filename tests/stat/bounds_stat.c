@@ -4,14 +4,8 @@
  * chance at 1e-6 (Clopper-Pearson); 10 settings, 2 sides: 2e-5 in all, fixed seeds. With two
  * aggregators there are two kinds of noise, the sites' floor and theirs, over several releases. The
  * last tests show that bounds which take the noise for smaller than it is are found out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/effort.h"
 #include "../support/gof.h"
 #include "tacit/bounds.h"

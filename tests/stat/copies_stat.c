@@ -9,14 +9,8 @@
  *
  * False alarms: a true claim is refuted with chance 1e-3 at most per audit (AUDIT_CONFIDENCE).
  * Seeds are fixed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/live/daemon/tick.h"
 #include "../support/audit.h"
 #include "../support/effort.h"

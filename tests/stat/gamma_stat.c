@@ -1,13 +1,8 @@
 /* The laws of gamma and beta draws: Kolmogorov-Smirnov against closed distribution functions.
  * False alarms: 8 checks at ALPHA = 1e-6; a correct library fails under about 1 choice of the
  * (fixed) seeds in 125 000. The last test shows that the checks are able to fail. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
+#include "../support/testing.h"
 #include "../support/gof.h"
 #include "tacit/random.h"
 

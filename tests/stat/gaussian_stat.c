@@ -1,14 +1,9 @@
 /* The exact discrete Gaussian has its law at every scale that matters, and the ledger in rho never
  * pays less than is due. False alarm of each law: 1e-6, with fixed seeds. */
+#include "../support/testing.h"
 #include "../support/gof.h"
 #include "tacit/gaussian.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define ALPHA 1e-6
 #define CELLS 201u

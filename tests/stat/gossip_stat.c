@@ -4,12 +4,7 @@
  * 1e3, 1e4, 1e5 and 1e6, without noise and in paper mode. On shared tapes both are compared action
  * by action (tests/oracle/gossip_oracle.c). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/families/gossip/plan.h"
 #include "../oracle/gossip_twin.h"
 #include "../support/effort.h"

@@ -4,14 +4,7 @@
  * a mean is refuted beyond 4.9 standard errors, 1e-6 each; 6 means of estimates, 1 of replays: 7e-6
  * in all; fixed seeds. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/off_policy.h"
 #include "../../src/families/index/plan.h"
 #include "../support/effort.h"

@@ -3,14 +3,8 @@
  * while the hub goes on. Two worlds differ in the value of one reward. What is proven must stay
  * below the epsilon that the ledger charges; without grants, where an old state speaks twice, it
  * must not. False alarms: 1e-3 a check (AUDIT_CONFIDENCE); fixed seeds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/audit.h"
 #include "tacit/phased.h"
 

@@ -3,13 +3,8 @@
  * False alarms: the expected means come from 500 runs each, with half widths of up to 2.3 %; ours
  * are from fewer. A check fails at 5 standard errors of the difference: 6e-7 each, 6 checks;
  * wrong decisions, or means missed, above delta at 1e-6 each. Fixed seeds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
+#include "../support/testing.h"
 #include "../support/gof.h"
 #include "tacit/elim.h"
 #include "tacit/phased.h"

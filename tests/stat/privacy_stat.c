@@ -4,14 +4,8 @@
  * prints them), so that a correct library would fail under about 1 choice of seeds in 4 600.
  * Chi-square, Kolmogorov-Smirnov and normal p-values are limits; the counts are large enough for
  * them. The last group shows that the checks are able to fail. Passing is not a proof. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/effort.h"
 #include "../support/gof.h"
 #include "tacit/privacy.h"

@@ -4,14 +4,8 @@
  * Chi-square and Kolmogorov-Smirnov p-values are limits; with at least 10 expected per cell they
  * are close enough for this purpose. The last group shows that the checks are able to fail. Passing
  * is not a proof. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/gof.h"
 #include "tacit/random.h"
 

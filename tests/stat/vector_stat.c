@@ -1,17 +1,12 @@
 /* The sound release of a vector: its integers never pass their norm, its noise has its law, and
  * what it loses is what it says; mutants are refuted. */
+#include "../support/testing.h"
 #include "../support/audit.h"
 #include "../support/gof.h"
 #include "tacit/privacy.h"
 #include "tacit/select.h"
 #include "tacit/vector.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define DIMENSION_MAX 1000u
 #define EPSILON_NANO UINT64_C(1000000000)

@@ -1,11 +1,6 @@
 /* See damage.h. */
+#include "testing.h"
 #include "damage.h"
-#include <stdarg.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "digest.h"
 
 #define HEAD_WORDS 32u /* bytes are changed in these alone: there stand what is true or false */

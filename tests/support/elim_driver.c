@@ -1,14 +1,10 @@
 /* Drives the cores of epoch elimination by hand: see elim_driver.h. */
+#include "testing.h"
 #include "damage.h"
 #include "digest.h"
 #include "digest_views.h"
 #include "elim_driver.h"
-#include <setjmp.h>
-#include <stdarg.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define HUB_BYTES_MAX (1u << 16) /* that is built again beside its steps */
 

@@ -1,14 +1,8 @@
 /* Goodness-of-fit helpers; see gof.h. Incomplete gamma and beta by power series and by continued
  * fractions evaluated with the modified Lentz method (Thompson, Barnett 1986). */
+#include "testing.h"
 #include "gof.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define PRECISION 1e-15
 #define STEPS_MAX 200000

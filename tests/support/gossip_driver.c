@@ -1,12 +1,6 @@
 /* See gossip_driver.h. */
+#include "testing.h"
 #include "gossip_driver.h"
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PURPOSE_REWARD 1u
 #define PURPOSE_AGENT 2u

@@ -1,13 +1,6 @@
 /* Three sites and a hub of a live family, as bytes, put back from them after every step. */
+#include "testing.h"
 #include "live_world.h"
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 const char *const world_names[WORLD_SITES] = {"north", "east", "south"};
 static const char *const arms[WORLD_ARMS] = {"left", "right", "none"};

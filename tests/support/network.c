@@ -1,11 +1,7 @@
 /* Networks for tests: see network.h. */
+#include "testing.h"
 #include "network.h"
 #include "tacit/commit.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 _Static_assert(NETWORK_AGENTS_MAX <= 64, "a set of agents is one word");
 

@@ -1,9 +1,6 @@
 /* The program called on one file, in a folder of its own. */
+#include "testing.h"
 #include "on_file.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include "temp.h"
 
 #define OPTIONS_MAX 12u

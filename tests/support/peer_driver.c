@@ -1,14 +1,10 @@
 /* Drives peers of epoch elimination by hand: see peer_driver.h. */
+#include "testing.h"
 #include "damage.h"
 #include "digest.h"
 #include "digest_views.h"
 #include "peer_driver.h"
-#include <setjmp.h>
-#include <stdarg.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include "../../src/proto/elim/peer_state.h"
 
 #define NET_STEPS_MAX 200000u

@@ -1,15 +1,9 @@
 /* The cores of the phased index by hand, one event at a time. */
+#include "testing.h"
 #include "damage.h"
 #include "digest.h"
 #include "digest_views.h"
 #include "phased_driver.h"
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 #include "variants.h"
 
 #define VARIANTS_OFTEN 24u

@@ -1,15 +1,10 @@
 /* Every batch touches every kind of row: new ones, changed ones, dropped ones. */
+#include "testing.h"
 #include "store_model.h"
 #include "fault_vfs.h"
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define BLOB_BYTES_MAX 1000u
 #define DECISIONS_PER_BATCH 3u

@@ -1,13 +1,6 @@
 /* A log of what happens in a scenario. */
+#include "testing.h"
 #include "trace_log.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 void trace_log_say(struct trace_log *log, const char *format, ...)
 {

@@ -1,12 +1,6 @@
 /* Bytes of messages in tests: written, compared, damaged. */
+#include "testing.h"
 #include "wire_bytes.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include "digest.h"
 
 struct wire_bytes wire_bytes_new(size_t size)

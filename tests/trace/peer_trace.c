@@ -4,15 +4,8 @@
  *
  * To record a log anew: TACIT_TRACE_RECORD=1 peer_trace prints the logs as C strings and compares
  * nothing. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/wire_elim.h"
 #include "../support/trace_log.h"
 #include "../support/peer_driver.h"

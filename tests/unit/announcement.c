@@ -1,13 +1,6 @@
 /* Announcements, what all protocols have in common: what is written is read back, in one form only;
  * the digest covers everything that both sides must agree on; what differs is said in words. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include <math.h>

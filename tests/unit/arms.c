@@ -1,12 +1,6 @@
 /* Learners with an index: configurations, states from a disk, first pulls, ties, known indices. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/arms.h"
 
 static enum tacit_arms_kind const kinds[] = {TACIT_ARMS_UCB1, TACIT_ARMS_KL_UCB, TACIT_ARMS_MOSS,

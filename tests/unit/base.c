@@ -1,12 +1,7 @@
 /* Room base, one function at a time: bit sets around the word boundary, sums of rewards, text in
  * too little room, status texts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/base.h"
 #include "../../src/proto/round/site.h"
 

@@ -1,15 +1,8 @@
 /* SHA-256 and HMAC against the published vectors and against libcrypto; commitments that bind and
  * hide; holders that grant along one chain. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include "../support/testing.h"
 #include "../../src/privacy/sha256.h"
 
 #define BYTES TACIT_SHA256_BYTES

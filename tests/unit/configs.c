@@ -1,13 +1,7 @@
 /* A state belongs to one configuration: with any member of it another one, the check refuses the
  * state, wherever the member stands and whatever it is for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/doubling.h"
 #include "tacit/elim.h"
 #include "tacit/glm.h"

@@ -3,13 +3,7 @@
  * (Python's csv module) found; skipped where they are not here. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/data/internal.h"
 #include "../support/skip.h"
 #include "../support/temp.h"

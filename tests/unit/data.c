@@ -3,22 +3,16 @@
  * Linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc it also fails every allocation once.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "../support/testing.h"
 #include "tacit/data.h"
 #include "../../src/data/internal.h"
 #include "../support/temp.h"
 #include <locale.h>
 #include <lzma.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <cmocka.h>
 
 #define PACKED_BYTES 65536u
 

@@ -1,14 +1,9 @@
 /* The five-arm hospital problem (READINGS P2.10) cut from the real "Diabetes 130-US hospitals"
  * rows: counts and sums that an independent script (Python's csv module) found. Skips if the data
  * is absent. */
+#include "../support/testing.h"
 #include "tacit/data.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include "../support/skip.h"
 
 #define FILE_NAME "diabetes130/diabetic_data.csv"

@@ -1,14 +1,8 @@
 /* An agent whose releases double, one property at a time: what it plays and releases, what it
  * passes on and asks for, what a death takes away, hostile messages, states from a disk. Whole runs
  * are in tests/sim/doubling_runs.c. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/doubling.h"
 #include "../support/damage.h"
 #include "../support/digest.h"

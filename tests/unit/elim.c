@@ -3,14 +3,8 @@
  * the budget, the entropy or T is at its end, how old copies are found out, how a round ends
  * without everybody, and whole small federations against the oracle
  * tests/oracle/elim_schedule_check.py. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/elim_driver.h"

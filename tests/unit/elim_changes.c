@@ -1,14 +1,8 @@
 /* A run that is changed while it is under way: what each change does to rounds, plans and reports,
  * what is refused, and that none of them releases a reward twice or loses one. Without noise and
  * with constant rewards a sum shows to the step what entered it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/elim_driver.h"

@@ -1,14 +1,8 @@
 /* Exact bounds in the cores of epoch elimination: what a hub makes of histories when reports are
  * missing, the leader that agents play, and what is refused. Over graphs, and whole runs:
  * oracle/exact_graph_oracle. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/elim_driver.h"

@@ -2,14 +2,8 @@
  * component hop by hop, and a hub that weighs what sinks report. What is refused, what is repeated
  * and how, what happens when somebody does not come, when the hub is ahead, and what comes back
  * from a disk; and whole hybrids, whose means must be those of the releases to the last bit. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/peer_driver.h"

@@ -3,14 +3,8 @@
  * are behind catch up, when a round is over, what is played meanwhile, how old copies are found
  * out, what a restart finds; and whole networks, in which all peers must decide the same to the
  * last bit. Relays and sinks are in elim_hybrid.c. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/peer_driver.h"

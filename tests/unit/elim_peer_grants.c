@@ -1,14 +1,8 @@
 /* Commit, grant, reveal among peers: nothing of a draw enters a collection before all who hold it
  * have granted it; who granted holds what comes against it. What is copied, restored, cloned, lost
  * or repeated is the storm's (round/rule_peers.c). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/peer_driver.h"

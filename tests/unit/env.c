@@ -1,12 +1,7 @@
 /* Room env: what each environment adds to a sum, on both scales, and what is known of its means.
  * Laws are tested at ALPHA a test with fixed seeds: a failure means a change, not bad luck. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/env.h"
 #include "../support/gof.h"
 

@@ -1,13 +1,6 @@
 /* Envelopes: what is written is read back, in one form only; whatever else a peer may send is
  * refused and leaves no trace. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/random.h"

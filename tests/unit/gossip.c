@@ -1,14 +1,8 @@
 /* Gossip UCB, one property at a time: what edges do to the sum of all theta when messages are lost,
  * doubled and late and agents die; hostile messages; incarnations; bounds. Actions are compared
  * with a twin in tests/oracle/gossip_oracle.c. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/graph.h"
 #include "../../src/proto/gossip/survey.h"
 #include "../../src/topo/spectrum.h"

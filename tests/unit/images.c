@@ -1,12 +1,6 @@
 /* Readers of labelled images: what fits to the byte is read, everything else is refused. */
+#include "../support/testing.h"
 #include "tacit/data.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include "../support/skip.h"
 #include "../support/temp.h"
 

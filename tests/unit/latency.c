@@ -1,11 +1,7 @@
 /* Latencies of users: the groups of the paper, and expectations against many draws. */
+#include "../support/testing.h"
 #include "tacit/latency.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define USERS 6u
 #define DRAWS 200000u

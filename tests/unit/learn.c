@@ -1,14 +1,9 @@
 /* Networks: gradients against finite differences, layouts that oneDNN likes, optimizers, batches.
  */
+#include "../support/testing.h"
 #include "tacit/learn.h"
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define BATCH 20u
 

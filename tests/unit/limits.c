@@ -1,13 +1,8 @@
 /* Both sides of each limit of the cores' configurations: with the last value that is allowed there
  * is a state, with the first that is not there is none. And how the states grow: a word too many is
  * as wrong as one too few, for a state that was kept must fit what a later version asks for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
+#include "../support/testing.h"
 #include "tacit/bounds.h"
 #include "tacit/doubling.h"
 #include "tacit/elim.h"

@@ -1,12 +1,6 @@
 /* Off-policy estimates on logs that can be worked out by hand, and replays row by row. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/env.h"
 #include "tacit/off_policy.h"
 

@@ -1,14 +1,8 @@
 /* The cores of the phased index, driven by hand: what they refuse and that a refusal leaves no
  * trace, late and repeated messages, restarts in every step, orders that overtake a plan, T,
  * budget, entropy, old copies, rounds without everybody, and the judge alone. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/phased_driver.h"

@@ -1,14 +1,7 @@
 /* Terms of play in phases, one situation after the other; whole federations whose hubs are lost are
  * tests/round's. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
 #include "../support/phased_driver.h"

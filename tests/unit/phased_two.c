@@ -2,14 +2,8 @@
  * adds up, a helper; envelopes by HPKE. Closed rounds hold the sums of what was played and the
  * noise of two, whatever is in between; what a site shows while it waits is no function of its
  * rewards. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/live/pki/hpke.h"
 #include "tacit/phased.h"
 #include "tacit/wire_phased.h"

@@ -2,15 +2,9 @@
  * the ledger against a stupid twin in 128 bits, golden statements; and the sums of base that carry
  * the promise. Laws are tested in tests/stat/privacy_stat.c, known answers in tests/kat/samplers.c.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "tacit/gaussian.h"
 #include "tacit/vector.h"
 #include "tacit/elim.h"

@@ -1,14 +1,8 @@
 /* Known answers of the room privacy: what it decides, draws and says over grids of numbers at and
  * around all limits, in one digest (tests/support/digest.h). Laws and twins are in unit/privacy,
  * unit/tree, unit/commit and tests/stat; here any other answer shows. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "tacit/commit.h"
 #include "tacit/gaussian.h"

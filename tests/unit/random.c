@@ -1,12 +1,7 @@
 /* Room random, one function at a time: both sides of each limit, failing entropy, and the bounded
  * uniform at bounds where a careless one is biased. Laws are tested in tests/stat/random_stat.c. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 #include <Random123/philox.h>
+#include "../support/testing.h"
 #include "tacit/linalg.h"
 #include "tacit/random.h"
 #include "../../src/random/words.h"

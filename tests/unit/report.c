@@ -2,18 +2,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <jansson.h>
 #include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../support/testing.h"
 #include "tacit/family.h"
 #include "tacit/random.h"
 #include "../../src/report/internal.h"

@@ -1,12 +1,7 @@
 /* What a hub's desk makes of each message, as a table: the phase and the round that stand, what is
  * heard, what it is worth; then deadlines, and which states a disk may bring back. The hubs of
  * elimination and of phases answer by this and by nothing else (docs/adr/0051). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/proto/round/desk.h"
 
 #define SITES 70u

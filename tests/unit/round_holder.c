@@ -1,11 +1,6 @@
 /* Who is granted what, as a table: what a holder knows, what is shown to it, what it makes of that.
  * Every family's hub and every peer judges by this and by nothing else (docs/adr/0049). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/proto/round/holder.h"
 
 #define SITES 70u

@@ -1,10 +1,5 @@
 /* What a site makes of what its holder shows, as a table; every family's site judges by this. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../../src/proto/round/site.h"
 
 /* Commitments by their number: the head, the draw that waits, and any other. */

@@ -1,11 +1,5 @@
 /* Which share a call is, by its words or its launcher, and that every piece is some share's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../../src/study/shard.h"
 
 static const char *const variables[] = {

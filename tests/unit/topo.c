@@ -1,14 +1,8 @@
 /* Room topo: graphs with known answers, what generators promise, what is refused and how.
  * Laws are tested at ALPHA a test, counts within 4 standard errors, all with fixed seeds: a failure
  * means a change, not bad luck. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/graph.h"
 #include "tacit/topo.h"
 #include "../../src/topo/spectrum.h"

@@ -1,13 +1,7 @@
 /* Tree aggregation: which intervals a sum is made of, how many noises are drawn, when it refuses.
  * Laws of the noise are tested in tests/stat, the loss in tests/stat/audit_stat.c. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/testing.h"
 #include "../oracle/gossip_twin.h"
 #include "tacit/privacy.h"
 

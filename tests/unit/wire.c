@@ -3,13 +3,7 @@
  *
  * Run under a sanitizer this also shows that no refusal leaks or reads too far: every buffer is
  * exactly as long as its message. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/wire_elim.h"

@@ -3,13 +3,7 @@
  * depth, and all lengths around them right. What is taken all the same (a field need not be there,
  * or may be there again) is written again as the same bytes. Every buffer is as long as it is said
  * to be, for a sanitizer. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/wire_bytes.h"
 #include "tacit/wire_elim.h"
 #include "tacit/wire_glm.h"

@@ -1,14 +1,8 @@
 /* The wire form of gossip UCB: every message survives the trip, its length says nothing but the
  * number of arms, and a peer's bytes are taken only in the one form that we write. Buffers are
  * exactly as long as their messages, so that a sanitizer sees a read beyond them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <math.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include "tacit/random.h"

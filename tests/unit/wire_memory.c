@@ -1,13 +1,6 @@
 /* Codecs in memory of the caller's: an arena of the size that the header states is enough, a
  * smaller one is refused without harm, and nothing is taken from a heap. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "tacit/wire_elim.h"
 #include "tacit/wire_glm.h"
 #include "tacit/wire_gossip.h"

@@ -2,16 +2,10 @@
  * many arms the plan has, and a peer's bytes are taken only in the one form that we write. Under a
  * sanitizer this also shows that no refusal leaks or reads too far: every buffer is exactly as long
  * as its message. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../support/testing.h"
 #include "../support/digest.h"
 #include "../support/wire_bytes.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tacit/random.h"
 #include "tacit/wire_phased.h"
 

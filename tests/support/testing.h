@@ -1,0 +1,13 @@
+/* What every program of tests includes: cmocka, what it asks to be included before it, and what
+ * nearly all of them use. */
+#ifndef TACIT_TESTS_TESTING_H
+#define TACIT_TESTS_TESTING_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#endif
