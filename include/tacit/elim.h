@@ -234,6 +234,7 @@ uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, ui
 struct tacit_elim_event {
     uint64_t now_us; /* the driver's clock; never decreases */
     enum tacit_event_kind kind;
+    bool is_enough; /* TIMEOUT of a hub with two aggregators: no report is waited for any more */
     union {
         struct tacit_reward reward;
         uint64_t exploited_count;
@@ -601,7 +602,8 @@ struct tacit_elim_hub_view {
     bool finished;        /* the last order was given */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
-    uint32_t round_count;       /* epochs whose reports were collected */
+    uint32_t round_count;       /* epochs whose reports were collected, .. */
+    uint32_t void_count;        /* .. of which so many were void, of two aggregators */
     uint32_t reports_missing;   /* of the present epoch */
     uint32_t report_count;      /* received in the present epoch */
     uint32_t covered_count;     /* agents whose sums are in these reports */
@@ -674,8 +676,9 @@ void tacit_elim_hub_close(struct tacit_elim_hub *hub, uint32_t agents, const int
  * happens without regard to values, since of the reports of an open round nothing is shown. Errors,
  * and nothing changed: TACIT_INVALID (out of range; the last site or arm; a horizon that is not
  * longer; END_RUN before the first round was closed), TACIT_UNEXPECTED (the run has not begun, or
- * is over), TACIT_REFUSED (the log is full, or this hub takes no changes), TACIT_ENTROPY. Cost: as
- * of a step. */
+ * is over), TACIT_REFUSED (the log is full, or this hub takes no changes), TACIT_ENTROPY. With two
+ * aggregators END_RUN alone is taken, without an entry (*number 0), also while the round rests.
+ * Cost: as of a step. */
 enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
                                         const struct tacit_elim_change *wanted, uint64_t now_us,
                                         const struct tacit_entropy *entropy,

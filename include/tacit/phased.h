@@ -166,6 +166,7 @@ void tacit_phased_plan_digest(const struct tacit_pull_block *blocks, uint32_t bl
 struct tacit_phased_event {
     uint64_t now_us; /* the driver's clock; never decreases */
     enum tacit_event_kind kind;
+    bool is_enough; /* TIMEOUT of a hub with two aggregators: no report is waited for any more */
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     const struct tacit_aggregators *aggregators; /* agents: where there are two */
     union {

@@ -50,8 +50,9 @@ enum live_hub_event_kind {
 struct live_hub_event {
     enum live_hub_event_kind kind;
     uint64_t now_us;
-    uint64_t term; /* START: from 1 */
-    uint32_t from; /* RECEIVE: the site, by its topic */
+    uint64_t term;  /* START: from 1 */
+    bool is_enough; /* TIMEOUT: with two aggregators all are here who count */
+    uint32_t from;  /* RECEIVE: the site, by its topic */
     const uint8_t *bytes;
     size_t size;
     const struct live_seals *seals;             /* of the sites; the hub seals nothing */
@@ -270,8 +271,8 @@ struct live_signer;
 uint8_t *live_hub_request(const struct live_hub *hub, const struct live_signer *signer,
                           size_t *size);
 
-/* For families' views. */
-struct live_helper_view live_hub_look_helper(const struct live_hub *hub);
+/* For families' views: what there is of a helper; dropped sites are missed no more. */
+void live_hub_show_helper(const struct live_hub *hub, struct live_hub_view *view);
 
 /* The operator's word, and an update as of a step. *number: of the entry that says so, new if
  * update->persist; 0: it is so without any. Errors, with nothing changed: *objection in words;

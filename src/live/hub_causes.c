@@ -51,7 +51,8 @@ static void find_missing(const struct live_status *status, uint64_t *missing)
 {
     struct live_hub_view const *const hub = status->hub;
     for (size_t i = 0; i < TACIT_BITS_WORDS(status->config->site_count); i++)
-        missing[i] = hub->asked[i] & ~hub->received[i];
+        missing[i] = hub->asked[i] & ~hub->received[i] &
+                     ~(hub->helper.is_there ? hub->helper.dropped[i] : 0);
 }
 
 /* Where nobody is asked: those who say nothing, and are not through. */

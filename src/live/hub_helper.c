@@ -181,6 +181,35 @@ static void want_totals(struct live_hub *hub, uint64_t now_us, const struct taci
         tacit_helper_hub_fix(hub->helper->core, &round, quorum, entropy) != TACIT_OK;
 }
 
+/* Reports that are waited for: not those of sites that were dropped. */
+static uint32_t missing_count(const struct live_hub *hub, const struct live_hub_view *view)
+{
+    uint32_t count = 0;
+    TACIT_BITS_EACH (site, view->asked, hub->helper->run.site_count)
+        count += tacit_bits_has(view->received, site) || tacit_bits_has(hub->helper->dropped, site)
+                     ? 0
+                     : 1;
+    return count;
+}
+
+/* A round that waits for none but dropped sites goes on. */
+static void go_on_without_dropped(struct live_hub *hub, uint64_t now_us,
+                                  const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    uint32_t const sites = hub->helper->run.site_count;
+    struct live_hub_view view;
+    if (tacit_bits_count(hub->helper->dropped, sites) == 0 || view_of(hub).is_fixed ||
+        hub->helper->kept->awaits_word != 0)
+        return;
+    hub->ops->look(hub, &view);
+    if (!view.is_finished && view.missing_count == 0)
+        (void)hub->ops->step(
+            hub,
+            &(struct live_hub_event){.kind = LIVE_HUB_TIMEOUT, .now_us = now_us, .is_enough = true},
+            NULL, entropy, update);
+}
+
 void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *event,
                           const struct live_heard *heard, uint32_t happened,
                           const struct tacit_entropy *entropy, struct live_hub_update *update)
@@ -192,6 +221,8 @@ void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *eve
         note_report(hub, heard);
     if ((happened & TACIT_WANTS_TOTALS) != 0)
         want_totals(hub, event->now_us, entropy, update);
+    else if (!event->is_enough)
+        go_on_without_dropped(hub, event->now_us, entropy, update);
 }
 
 /* ---- Requests ---- */
@@ -416,6 +447,7 @@ enum tacit_status live_hub_helper_change(struct live_hub *hub,
     }
     if (waits && status == TACIT_OK && (update->persist || wanted->change == LIVE_CHANGE_REPEAT))
         go_on(hub, now_us, update);
+    go_on_without_dropped(hub, now_us, entropy, update);
     return status;
 }
 
@@ -456,23 +488,26 @@ void live_hub_helper_recall(struct live_hub_helper *helper, const uint8_t *bytes
         helper->dropped[i] = live_trust_get(bytes + ENTRY_BYTES + 8 * i, 8);
 }
 
-struct live_helper_view live_hub_look_helper(const struct live_hub *hub)
+void live_hub_show_helper(const struct live_hub *hub, struct live_hub_view *shown)
 {
     if (hub->helper == NULL)
-        return (struct live_helper_view){.is_there = false};
+        return;
     struct tacit_helper_hub_view const view = view_of(hub);
-    return (struct live_helper_view){.is_there = true,
-                                     .has_agreed = hub->helper->kept->has_sealing == 1,
-                                     .is_asked = view.is_fixed,
-                                     .is_forked = view.is_forked,
-                                     .is_wrong = hub->helper->is_wrong,
-                                     .awaits_word = hub->helper->kept->awaits_word != 0,
-                                     .dropped = hub->helper->dropped,
-                                     .left_out = hub->helper->left_out,
-                                     .counted_number = (uint32_t)hub->helper->kept->counted_number,
-                                     .void_count = view.void_count,
-                                     .answer_count = view.number,
-                                     .head = view.head,
-                                     .counted = view.counted,
-                                     .verdict = view.verdict};
+    if (shown->missing_count > 0)
+        shown->missing_count = missing_count(hub, shown);
+    shown->helper =
+        (struct live_helper_view){.is_there = true,
+                                  .has_agreed = hub->helper->kept->has_sealing == 1,
+                                  .is_asked = view.is_fixed,
+                                  .is_forked = view.is_forked,
+                                  .is_wrong = hub->helper->is_wrong,
+                                  .awaits_word = hub->helper->kept->awaits_word != 0,
+                                  .dropped = hub->helper->dropped,
+                                  .left_out = hub->helper->left_out,
+                                  .counted_number = (uint32_t)hub->helper->kept->counted_number,
+                                  .void_count = view.void_count,
+                                  .answer_count = view.number,
+                                  .head = view.head,
+                                  .counted = view.counted,
+                                  .verdict = view.verdict};
 }

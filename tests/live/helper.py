@@ -236,10 +236,9 @@ def drop_a_liar(federation):
     federation.agree()
     federation.apply()
     named("two void rounds", lambda: "2 rounds in a row are void" in causes_of(federation.status()))
-    void = 0 if is_index else 1  # of elimination a void round is a step of its ladder
-    require(federation.status()["rounds"] == void and federation.status()["helper_answers"] == 2, f"{federation.status()}")
+    require(federation.status()["rounds"] == 0 and federation.status()["helper_answers"] == 2, f"{federation.status()}")
     for words, code, said in ((("drop", "site-9"), 2, "no such site"), (("retire", "arm 1"), 1, "sites are dropped"),
-                              (("end",), 1, "no round is closed yet" if is_index else "sites are dropped"), (("drop", "site-2"), 0, "done: drop site-2"),
+                              (("end",), 1, "no round is closed yet" if is_index else "nothing is known yet"), (("drop", "site-2"), 0, "done: drop site-2"),
                               (("drop", "site-1"), 1, "no more would be left")):
         done = control(federation, *words)
         require(done.returncode == code and said in done.stdout + done.stderr, f"{words}: {done}")
@@ -253,11 +252,36 @@ def drop_a_liar(federation):
     require(status["sites"][2]["dropped"] and not status["sites"][2]["asked"], f"{status['sites']}")
 
 
-def that_asks_in_vain(federation_of):
+@test
+def a_dropped_site_that_is_silent_is_not_waited_for(federation_of):
+    """All are the quorum, and the deadline is far."""
+    for protocol in LIVE:
+        federation = made_by(federation_of, [0.875, 0.5, 0.125], sites=4, deadline_s=3600, protocol=protocol)
+        federation.begin(allowance=1500)
+        wait_for("a round", lambda federation=federation: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+        federation.kill("site-3")
+        federation.allow(math.inf)
+        wait_for("it is waited for alone", lambda federation=federation: federation.status()["missing"] == 1, 60)
+        rounds = federation.status()["rounds"]
+        time.sleep(3)
+        require(federation.status()["rounds"] == rounds, "it was not waited for")
+        done = control(federation, "drop", "site-3")
+        require(done.returncode == 0 and "done: drop site-3" in done.stdout, f"{done}")
+        named("rounds go on", lambda federation=federation, rounds=rounds: federation.status()["rounds"] >= rounds + 2 or federation.is_finished())
+        federation.stop("coordinator")
+        federation.start("coordinator")
+        federation.start("site-3")
+        status = wait_for("the run ends", federation.is_finished, 60)
+        require(status["winner"] == "arm 0" and status["helper_counted"] == 3 and status["missing"] == 0, f"{status}")
+        federation.end_applications()
+
+
+def that_asks_in_vain(federation_of, protocol="phased-index"):
     """After a few rounds: the helper is away, and is asked."""
-    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation = made_by(federation_of, [0.875, 0.5 if protocol == "phased-index" else 0.825, 0.125], protocol=protocol)
     federation.begin(allowance=3000)
-    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 60)
+    few = 2 if protocol == "phased-index" else 1  # a ladder has few rungs
+    wait_for("a few rounds", lambda: (federation.status() or {}).get("rounds", 0) >= few, 60)
     federation.stop("helper")
     federation.allow(math.inf)
     wait_for("the helper is asked", lambda: federation.status()["helper_waited_s"] > 0, 40)
@@ -266,9 +290,16 @@ def that_asks_in_vain(federation_of):
 
 @test
 def the_operator_ends_a_run_that_waits(federation_of):
-    federation = that_asks_in_vain(federation_of)
+    for protocol in LIVE:
+        end_what_waits(that_asks_in_vain(federation_of, protocol))
+
+
+def end_what_waits(federation):
+    early = control(federation, "horizon", "800000")
+    require(early.returncode == 1 and "begin a new run" in early.stderr, f"{early}")
     done = control(federation, "end")
-    require(done.returncode == 0 and "the leader is played" in done.stdout, f"{done}")
+    said = "the leader is played" if federation.protocol == "phased-index" else "the best mean is played"
+    require(done.returncode == 0 and said in done.stdout, f"{done}")
     require(federation.is_finished() and federation.status()["winner"] == "arm 0", f"{federation.status()}")
     again = control(federation, "end")
     require(again.returncode == 0 and "so it was already" in again.stdout, f"{again}")

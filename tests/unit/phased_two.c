@@ -431,9 +431,8 @@ static void views_follow_no_reward(void **state)
 }
 
 /* Its grant goes on with the next request, and nothing of it is counted. */
-static void a_lost_report_is_spent_unused(void **state)
+static void lose_a_report(bool is_enough)
 {
-    (void)state;
     struct world world;
     struct tacit_phased_update update;
     set_up(&world);
@@ -441,8 +440,13 @@ static void a_lost_report_is_spent_unused(void **state)
     start(&world);
     deliver(&world);
     assert_int_equal(world.closed, 0);
-    world.now_us = 2000000; /* the deadline */
-    struct tacit_phased_event const event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = world.now_us};
+    world.now_us = is_enough ? world.now_us + 1 : 2000000; /* the deadline */
+    struct tacit_phased_event event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = world.now_us};
+    if (is_enough) {
+        assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
+        assert_true((update.happened & TACIT_WANTS_TOTALS) == 0 && !update.persist);
+        event.is_enough = true;
+    }
     assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
     put(&world, &update);
     assert_true((update.happened & TACIT_WANTS_TOTALS) != 0);
@@ -455,6 +459,18 @@ static void a_lost_report_is_spent_unused(void **state)
         free(world.queue[i]);
     world.queued = 0;
     tear_down(&world);
+}
+
+static void a_lost_report_is_spent_unused(void **state)
+{
+    (void)state;
+    lose_a_report(false);
+}
+
+static void a_round_that_is_enough_waits_for_no_deadline(void **state)
+{
+    (void)state;
+    lose_a_report(true);
 }
 
 /* However long: no order, no smaller round, no total; whoever asks hears the order that stands. */
@@ -530,6 +546,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_rounds_hold_the_noise_of_two),
         cmocka_unit_test(a_lost_report_is_spent_unused),
+        cmocka_unit_test(a_round_that_is_enough_waits_for_no_deadline),
         cmocka_unit_test(a_helper_that_is_away_is_waited_for),
         cmocka_unit_test(what_is_played_while_waiting_follows_no_reward),
         cmocka_unit_test(views_follow_no_reward), /* last: it changes the rewards */

@@ -394,6 +394,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_elim_message *const said = message;
     struct tacit_elim_event made = {.now_us = event->now_us,
+                                    .is_enough = event->is_enough,
                                     .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
                                                                           : TACIT_EVENT_TIMEOUT};
     if (event->kind == LIVE_HUB_START && event->term > 0)
@@ -465,9 +466,11 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
 {
     struct tacit_elim_change const change = change_of(wanted);
     struct tacit_elim_update made;
-    if (hub->helper != NULL) {
-        *objection = "with two aggregators sites are dropped (drop) and void rounds repeated "
-                     "(repeat); for all else stop the coordinator, and begin a new run";
+    if (hub->helper != NULL && wanted->change != LIVE_CHANGE_END_RUN) {
+        *objection =
+            "with two aggregators sites are dropped (drop), void rounds repeated (repeat), and a "
+            "run is ended (end); its quorum, horizon and arms are those that sites and helper have "
+            "agreed to, and reports are masked for: begin a new run";
         return TACIT_REFUSED;
     }
     if (network_of(hub->config) != NULL) {
@@ -540,7 +543,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .is_finished = core.finished,
                                    .is_overdue = core.overdue,
                                    .epoch = core.epoch,
-                                   .round_count = core.round_count,
+                                   .round_count = core.round_count - core.void_count,
                                    .rounds_max = elim_hub_settings(hub->config)->round_limit,
                                    .pulls = core.pulls,
                                    .active = core.arms,
@@ -565,8 +568,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .quorum = core.quorum,
                                    .quorum_wanted = core.quorum_wanted,
                                    .deadline_s = (uint32_t)(core.round_timeout_us / 1000000u),
-                                   .horizon = core.horizon,
-                                   .helper = live_hub_look_helper(hub)};
+                                   .horizon = core.horizon};
+    live_hub_show_helper(hub, view);
     view->changes = own_of(hub)->changes;
     view->change_count = elim_changes_tell(core.changes, core.change_count, own_of(hub)->changes);
 }

@@ -557,6 +557,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_phased_message *const said = message;
     struct tacit_phased_event made = {.now_us = event->now_us,
+                                      .is_enough = event->is_enough,
                                       .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
                                                                             : TACIT_EVENT_TIMEOUT};
     struct tacit_phased_update update_of_core;
@@ -603,8 +604,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .intervals = &own->intervals,
         .absent = own->absent,
         .flagged = core.flagged,
-        .ahead = core.ahead,
-        .helper = live_hub_look_helper(hub)};
+        .ahead = core.ahead};
+    live_hub_show_helper(hub, view);
 }
 
 const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,

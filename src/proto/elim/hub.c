@@ -198,7 +198,8 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
-    struct round_event heard = {.kind = event->kind, .now_us = event->now_us};
+    struct round_event heard = {
+        .kind = event->kind, .now_us = event->now_us, .is_enough = event->is_enough};
     struct round_made made;
     elim_hub_check_invariants(hub);
     if (event->kind == TACIT_EVENT_START)
@@ -233,6 +234,7 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .arms = judge.active,
         .active_count = hub->judge.active_count,
         .round_count = hub->judge.round_count,
+        .void_count = hub->config.has_helper ? elim_exact_void_count(&judge) : 0,
         .reports_missing = hub->desk.missing_count,
         .report_count = tacit_bits_count(round.received, round.site_count),
         .covered_count = hub->desk.covered_count,

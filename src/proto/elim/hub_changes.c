@@ -110,7 +110,8 @@ static void add_change(struct tacit_elim_hub *hub, const struct tacit_elim_chang
 static void end_run(struct tacit_elim_hub *hub)
 {
     struct elim_judge_parts const judge = judge_of(hub);
-    elim_judge_retire(&judge);
+    if (judge.retired != NULL)
+        elim_judge_retire(&judge);
     elim_judge_end(&judge);
     struct round_hub const round = round_of(hub);
     round_hub_await(&round, true);
@@ -233,11 +234,27 @@ static enum tacit_status extend_horizon(struct tacit_elim_hub *hub,
 static enum tacit_status end_now(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
                                  struct round_made *made, uint32_t *number)
 {
-    if (wanted->subject != 0 || wanted->value != 0 || hub->judge.round_count == 0)
+    bool const is_known =
+        elim_is_exact(&hub->config.schedule) ? hub->judge.leader > 0 : hub->judge.round_count > 0;
+    if (wanted->subject != 0 || wanted->value != 0 || !is_known)
         return TACIT_INVALID;
-    add_change(hub, wanted, made, number);
+    if (hub->config.change_max > 0)
+        add_change(hub, wanted, made, number);
     end_run(hub);
+    made->persist = true;
     return TACIT_OK;
+}
+
+/* With two aggregators there is no log: the last order says it by itself, and stands. */
+static enum tacit_status end_masked(struct tacit_elim_hub *hub,
+                                    const struct tacit_elim_change *wanted, struct round_made *made,
+                                    uint32_t *number)
+{
+    if (wanted->kind != TACIT_ELIM_END_RUN)
+        return TACIT_REFUSED;
+    if (hub->desk.phase == ROUND_NEW)
+        return TACIT_UNEXPECTED;
+    return hub->desk.phase == ROUND_FINISHED ? TACIT_OK : end_now(hub, wanted, made, number);
 }
 
 static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
@@ -245,7 +262,7 @@ static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_e
                                 uint32_t *number)
 {
     if (hub->config.change_max == 0)
-        return TACIT_REFUSED;
+        return hub->config.has_helper ? end_masked(hub, wanted, made, number) : TACIT_REFUSED;
     if (hub->desk.phase == ROUND_FINISHED) { /* what was said before was said */
         *number =
             wanted->kind == TACIT_ELIM_SET_QUORUM_AND_DEADLINE ||

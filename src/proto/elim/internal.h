@@ -103,6 +103,9 @@ void elim_exact_add(const struct elim_judge_parts *parts, const int64_t *totals)
 /* S(r) - S(r-1) of the order that stands; 0: it is the last. */
 uint64_t elim_exact_new_pulls(const struct elim_judge_parts *parts);
 
+/* Rounds that brought nothing: void ones, of two aggregators. */
+uint32_t elim_exact_void_count(const struct elim_judge_parts *parts);
+
 void elim_exact_init(const struct elim_judge_parts *parts);
 
 /* EXACT-BOUNDS 4.3 with the totals of so many agents; 0: the round is void. */

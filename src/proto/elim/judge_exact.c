@@ -116,6 +116,14 @@ uint64_t elim_exact_new_pulls(const struct elim_judge_parts *parts)
     return parts->judge->finished ? 0 : step_of(parts, parts->judge->epoch);
 }
 
+uint32_t elim_exact_void_count(const struct elim_judge_parts *parts)
+{
+    uint32_t count = 0;
+    for (uint32_t round = 1; round <= parts->judge->round_count; round++)
+        count += agents_of(parts)[round - 1] == 0 ? 1 : 0;
+    return count;
+}
+
 void elim_exact_init(const struct elim_judge_parts *parts)
 {
     struct tacit_phases const phases = elim_phases(parts->schedule);

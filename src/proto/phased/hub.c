@@ -300,7 +300,8 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update)
 {
-    struct round_event heard = {.kind = event->kind, .now_us = event->now_us};
+    struct round_event heard = {
+        .kind = event->kind, .now_us = event->now_us, .is_enough = event->is_enough};
     struct round_made made;
     if (event->kind == TACIT_EVENT_START)
         heard.term = event->as.term;

@@ -233,11 +233,16 @@ static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
 }
 
 /* The deadline of the round: go on with a quorum, or wait for it and say so. */
-static enum tacit_status on_timeout(const struct round_rule *rule, void *hub, uint64_t now_us,
+static enum tacit_status on_timeout(const struct round_rule *rule, void *hub,
+                                    const struct round_event *event,
                                     const struct tacit_entropy *entropy, struct round_made *made)
 {
     struct round_hub const round = rule->round(hub);
-    if (!round_desk_is_due(round.desk, now_us))
+    if (event->is_enough && round.has_helper && round.desk->phase == ROUND_COLLECTING) {
+        round_end(rule, hub, made); /* whoever drives it knows who counts */
+        return TACIT_OK;
+    }
+    if (!round_desk_is_due(round.desk, event->now_us))
         return TACIT_OK;
     if (!round_desk_expire(round.desk, rule->quorum(hub))) {
         made->persist = true;
@@ -265,7 +270,7 @@ enum tacit_status round_step(const struct round_rule *rule, void *hub,
     else if (event->kind == TACIT_EVENT_RECEIVE)
         status = on_receive(rule, hub, &event->heard, entropy, made);
     else if (event->kind == TACIT_EVENT_TIMEOUT)
-        status = on_timeout(rule, hub, event->now_us, entropy, made);
+        status = on_timeout(rule, hub, event, entropy, made);
     struct round_hub const after = rule->round(hub);
     if (status == TACIT_OK)
         round_desk_end_step(after.desk, event->now_us, after.timeout_us,
