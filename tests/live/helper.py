@@ -289,6 +289,31 @@ def that_asks_in_vain(federation_of, protocol="phased-index"):
 
 
 @test
+def an_entry_with_another_head_of_the_helper_is_an_alarm(federation_of):
+    """Orders name an entry by its number alone: two heads of the helper's answers under one number are a fork, whoever
+    signed them."""
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation.begin(allowance=1500)
+    wait_for("a round", lambda: (federation.status() or {}).get("rounds", 0) >= 1, 60)
+    for site in federation.sites:
+        wait_for(f"{site} holds it", lambda site=site: federation.site_status(site)["entry_digest"] == federation.status()["entry_digest"], 60)
+    answers = federation.status()["helper_answers"]
+    entry = wire.fields([payload for topic, payload in federation.tap.messages if topic == federation.topic("down/chain")][-1])
+    body = bytearray(entry[12])
+    dropped, signature, digest = 8, 64, 32  # what the helper's part ends with: its head is before them, and |U'| before U'
+    head = len(body) - dropped - signature - digest
+    require(int.from_bytes(body[head - digest - 16:head - digest - 8], "little") == answers and body[head - digest - 8] == 3, "another layout")
+    body[head] ^= 1
+    other = wire.message(federation.name, "coordinator", "", bytes(body), agreement=federation.agreement(), run=federation.run(), kind=2 ** 32 - 1,
+                         epoch=entry[10], family=entry[2], term=entry[9], entry=entry[13])
+    client = federation.client("coordinator")  # takes its place at the broker
+    client.publish(federation.topic("down/chain"), federation.signed(other, "coordinator", "down/chain"), retain=True)
+    for site in federation.sites:
+        wait_for(f"{site} sees the fork",
+                 lambda site=site: "two entries of one number" in (federation.site_status(site)["trouble"] or ""), 60)
+
+
+@test
 def the_operator_ends_a_run_that_waits(federation_of):
     for protocol in LIVE:
         end_what_waits(that_asks_in_vain(federation_of, protocol))
