@@ -39,7 +39,6 @@ static void expect_near(const json_t *json, const char *name, double expected)
 /* EXACT-BOUNDS 9. */
 static void golden_bounds_are_printed(void **state)
 {
-    (void)state;
     static const struct {
         const char *pulls, *noises, *sum, *epsilon, *level;
         double lower, upper, radius;
@@ -62,7 +61,6 @@ static void golden_bounds_are_printed(void **state)
 
 static void a_confidence_is_the_level_of_all_arms_at_all_looks(void **state)
 {
-    (void)state;
     json_t *json = answer((const char *const[]){"-j", "-n", "400", "--mean", "0.5", NULL});
     expect_near(json, "level", log(2 * 1 * 2 / 0.05));
     expect_near(json, "mean", 0.5);
@@ -75,7 +73,6 @@ static void a_confidence_is_the_level_of_all_arms_at_all_looks(void **state)
 
 static void what_cannot_be_is_refused_with_what_is_allowed(void **state)
 {
-    (void)state;
     static const struct {
         const char *options[8];
         const char *says;

@@ -13,7 +13,6 @@ static char out[TEMP_PATH_BYTES];
 
 static int open_folder(void **state)
 {
-    (void)state;
     temp_directory_make(folder);
     temp_path(one, folder, "one.yaml");
     temp_path(two, folder, "two.yaml");
@@ -32,7 +31,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     temp_directory_remove(folder);
     return 0;
 }
@@ -66,7 +64,6 @@ static void assert_cell(const json_t *cell, const char *file, const char *first,
 
 static void cells_are_runs_in_the_order_given(void **state)
 {
-    (void)state;
     struct process_result result =
         TACIT("compare", one, "--json", "--over", "privacy.epsilon=0.5,inf", "--over",
               "network={kind: star},{kind: ring}");
@@ -87,7 +84,6 @@ static void cells_are_runs_in_the_order_given(void **state)
 
 static void files_stand_beside_each_other(void **state)
 {
-    (void)state;
     struct process_result result = TACIT("compare", two, one, "--json");
     json_t *const json = parse(&result);
     json_t const *const results = json_object_get(json, "results");
@@ -100,7 +96,6 @@ static void files_stand_beside_each_other(void **state)
 
 static void results_do_not_depend_on_threads(void **state)
 {
-    (void)state;
     static const char *const threads[] = {"--threads=1", "--threads=2", "--threads=7"};
     char *first = NULL;
     for (size_t i = 0; i < 3; i++) {
@@ -117,7 +112,6 @@ static void results_do_not_depend_on_threads(void **state)
 
 static void a_cell_that_cannot_run_says_why_and_the_others_go_on(void **state)
 {
-    (void)state;
     struct process_result result =
         TACIT("compare", one, "--json", "--over", "privacy.epsilon=1,many,2");
     assert_int_equal(result.code, 0);
@@ -161,7 +155,6 @@ static void assert_shown(const char *name, const char *text)
 
 static void files_are_written(void **state)
 {
-    (void)state;
     struct process_result result =
         TACIT("compare", one, "--over=privacy.epsilon=0.5,1,none", "--out", out);
     assert_int_equal(result.code, 0);
@@ -184,7 +177,6 @@ static void files_are_written(void **state)
 static void baselines_stand_in_every_figure(void **state)
 {
     static const char *const figures[] = {"regret.svg", "settings.svg", "cost.svg", "bytes.svg"};
-    (void)state;
     struct process_result result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
                                          "--over=privacy.epsilon=0.2,2", "--out", out);
     assert_int_equal(result.code, 0);
@@ -208,7 +200,6 @@ static void baselines_stand_in_every_figure(void **state)
  * cells as they lie, and ends with what an uninterrupted one prints. */
 static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
 {
-    (void)state;
     static const char *const grid = "--over=seed=1,2,3,4,5,6,7,8,9,10,11,12";
     const char *const words[] = {process_tacit(),
                                  "compare",
@@ -246,7 +237,6 @@ static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
 /* What lies there of other data is not taken. */
 static void changed_data_are_run_again(void **state)
 {
-    (void)state;
     struct process_result before =
         TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
     temp_file_write(folder, "means.csv", "0.4,0.5,0.6\n");
@@ -261,7 +251,6 @@ static void changed_data_are_run_again(void **state)
 
 static void wrong_words_are_refused_in_a_line(void **state)
 {
-    (void)state;
     static const char *const cases[][3] = {
         {NULL, NULL, "no experiment file given"},
         {"--over", "agents", "allowed: KEY=V1,V2,..."},
@@ -285,7 +274,6 @@ static void wrong_words_are_refused_in_a_line(void **state)
 
 static void a_place_that_takes_no_files_is_found_before_the_runs(void **state)
 {
-    (void)state;
     struct process_result result = TACIT("compare", one, "--out", "/proc/none");
     assert_int_equal(result.code, 1);
     assert_string_equal(result.out, "");

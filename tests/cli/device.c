@@ -329,7 +329,6 @@ static void expect_decision(struct field *field)
 
 static void devices_decide_though_messages_are_lost(void **state)
 {
-    (void)state;
     static struct field field;
     open_field(&field, 5, TACIT_NANO);
     run_until(&field, UINT32_MAX);
@@ -347,7 +346,6 @@ static void devices_decide_though_messages_are_lost(void **state)
 /* It goes on from what it kept: the hub, which refuses a second draw, flags nobody. */
 static void a_device_that_loses_its_power_goes_on(void **state)
 {
-    (void)state;
     static struct field field;
     open_field(&field, 0, TACIT_NANO);
     run_until(&field, 2);
@@ -370,7 +368,6 @@ static void a_device_that_loses_its_power_goes_on(void **state)
  * of that run: it does not pull. In a run that it allows it does. */
 static void a_device_takes_no_part_in_what_it_does_not_allow(void **state)
 {
-    (void)state;
     static struct field field;
     uint8_t noise[40];
     memset(noise, 0x5a, sizeof noise);

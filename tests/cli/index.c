@@ -11,7 +11,6 @@ static char folder[TEMP_PATH_BYTES];
 
 static int open_folder(void **state)
 {
-    (void)state;
     temp_directory_make(folder);
     temp_file_write(folder, "means.csv", "0.9,0.5,0.4\n");
     temp_file_write(folder, "index.yaml",
@@ -29,7 +28,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     temp_directory_remove(folder);
     return 0;
 }
@@ -74,7 +72,6 @@ static double mean_at(const json_t *json, const char *section, const char *name)
 /* What is named beside elimination is what the family plays by itself, run by run. */
 static void named_baselines_are_what_the_family_plays(void **state)
 {
-    (void)state;
     json_t *const beside = run("elimination.yaml", NULL, NULL);
     json_t *const pooled = run("index.yaml", NULL, NULL);
     json_t *const alone =
@@ -93,7 +90,6 @@ static void named_baselines_are_what_the_family_plays(void **state)
 
 static void every_baseline_can_be_named(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "pooled-kl-ucb", "pooled-ucb1", "pooled-moss", "pooled-thompson", "pooled-uniform",
         "alone-kl-ucb",  "alone-ucb1",  "alone-moss",  "alone-thompson",  "alone-uniform"};
@@ -110,7 +106,6 @@ static void every_baseline_can_be_named(void **state)
 
 static void the_answer_is_the_arm_that_most_agents_estimate_best(void **state)
 {
-    (void)state;
     json_t *const json = run("index.yaml", "--set=protocol.sharing=none", NULL);
     json_t *const answer = json_object_get(json, "answer");
     assert_true(json_is_true(json_object_get(answer, "decided")));
@@ -124,7 +119,6 @@ static void the_answer_is_the_arm_that_most_agents_estimate_best(void **state)
 
 static void runs_do_not_depend_on_threads(void **state)
 {
-    (void)state;
     struct process_result one = tacit("run", "index.yaml",
                                       (const char *const[]){"--json", "--quiet", "--threads=1",
                                                             "--set=protocol.index=thompson", NULL});
@@ -139,7 +133,6 @@ static void runs_do_not_depend_on_threads(void **state)
 
 static void what_cannot_be_is_refused_in_words(void **state)
 {
-    (void)state;
     static const struct {
         const char *file;
         const char *setting;
@@ -170,7 +163,6 @@ static void what_cannot_be_is_refused_in_words(void **state)
 /* One voter is active at a time, so one learner for all has as many pulls as there are samples. */
 static void beside_votes_one_learner_has_a_pull_a_sample(void **state)
 {
-    (void)state;
     temp_file_write(folder, "votes.yaml",
                     "name: votes\nseed: 4\nruns: 5\nhorizon: 20000\n"
                     "environment: {kind: bernoulli, means: means.csv}\nagents: 8\n"

@@ -98,7 +98,6 @@ static void the_man_pages_have_every_option(void **state)
 {
     struct process_result man = tacit("manual", "man");
     struct process_result daemons = tacitd("manual", "man");
-    (void)state;
     assert_int_equal(man.code, 0);
     assert_int_equal(daemons.code, 0);
     struct pages const pages = {man.out, daemons.out};
@@ -113,7 +112,6 @@ static void the_daemons_commands_are_listed_alike(void **state)
     struct process_result own = tacit("--help", NULL);
     struct process_result daemons = tacitd("--help", NULL);
     uint32_t count = 0;
-    (void)state;
     assert_int_equal(daemons.code, 0);
     for (char *line = strtok(daemons.out, "\n"); line != NULL; line = strtok(NULL, "\n"))
         if (line[0] == ' ') {
@@ -157,7 +155,6 @@ static void command_completes(const char *command, const void *context)
 
 static void bash_completes_commands_and_options(void **state)
 {
-    (void)state;
     (void)each_command(command_completes, NULL);
     assert_completes("run", "--ru", "--runs=");
     assert_completes("compare", "--ov", "--over=");
@@ -166,7 +163,6 @@ static void bash_completes_commands_and_options(void **state)
 static void the_other_shells_hear_of_every_command(void **state)
 {
     static const char *const shells[] = {"zsh", "fish"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct process_result result = tacit("manual", shells[i]);
         assert_int_equal(result.code, 0);
@@ -181,7 +177,6 @@ static void the_other_shells_hear_of_every_command(void **state)
 static void another_word_is_refused(void **state)
 {
     static const char *const words[] = {NULL, "info"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct process_result result = tacit("manual", words[i]);
         assert_int_equal(result.code, 2);
@@ -196,7 +191,6 @@ static void stdout_that_is_full_is_said_by_every_command(void **state)
     char const *const source = getenv("TACIT_SOURCE");
     char shop[PATH_MAX];
     char papers[PATH_MAX];
-    (void)state;
     assert_non_null(source);
     (void)snprintf(shop, sizeof shop, "%s/experiments/hospital/hospital.yaml", source);
     (void)snprintf(papers, sizeof papers, "%s/experiments", source);

@@ -5,7 +5,6 @@
 
 static int open_folder(void **state)
 {
-    (void)state;
     on_file_open("phased.yaml", "name: phased\nseed: 4\nruns: 60\nhorizon: 1000000\n"
                                 "environment: {kind: bernoulli, means: means.csv}\nagents: 3\n"
                                 "protocol: {kind: phased-index}\n"
@@ -30,7 +29,6 @@ static json_t *run(const char *first, const char *second)
  * a false alarm is below 1e-6. */
 static void regrets_are_those_expected(void **state)
 {
-    (void)state;
     json_t *const index = run(NULL, NULL);
     json_t *const exact = run("--set=protocol={kind: elimination, bounds: exact}", NULL);
     json_t *const letter = run("--set=protocol={kind: elimination}", NULL);
@@ -76,7 +74,6 @@ static void samples_are_rewards_of_whole_rounds(void **state)
     static const char *const protocols[] = {"--set=protocol={kind: elimination}",
                                             "--set=protocol={kind: elimination, bounds: exact}",
                                             "--set=protocol={kind: phased-index}"};
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         for (unsigned horizon = 600; horizon <= 12600; horizon += 6000) {
             check_samples(protocols[i], "--set=network.kind=star", horizon);
@@ -88,7 +85,6 @@ static void samples_are_rewards_of_whole_rounds(void **state)
 /* Where nobody waits a graph plays what a star plays; alone everybody learns on its own. */
 static void exact_bounds_play_over_any_network(void **state)
 {
-    (void)state;
     static const char exact[] = "--set=protocol={kind: elimination, bounds: exact}";
     json_t *const star = run(exact, "--set=network.kind=star");
     json_t *const complete = run(exact, "--set=network.kind=complete");
@@ -108,7 +104,6 @@ static void exact_bounds_play_over_any_network(void **state)
 /* The best arm goes after a tenth of the run. With arms_max the bounds are for more arms. */
 static void arms_come_and_go(void **state)
 {
-    (void)state;
     json_t *const gone =
         run("--set=protocol.changes=[{slot: 100000, retire: 0}]", "--set=protocol.confidence=0.95");
     json_t *const wider = run("--set=protocol.arms_max=500", "--set=protocol.confidence=0.95");
@@ -129,7 +124,6 @@ static bool is_decided(const json_t *json)
 
 static void with_a_confidence_both_decide_for_the_best_arm(void **state)
 {
-    (void)state;
     static const char *const protocols[] = {
         "--set=protocol={kind: phased-index, confidence: 0.95}",
         "--set=protocol={kind: elimination, bounds: exact, confidence: 0.95}"};
@@ -144,7 +138,6 @@ static void with_a_confidence_both_decide_for_the_best_arm(void **state)
 /* After 2,000 slots nothing is known yet; the arms that could be best are named, not one. */
 static void an_early_answer_names_what_cannot_be_told_apart(void **state)
 {
-    (void)state;
     json_t *const json = run("--set=horizon=2000", NULL);
     json_t const *const answer = json_object_get(json, "answer");
     assert_false(is_decided(json));
@@ -155,7 +148,6 @@ static void an_early_answer_names_what_cannot_be_told_apart(void **state)
 
 static void runs_do_not_depend_on_threads(void **state)
 {
-    (void)state;
     static const char *const protocols[] = {"--set=protocol.growth=1.5",
                                             "--set=protocol={kind: elimination, bounds: exact}"};
     for (int i = 0; i < 2; i++) {
@@ -219,7 +211,6 @@ static void refuse(const char *first, const char *second, const char *says)
 
 static void what_cannot_be_is_refused_in_words(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         refuse(wrong[i].setting, NULL, wrong[i].says);
     refuse("--set=protocol={kind: elimination, bounds: exact, component_weights: components}",
@@ -234,7 +225,6 @@ static void what_cannot_be_is_refused_in_words(void **state)
 /* Says the least horizon, which is one that runs, and one less does not. */
 static void a_horizon_below_the_first_plan_is_refused_with_the_least_one(void **state)
 {
-    (void)state;
     static const char *const protocols[] = {"--set=protocol={kind: phased-index}",
                                             "--set=protocol={kind: elimination, bounds: exact}"};
     for (int i = 0; i < 2; i++) {
@@ -258,7 +248,6 @@ static void a_horizon_below_the_first_plan_is_refused_with_the_least_one(void **
 
 static void check_says_what_it_promises(void **state)
 {
-    (void)state;
     struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "is in at most one noised sum"));

@@ -20,7 +20,6 @@ static void write_file(void)
 
 static int open_folder(void **state)
 {
-    (void)state;
     temp_directory_make(folder);
     temp_path(file, folder, "plan.yaml");
     write_file();
@@ -29,7 +28,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     temp_directory_remove(folder);
     return 0;
 }
@@ -115,7 +113,6 @@ static double decided_share(const json_t *plan, double horizon)
  * offered. */
 static void the_forecast_holds_on_fresh_runs(void **state)
 {
-    (void)state;
     static const char *const instances[] = {"0.6,0.5,0.4,0.3\n", "0.9,0.8,0.8,0.8,0.8,0.1\n"};
     for (size_t i = 0; i < 2; i++) {
         temp_file_write(folder, "means.csv", instances[i]);
@@ -145,7 +142,6 @@ static void the_forecast_holds_on_fresh_runs(void **state)
  * within a step of the ladder. */
 static void the_formula_is_close_to_the_simulation(void **state)
 {
-    (void)state;
     uint32_t seen = 0;
     temp_file_write(folder, "means.csv", "0.55,0.5\n");
     json_t *const json = parse(TACIT("plan", file, "--json", "--runs=50"));
@@ -166,7 +162,6 @@ static void the_formula_is_close_to_the_simulation(void **state)
 /* The same sentence wherever a horizon is too short; none where it is not. */
 static void check_and_run_say_how_long_it_would_take(void **state)
 {
-    (void)state;
     static const char *const commands[] = {"check", "run"};
     temp_file_write(folder, "means.csv", "0.525,0.5\n");
     for (size_t i = 0; i < 2; i++) {
@@ -186,7 +181,6 @@ static void check_and_run_say_how_long_it_would_take(void **state)
 /* In time before late; among those in time the least regret first. */
 static void the_best_plan_comes_first(void **state)
 {
-    (void)state;
     temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
     json_t *const json = parse(TACIT("plan", file, "--json", "--runs=50"));
     json_t const *const plans = json_object_get(json, "plans");
@@ -207,7 +201,6 @@ static void the_best_plan_comes_first(void **state)
 
 static void a_plan_is_told_in_words(void **state)
 {
-    (void)state;
     temp_file_write(folder, "means.csv", "0.503,0.5\n");
     struct process_result result = TACIT("plan", file, "--runs=20", "--set=horizon=2000");
     assert_int_equal(result.code, 0);
@@ -220,7 +213,6 @@ static void a_plan_is_told_in_words(void **state)
  * takes. */
 static void a_horizon_that_is_too_short_for_the_file_is_planned_for(void **state)
 {
-    (void)state;
     temp_file_write(folder, "means.csv", "0.8,0.3,0.3\n");
     json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=50",
                                      "--set=protocol={kind: elimination}"));
@@ -248,7 +240,6 @@ static void a_horizon_that_is_too_short_for_the_file_is_planned_for(void **state
 
 static void what_cannot_be_planned_is_said(void **state)
 {
-    (void)state;
     temp_file_write(folder, "means.csv", "0.5,0.5\n");
     struct process_result result = TACIT("plan", file);
     assert_int_equal(result.code, 2);
@@ -273,7 +264,6 @@ static void what_cannot_be_planned_is_said(void **state)
  * is printed to run one runs. */
 static void the_gap_that_matters_stands_in_for_the_means(void **state)
 {
-    (void)state;
     temp_file_write(folder, "means.csv", "0.6,0.6,0.1\n"); /* by itself, nothing is told apart */
     json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--gap=0.1"));
     json_t const *const plan = json_array_get(json_object_get(json, "plans"), 0);
@@ -299,7 +289,6 @@ static void the_gap_that_matters_stands_in_for_the_means(void **state)
 /* Ten rows a site on each of 14 days but Sundays. */
 static void slots_are_days_where_a_column_says_when(void **state)
 {
-    (void)state;
     static char rows[1 << 15];
     size_t size = (size_t)snprintf(rows, sizeof rows, "who,arm,won,day\n");
     for (uint32_t i = 0; i < 12 * 20; i++)
@@ -323,7 +312,6 @@ static void slots_are_days_where_a_column_says_when(void **state)
 
 static void the_sentence_names_the_fewest_slots(void **state)
 {
-    (void)state;
     double least = INFINITY;
     char words[80];
     temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");

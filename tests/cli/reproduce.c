@@ -1035,7 +1035,6 @@ static void this_projects_papers_are_whole(void **state)
 {
     char const *const source = getenv("TACIT_SOURCE");
     char folder[TEMP_PATH_BYTES];
-    (void)state;
     assert_non_null(source);
     temp_path(folder, source, "experiments");
     struct process_result listed = reproduce(folder, (const char *const[]){"--list", NULL});
@@ -1059,7 +1058,6 @@ static void a_figure_is_reproduced_as_recorded(void **state)
 {
     char const *const source = getenv("TACIT_SOURCE");
     char folder[TEMP_PATH_BYTES];
-    (void)state;
     assert_non_null(source);
     temp_path(folder, source, "experiments");
     struct process_result result =

@@ -42,7 +42,6 @@ static char kept[TEMP_PATH_BYTES];
 
 static int open_folder(void **state)
 {
-    (void)state;
     temp_directory_make(folder);
     temp_path(file, folder, "long.yaml");
     temp_path(kept, folder, "kept.runs");
@@ -52,7 +51,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     temp_directory_remove(folder);
     return 0;
 }
@@ -108,7 +106,6 @@ static long finished_of(const char *err)
 
 static void an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been(void **state)
 {
-    (void)state;
     char first[TEMP_PATH_BYTES];
     char second[TEMP_PATH_BYTES];
     temp_path(first, folder, "first");
@@ -171,7 +168,6 @@ static void leave_some(void)
 
 static void what_another_call_kept_is_refused_in_words(void **state)
 {
-    (void)state;
     size_t size;
     leave_some();
     char *const bytes = read_file(kept, &size);
@@ -195,7 +191,6 @@ static void what_another_call_kept_is_refused_in_words(void **state)
 #if !NEEDS_ALL_ADDRESSES
 static void memory_that_is_missing_is_said(void **state)
 {
-    (void)state;
     char line[3 * TEMP_PATH_BYTES];
     temp_file_write(folder, "long.yaml",
                     "name: wide\nruns: 1\nhorizon: 400000\nagents: 100000\ncheckpoints: 2\n"

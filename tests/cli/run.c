@@ -795,7 +795,6 @@ static void help_and_version(void **state)
         {"run", "--help", "Usage: tacit run [OPTION...] FILE"},
         {"check", "--help", "Usage: tacit check [OPTION...]"},
         {"data", "--help", "Usage: tacit data [OPTION...] list"}};
-    (void)state;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         struct process_result result = TACIT(wanted[i][0], wanted[i][1]);
         assert_ok(&result);

@@ -32,7 +32,6 @@ static void copy_example(const char *name, const char *to)
 static int open_folder(void **state)
 {
     char csv[TEMP_PATH_BYTES];
-    (void)state;
     temp_directory_make(folder);
     temp_path(file, folder, "shop.yaml");
     temp_path(csv, folder, "shop.csv");
@@ -48,7 +47,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     temp_directory_remove(folder);
     return 0;
 }
@@ -74,7 +72,6 @@ static void assert_refused(struct process_result result, const char *text)
 
 static void check_shows_what_the_data_are_read_as(void **state)
 {
-    (void)state;
     struct process_result result = TACIT("check", file);
     assert_int_equal(result.code, 0);
     assert_says(&result, "  rows used  19410\n");
@@ -91,7 +88,6 @@ static void check_shows_what_the_data_are_read_as(void **state)
 
 static void the_run_finds_the_coupon_that_sells(void **state)
 {
-    (void)state;
     struct process_result result = TACIT("run", file, "--json");
     assert_int_equal(result.code, 0);
     json_t *const json = json_loads(result.out, 0, NULL);
@@ -105,7 +101,6 @@ static void the_run_finds_the_coupon_that_sells(void **state)
 
 static void ten_epsilons_stand_beside_each_other(void **state)
 {
-    (void)state;
     struct process_result result = TACIT("compare", file, "--runs=4", "--json",
                                          "--over=privacy.epsilon=0.05,0.1,0.2,0.5,1,2,3,5,10,inf");
     assert_int_equal(result.code, 0);
@@ -120,7 +115,6 @@ static void ten_epsilons_stand_beside_each_other(void **state)
 
 static void slips_of_the_pen_are_refused_with_what_there_is(void **state)
 {
-    (void)state;
     assert_refused(TACIT("run", file, "--set=environment.logged.reward.equals=Yes"),
                    "column 'bought' never holds 'Yes'; its values are no, yes");
     assert_refused(TACIT("check", file, "--set=agents=4"),
@@ -149,7 +143,6 @@ static void slips_of_the_pen_are_refused_with_what_there_is(void **state)
 
 static void what_is_missing_may_have_a_meaning(void **state)
 {
-    (void)state;
     struct process_result result =
         TACIT("check", file, "--set=environment.logged.missing={arm: none, reward: no}");
     assert_int_equal(result.code, 0);
@@ -161,7 +154,6 @@ static void what_is_missing_may_have_a_meaning(void **state)
 /* As a spreadsheet in German writes it. */
 static void other_dialects_are_read(void **state)
 {
-    (void)state;
     char other[TEMP_PATH_BYTES];
     temp_file_write(folder, "other.csv",
                     "Filiale;Gutschein;Umsatz\r\nK\xf6ln;a;0,5\r\nK\xf6ln;b;0,25\r\n");

@@ -813,7 +813,6 @@ static const struct usage usages[] = {
 
 static void wrong_usage(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++) {
         const char *arguments[OPTIONS_MAX + 2] = {process_tacit()};
         for (size_t j = 0; j < OPTIONS_MAX; j++)
@@ -824,7 +823,6 @@ static void wrong_usage(void **state)
 
 static void no_command(void **state)
 {
-    (void)state;
     const char *const arguments[] = {process_tacit(), NULL};
     struct process_plan const plan = {.arguments = arguments};
     struct process_result result = process_run(&plan);
@@ -836,7 +834,6 @@ static void no_command(void **state)
 
 static void too_many_settings(void **state)
 {
-    (void)state;
     const char *arguments[2 * 65 + 4] = {process_tacit(), "run", "a.yaml"};
     for (size_t i = 0; i < 65; i++) {
         arguments[3 + 2 * i] = "--set";
@@ -896,7 +893,6 @@ static void hostile_files(void **state)
         {"- %zu\n", 110000, "too large; 100000 values are allowed"},
         {"          \n", 100000, "too large; 1048576 bytes are allowed"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         size_t size;
         char *const text = repeat(files[i].pattern, files[i].count, &size);
@@ -931,7 +927,6 @@ static void a_contextual_experiment_needs_no_privacy_section(void **state)
             "contextual: {dimension: 3, arms: 4}}\nprotocol: {kind: glm-ucb, threshold: 1}\n"};
     static const char *const no_options[OPTIONS_MAX] = {NULL};
     char directory[TEMP_PATH_BYTES];
-    (void)state;
     temp_directory_make(directory);
     write_case(directory, &right);
     struct process_result result = run_with(directory, "check", no_options);
@@ -998,7 +993,6 @@ static void limits_are_allowed(void **state)
     };
     struct wrong const right = {.name = "right", .line = 4, .text = "horizon: 1e10"};
     char directory[TEMP_PATH_BYTES];
-    (void)state;
     temp_directory_make(directory);
     write_case(directory, &right);
     for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++) {
@@ -1047,7 +1041,6 @@ static void least_horizon_is_least(void **state)
     };
     struct wrong const right = {.name = "right"};
     char directory[TEMP_PATH_BYTES];
-    (void)state;
     temp_directory_make(directory);
     write_case(directory, &right);
     for (size_t i = 0; i < sizeof configurations / sizeof configurations[0]; i++) {

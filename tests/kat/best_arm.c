@@ -65,7 +65,6 @@ static struct tacit_best_arm_config config_of(enum tacit_best_arm_kind kind, uin
 
 static void radii_are_those_of_the_readings(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof radii / sizeof radii[0]; i++) {
         struct tacit_best_arm_config const config =
             config_of(radii[i].kind, radii[i].arms, 0.25, radii[i].failure);
@@ -76,7 +75,6 @@ static void radii_are_those_of_the_readings(void **state)
 
 static void ser4_and_kl_lucb_have_the_radii_of_their_siblings(void **state)
 {
-    (void)state;
     struct tacit_best_arm_config ser = config_of(TACIT_BEST_ARM_SER3, 10, 0.25, 0.9);
     struct tacit_best_arm_config racing = config_of(TACIT_BEST_ARM_KL_RACING, 10, 0.25, 0.9);
     double const ser3 = tacit_best_arm_radius(&ser, 37, 37);
@@ -89,7 +87,6 @@ static void ser4_and_kl_lucb_have_the_radii_of_their_siblings(void **state)
 
 static void indices_solve_their_equation(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++) {
         struct golden_index const *const golden = &indices[i];
         double const upper = tacit_best_arm_kl_upper(golden->mean, golden->level);
@@ -103,7 +100,6 @@ static void indices_solve_their_equation(void **state)
 
 static void quotas_are_those_of_the_readings(void **state)
 {
-    (void)state;
     struct tacit_best_arm_config config = config_of(TACIT_BEST_ARM_NAIVE, 10, 0.25, 0.9);
     assert_int_equal(tacit_best_arm_quota(&config, 1), 199);
     config = config_of(TACIT_BEST_ARM_NAIVE, 3, 0.1, 0.05);
@@ -144,7 +140,6 @@ static uint64_t samples_until_decided(const struct tacit_best_arm_config *config
 
 static void two_arms_of_one_and_zero_take_the_samples_of_the_rule(void **state)
 {
-    (void)state;
     static const struct {
         enum tacit_best_arm_kind kind;
         uint64_t samples;
@@ -162,7 +157,6 @@ static void two_arms_of_one_and_zero_take_the_samples_of_the_rule(void **state)
 
 static void equal_arms_end_with_the_lowest(void **state)
 {
-    (void)state;
     double const rewards[4] = {0.5, 0.5, 0.5, 0.5};
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         struct tacit_best_arm_config const config =
@@ -175,7 +169,6 @@ static void equal_arms_end_with_the_lowest(void **state)
 
 static void one_arm_is_decided_at_the_start(void **state)
 {
-    (void)state;
     double const rewards[1] = {0.5};
     struct tacit_best_arm_config const config = config_of(TACIT_BEST_ARM_SER3, 1, 0.25, 0.9);
     assert_int_equal(samples_until_decided(&config, rewards, 0), 0);
@@ -183,7 +176,6 @@ static void one_arm_is_decided_at_the_start(void **state)
 
 static void failure_is_split_as_in_definition_4(void **state)
 {
-    (void)state;
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         double sum = 0;
         for (uint32_t epoch = 1; epoch <= 60; epoch++)
@@ -197,7 +189,6 @@ static void failure_is_split_as_in_definition_4(void **state)
 
 static void wrong_input_is_refused(void **state)
 {
-    (void)state;
     struct tacit_best_arm_config config = config_of(TACIT_BEST_ARM_SER3, 3, 0.25, 0.9);
     size_t const size = tacit_best_arm_size(&config);
     struct tacit_best_arm *const arms = malloc(size);

@@ -24,7 +24,6 @@ static void expect_close(double found, long double exact, double tolerance, doub
  * is within 4 units of the last place; above, the logarithm cancels. */
 static void deviance_is_exact_on_both_sides_of_every_border(void **state)
 {
-    (void)state;
     double const sizes[] = {1e-6, 1e-3, 0.005, 0.009, 0.0099, 0.00999, 0.0101,
                             0.03, 0.07, 0.09,  0.099, 0.0999, 0.1001,  0.5};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -43,7 +42,6 @@ static void deviance_is_exact_on_both_sides_of_every_border(void **state)
 /* The first term that is left out is under 1.2e-16 (at 16), one that is wrong above 6e-15. */
 static void stirling_error_is_what_the_factorial_lacks(void **state)
 {
-    (void)state;
     long double const half_log_2_pi = 0.918938533204672741780329736405617640L;
     long double log_factorial = 0;
     for (int x = 1; x <= 40; x++) {

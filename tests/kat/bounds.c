@@ -53,7 +53,6 @@ static const struct {
 
 static void bounds_have_their_golden_values(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < GOLDEN_COUNT; i++) {
         check(tacit_bounds_lower(&golden[i].sum, golden[i].epsilon, golden[i].level),
               golden[i].lower);
@@ -67,7 +66,6 @@ static void bounds_have_their_golden_values(void **state)
 
 static void two_kinds_of_noise_have_their_golden_values(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < OF_TWO_COUNT; i++) {
         struct tacit_bounds_sum const *const sum = &of_two[i].sum;
         struct tacit_bounds_noise const *const noise = &of_two[i].noise;
@@ -80,7 +78,6 @@ static void two_kinds_of_noise_have_their_golden_values(void **state)
 
 static void floors_have_their_known_values(void **state)
 {
-    (void)state;
     double const visits[] = {0.03, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02};
     double const hospitals[] = {0.3766, 0.3626, 0.34, 0.3355, 0.3087};
     assert_int_equal((int)floor(tacit_bounds_floor(visits, 10, 50 * 2e5, 1) + 0.5), 747);
@@ -92,7 +89,6 @@ static void floors_have_their_known_values(void **state)
 
 static void divergence_is_the_smaller_of_its_ways(void **state)
 {
-    (void)state;
     /* large epsilon: kl; small: the line epsilon |y - x| nearly */
     check(tacit_bounds_divergence(0.2, 0.7, 1e6), 0.2 * log(0.2 / 0.7) + 0.8 * log(0.8 / 0.3));
     assert_true(tacit_bounds_divergence(0.2, 0.7, 1e-3) <= 0.5e-3);
@@ -109,7 +105,6 @@ static void divergence_is_the_smaller_of_its_ways(void **state)
 /* The first rung is the smallest one that is narrow enough; rungs grow by the factor asked for. */
 static void rungs_are_the_smallest_that_fit(void **state)
 {
-    (void)state;
     uint32_t const agents[] = {1, 3, 50, 2000};
     double const epsilons[] = {0.01, 1, 30, INFINITY};
     for (size_t i = 0; i < 4; i++)
@@ -131,7 +126,6 @@ static void rungs_are_the_smallest_that_fit(void **state)
 
 static void levels_spend_delta_over_all_arms_and_looks(void **state)
 {
-    (void)state;
     double spent = 0;
     for (uint32_t look = 1; look <= 100000; look++)
         spent += 7 * 2 * exp(-tacit_bounds_level(7, look, 0.05));

@@ -98,7 +98,6 @@ static struct tacit_elim_schedule plain(uint32_t arms, uint32_t reports, uint64_
 
 static void pulls_are_the_ceiling_of_the_formula_in_every_known_row(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < KNOWN_COUNT; i++)
         assert_int_equal(
             tacit_elim_pulls(&known[i].schedule, known[i].epoch, known[i].active_count, 0),
@@ -107,7 +106,6 @@ static void pulls_are_the_ceiling_of_the_formula_in_every_known_row(void **state
 
 static void pulls_never_fall_below_those_before(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         struct known const *const row = &known[i];
         uint64_t const pulls = row->pulls;
@@ -123,7 +121,6 @@ static void pulls_never_fall_below_those_before(void **state)
 /* 19 epochs of 2 arms and T = 1000 ask for 34237081159912 > 2^40 pulls. */
 static void pulls_beyond_the_horizon_limit_saturate(void **state)
 {
-    (void)state;
     struct tacit_elim_schedule schedule = plain(2, 1, 1000);
     for (uint32_t epoch = 1; epoch <= TACIT_ELIM_EPOCHS_MAX; epoch++) {
         uint64_t const pulls = tacit_elim_pulls(&schedule, epoch, 2, 0);
@@ -138,7 +135,6 @@ static void pulls_beyond_the_horizon_limit_saturate(void **state)
 
 static void pulls_of_the_first_epoch_are_never_0(void **state)
 {
-    (void)state;
     struct tacit_elim_schedule schedule = plain(2, TACIT_AGENTS_MAX, 1);
     schedule.round_limit = 1;
     schedule.gap = 1;
@@ -147,7 +143,6 @@ static void pulls_of_the_first_epoch_are_never_0(void **state)
 
 static void target_gap_halves_each_epoch_or_reaches_delta_in_the_last_round(void **state)
 {
-    (void)state;
     struct tacit_elim_schedule schedule = plain(2, 1, 1000);
     assert_true(tacit_elim_target_gap(&schedule, 1) == 0.5);
     assert_true(tacit_elim_target_gap(&schedule, 10) == 1.0 / 1024);
@@ -161,7 +156,6 @@ static void target_gap_halves_each_epoch_or_reaches_delta_in_the_last_round(void
 
 static void radius_is_the_formula_in_every_known_row(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < KNOWN_COUNT; i++)
         expect_close(tacit_elim_radius(&known[i].schedule, known[i].epoch, known[i].active_count,
                                        known[i].pulls, known[i].schedule.report_count),
@@ -171,7 +165,6 @@ static void radius_is_the_formula_in_every_known_row(void **state)
 /* C(10, 3, T, "0.5", 2, 4, 100) and C(10, 3, T, None, 2, 4, 100) above, with T = 10**6. */
 static void radius_uses_the_number_of_reports_that_were_averaged(void **state)
 {
-    (void)state;
     struct tacit_elim_schedule schedule = plain(10, 50, 1000000);
     expect_close(tacit_elim_radius(&schedule, 2, 4, 100, 3), 1.7638755068448894e-01);
     schedule.epsilon_per_reward = 0.5;
@@ -180,7 +173,6 @@ static void radius_uses_the_number_of_reports_that_were_averaged(void **state)
 
 static void radius_shrinks_with_pulls_and_reports_and_grows_with_noise_and_arms(void **state)
 {
-    (void)state;
     struct tacit_elim_schedule const schedule = {
         .arm_count = 10, .report_count = 5, .horizon = 100000, .epsilon_per_reward = 2};
     struct tacit_elim_schedule noisier = schedule;
@@ -197,7 +189,6 @@ static void radius_shrinks_with_pulls_and_reports_and_grows_with_noise_and_arms(
 
 static void report_count_forgives_the_rounding_of_every_whole_percentage(void **state)
 {
-    (void)state;
     assert_int_equal(tacit_elim_report_count(.55, 100), 55); /* .55 * 100 > 55 in doubles */
     for (uint32_t percent = 1; percent <= 100; percent++) {
         assert_int_equal(tacit_elim_report_count(percent / 100.0, 100), percent);
@@ -208,7 +199,6 @@ static void report_count_forgives_the_rounding_of_every_whole_percentage(void **
 
 static void report_count_rounds_up_and_is_between_1_and_all(void **state)
 {
-    (void)state;
     assert_int_equal(tacit_elim_report_count(0.5, 5), 3);
     assert_int_equal(tacit_elim_report_count(0.501, 1000), 501);
     assert_int_equal(tacit_elim_report_count(0.5011, 1000), 502);

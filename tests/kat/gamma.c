@@ -20,7 +20,6 @@ static void check_close(double value, double expected)
 
 static void gamma_is_frozen(void **state)
 {
-    (void)state;
     double const shapes[] = {1, 2.5, 0.3, 1000, 1e6, 1};
     double const expected[] = {0x1.ef3ad1751e3ccp-1, 0x1.d698538adce1dp+1,  0x1.135a911e6c867p-7,
                                0x1.f6cbf673dec9ep+9, 0x1.e87fd3abf3897p+19, 0x1.a192c3acf5336p-2};
@@ -31,7 +30,6 @@ static void gamma_is_frozen(void **state)
 
 static void beta_is_frozen(void **state)
 {
-    (void)state;
     double const as[] = {1, 1, 3, 0.5, 1, 1e6};
     double const bs[] = {1, 10, 2, 0.5, 1e6, 1e6};
     double const expected[] = {0x1.7d30f1631ca74p-2, 0x1.bf2605c1604e6p-4,  0x1.4dc1f6a7eab18p-1,
@@ -44,7 +42,6 @@ static void beta_is_frozen(void **state)
 /* Long enough to take the squeeze, the logarithms and the refusal many times. */
 static void gammas_in_bulk_have_their_frozen_sum(void **state)
 {
-    (void)state;
     double const expected = 399287.19808451913;
     double sum = 0;
     struct tacit_rng rng = frozen_stream();

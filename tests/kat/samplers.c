@@ -91,7 +91,6 @@ static int64_t twin_discrete_laplace(struct tape *tape, uint64_t t, uint64_t s)
 
 static void bernoulli_exp_agrees_with_the_twin(void **state)
 {
-    (void)state;
     uint64_t const denominators[] = {1, 2, 3, 10, 1000000007, STEPS_NANO, UINT64_C(1) << 50};
     for (uint64_t seed = 0; seed < 20000; seed++) {
         uint64_t const denominator = denominators[seed % COUNT(denominators)];
@@ -108,7 +107,6 @@ static void bernoulli_exp_agrees_with_the_twin(void **state)
 
 static void discrete_laplace_agrees_with_the_twin(void **state)
 {
-    (void)state;
     uint64_t const scales[][2] = {{1, 1},
                                   {1, 3},
                                   {5, 2},
@@ -152,7 +150,6 @@ static const struct coins frozen_coins[] = {
 
 static void bernoulli_exp_gives_the_frozen_coins(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(frozen_coins); i++) {
         struct coins const *const coins = &frozen_coins[i];
         struct tape tape = {.seed = FROZEN_SEED};
@@ -204,7 +201,6 @@ static const struct noises frozen_noises[] = {
 
 static void discrete_laplace_gives_the_frozen_noises(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(frozen_noises); i++) {
         struct noises const *const noises = &frozen_noises[i];
         struct tape tape = {.seed = FROZEN_SEED};
@@ -246,7 +242,6 @@ static int64_t noise_of(uint64_t t, uint64_t s, const uint64_t *words, uint64_t 
 /* A word w gives floor(w bound / 2^64); the test is draw < numerator. */
 static void bernoulli_exp_by_hand(void **state)
 {
-    (void)state;
     uint64_t const fails_at_1[] = {HALF_WORD};        /* below(2) = 1 */
     uint64_t const fails_at_2[] = {0, HALF_WORD};     /* 0, then below(4) = 2 */
     uint64_t const fails_at_3[] = {0, 0, UINT64_MAX}; /* 0, 0, then below(6) = 5 */
@@ -259,7 +254,6 @@ static void bernoulli_exp_by_hand(void **state)
 
 static void bernoulli_exp_at_0_and_1_by_hand(void **state)
 {
-    (void)state;
     uint64_t const any[] = {0};
     uint64_t const one_fails_at_2[] = {UINT64_MAX, HALF_WORD}; /* below(1) = 0, below(2) = 1 */
     uint64_t const one_fails_at_3[] = {0, HALF_WORD - 1, HALF_WORD}; /* 0, 0, below(3) = 1 */
@@ -276,7 +270,6 @@ static void bernoulli_exp_at_0_and_1_by_hand(void **state)
 
 static void discrete_laplace_rejects_minus_0(void **state)
 {
-    (void)state;
     uint64_t const plus_0[] = {ROUND_WITHOUT_SCALES, 0};
     uint64_t const minus_0_then_plus_0[] = {ROUND_WITHOUT_SCALES, HALF_WORD, ROUND_WITHOUT_SCALES,
                                             0};
@@ -290,7 +283,6 @@ static void discrete_laplace_rejects_minus_0(void **state)
 /* What counts is the magnitude AFTER the division by s. */
 static void discrete_laplace_rejects_minus_0_that_division_made(void **state)
 {
-    (void)state;
     uint64_t const plus[] = {ROUND_WITH_ONE_SCALE, 0};
     uint64_t const minus[] = {ROUND_WITH_ONE_SCALE, HALF_WORD};
     uint64_t const minus_then_plus[] = {ROUND_WITH_ONE_SCALE, HALF_WORD, ROUND_WITH_ONE_SCALE, 0};
@@ -302,7 +294,6 @@ static void discrete_laplace_rejects_minus_0_that_division_made(void **state)
 
 static void discrete_laplace_without_entropy_for_the_second_round_fails(void **state)
 {
-    (void)state;
     uint64_t const minus_0[] = {ROUND_WITHOUT_SCALES, HALF_WORD};
     struct tape tape = {.words = minus_0, .word_count = COUNT(minus_0)};
     struct tacit_entropy const entropy = tape_entropy(&tape);
@@ -316,7 +307,6 @@ static void discrete_laplace_without_entropy_for_the_second_round_fails(void **s
  * 0, below(8) = 4), so u is drawn again: 2, kept by below(4) = 2; no whole scale; plus. */
 static void discrete_laplace_draws_u_again_when_its_coin_fails(void **state)
 {
-    (void)state;
     uint64_t const words[] = {UINT64_MAX, 0, HALF_WORD, HALF_WORD, HALF_WORD, 0, HALF_WORD, 0};
     assert_int_equal(noise_of(4, 1, words, COUNT(words)), 2);
 }
@@ -335,7 +325,6 @@ static enum tacit_status fill_from_rng(void *context, void *bytes, size_t size)
 static void discrete_laplace_from_a_stream_is_that_from_its_bytes(void **state)
 {
     static const uint64_t scales[][2] = {{1, 1}, {5, 3}, {STEPS_NANO / 1000, 50000000 / 1000}};
-    (void)state;
     for (size_t i = 0; i < COUNT(scales); i++) {
         struct tacit_rng stream = tacit_rng_stream(7, 0, (uint32_t)i, TACIT_PURPOSE_NOISE);
         struct tacit_rng copy = stream;

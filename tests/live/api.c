@@ -839,7 +839,6 @@ static void long_texts_are_refused_whole(void **state)
 
 static void too_much_of_anything_is_refused(void **state)
 {
-    (void)state;
     struct server *const server = server_open(2, REMEMBER_MS);
     char id[40];
     server->fake.entropy_fails = true;
@@ -868,7 +867,6 @@ static void too_much_of_anything_is_refused(void **state)
 /* Beyond its limits a caller is told when to come again, in JSON; its rewards are taken. */
 static void a_caller_beyond_its_limits_is_told_to_wait(void **state)
 {
-    (void)state;
     char id[40];
     char bytes[1024];
     caller_open_max = 2;
@@ -994,7 +992,6 @@ static void nothing_is_acknowledged_that_is_not_durable(void **state)
 
 static void a_stopping_server_answers_what_it_holds(void **state)
 {
-    (void)state;
     struct server *const server = server_open(1000, REMEMBER_MS);
     server->release = RELEASE_NOTHING;
     struct background *const caller = background_start(server, "/v1/decisions", "{}");
@@ -1018,7 +1015,6 @@ static void keep_forever(void *context, struct live_request *request)
 /* The server by itself, with a handler that never answers. */
 static void a_closing_server_answers_what_its_handler_forgot(void **state)
 {
-    (void)state;
     struct server server = {.transport = transport};
     atomic_int count = 0;
     temp_directory_make(server.directory);
@@ -1133,7 +1129,6 @@ static void raw_get(int raw, char letter, size_t times)
 
 static void a_user_with_many_requests_lets_others_go_between(void **state)
 {
-    (void)state;
     struct server server;
     struct turns turns;
     int raws[TURN_LINES + 1];
@@ -1158,7 +1153,6 @@ static void a_user_with_many_requests_lets_others_go_between(void **state)
 
 static void a_line_with_many_requests_lets_other_lines_go_between(void **state)
 {
-    (void)state;
     struct server server;
     struct turns turns;
     turns_open(&server, &turns, TURN_LINES + 1);
@@ -1198,7 +1192,6 @@ static void answer_sleeper(void *context, struct live_request *request)
 /* Linux would wake it when the request is read, for nothing. */
 static void who_sleeps_for_an_answer_is_woken_by_it(void **state)
 {
-    (void)state;
     struct server server = {.transport = transport};
     struct sleeper sleeper = {0};
     if (transport != ON_UNIX)
@@ -1225,7 +1218,6 @@ static void requests_that_come_in_many_pieces_are_all_answered(void **state)
     enum { LINES = 10, PIECES = 100, PIECE_BYTES = 1000 };
     static const char head[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
                                "Content-Length: 100002\r\n\r\n{";
-    (void)state;
     request_s_max = 0; /* 30: a checker of memory takes its time */
     struct server *const server = server_open(1000, REMEMBER_MS);
     request_s_max = 2;
@@ -1734,7 +1726,6 @@ static void only_a_stale_socket_is_replaced(void **state)
 
 static void names_of_arms_must_differ(void **state)
 {
-    (void)state;
     static const char *const twice[ARMS] = {"a", "b", "a"};
     static const char *const empty[ARMS] = {"a", "", "b"};
     struct live_api *api;
@@ -1826,7 +1817,6 @@ static void *run_load(void *context)
 
 static void many_callers_are_served(void **state)
 {
-    (void)state;
     static const size_t batches[] = {1, 10, 100, 1000};
     for (size_t i = 0; i < COUNT(batches); i++) {
         struct server *const server = server_open(1000000, 0);

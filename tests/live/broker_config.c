@@ -13,7 +13,6 @@ static struct tacit_error error;
 
 static int set_up(void **state)
 {
-    (void)state;
     temp_directory_make(directory);
     error.text[0] = '\0';
     return 0;
@@ -21,7 +20,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     temp_directory_remove(directory);
     return 0;
 }
@@ -87,7 +85,6 @@ static struct tacit_graph graph_of(struct tacit_edge *edges, uint64_t edge_count
 
 static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
 {
-    (void)state;
     struct live_broker_config const config = good();
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
     expect_lines("tacit.acl", HEAD SITE("north") SITE("South_2"));
@@ -98,7 +95,6 @@ static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
  * (decision 77). */
 static void no_site_writes_a_topic_that_is_no_letter_for_letter(void **state)
 {
-    (void)state;
     static const char *const two[] = {"elimination", "votes"};
     struct tacit_edge edge = {0, 1};
     struct tacit_graph const graph = graph_of(&edge, 1, 2);
@@ -141,7 +137,6 @@ static void sites_of_a_ring_hear_both_neighbours_and_nobody_else(void **state)
     struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
     struct tacit_graph const graph = graph_of(edges, 4, 4);
     struct live_broker_config config = good();
-    (void)state;
     config.sites = ring;
     config.site_count = 4;
     config.graph = &graph;
@@ -157,7 +152,6 @@ static void sites_of_two_stars_hear_their_centre_and_nobody_else(void **state)
     struct tacit_edge edges[] = {{0, 1}, {0, 2}, {3, 4}};
     struct tacit_graph const graph = graph_of(edges, 3, 5);
     struct live_broker_config config = good();
-    (void)state;
     config.sites = stars;
     config.site_count = 5;
     config.graph = &graph;
@@ -173,7 +167,6 @@ static void sites_without_neighbours_hear_the_coordinator_alone(void **state)
     struct tacit_edge none[1];
     struct tacit_graph const graph = graph_of(none, 0, 2);
     struct live_broker_config config = good();
-    (void)state;
     config.sites = alone;
     config.graph = &graph;
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
@@ -197,7 +190,6 @@ static void strip(char *text)
 
 static void config_has_one_door_with_certificates_and_limits(void **state)
 {
-    (void)state;
     char text[TEXT_BYTES];
     char expected[TEXT_BYTES];
     struct live_broker_config const config = good();
@@ -243,7 +235,6 @@ static void config_has_one_door_with_certificates_and_limits(void **state)
 
 static void config_takes_the_options_and_replaces_the_old_file(void **state)
 {
-    (void)state;
     char text[TEXT_BYTES];
     struct live_broker_config config = good();
     config.crl_file = "/keys/crl.pem";
@@ -264,7 +255,6 @@ static void config_takes_the_options_and_replaces_the_old_file(void **state)
 
 static void names_are_allowed_at_both_limits(void **state)
 {
-    (void)state;
     char name[LIVE_NAME_BYTES_MAX + 2];
     memset(name, 'x', sizeof name);
     name[LIVE_NAME_BYTES_MAX + 1] = '\0';
@@ -293,7 +283,6 @@ static void expect_refusal(const struct live_broker_config *config, const char *
 
 static void bad_names_are_refused_and_nothing_is_written(void **state)
 {
-    (void)state;
     static const char *const bad[] = {
         "",     "a/b",     "+",   "#",           "a b",    "a\nuser x", "..",
         "\xc3", "a\x1b[m", "a.b", "coordinator", "broker", "%c",        "user north"};
@@ -311,7 +300,6 @@ static void bad_names_are_refused_and_nothing_is_written(void **state)
 
 static void other_bad_wishes_are_refused(void **state)
 {
-    (void)state;
     const char *const twice[] = {"north", "south", "north"};
     struct live_broker_config config = good();
     config.sites = twice;
@@ -350,7 +338,6 @@ static void other_bad_wishes_are_refused(void **state)
 
 static void missing_directory_is_an_error_with_its_path(void **state)
 {
-    (void)state;
     struct live_broker_config config = good();
     config.directory = "/nowhere/at all";
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_IO);

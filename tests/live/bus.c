@@ -196,7 +196,6 @@ static void send_text(struct station *station, const char *topic, const char *te
 
 static int set_up(void **state)
 {
-    (void)state;
     memset(&world, 0, sizeof world);
     if (live_loop_open(&world.loop) != TACIT_OK)
         return -1;
@@ -206,7 +205,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < STATIONS_MAX; i++)
         live_bus_close(world.stations[i].bus);
     live_loop_close(world.loop);
@@ -228,7 +226,6 @@ static void require_broker(void)
 
 static void message_goes_round_and_retained_state_waits_for_late_comers(void **state)
 {
-    (void)state;
     require_broker();
     world.stations[1].topics[0] = UP "#";
     struct station *const north = connect_as(0, "north");
@@ -261,7 +258,6 @@ static void message_goes_round_and_retained_state_waits_for_late_comers(void **s
 
 static void greatest_payload_passes_and_one_byte_more_is_refused_before_sending(void **state)
 {
-    (void)state;
     static uint8_t bytes[70000];
     char topic[LIVE_TOPIC_BYTES + 1];
     require_broker();
@@ -288,7 +284,6 @@ static void greatest_payload_passes_and_one_byte_more_is_refused_before_sending(
 
 static void topics_that_are_not_allowed_are_refused_before_sending(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"", "+", "#", UP "north/+", UP "north/#", UP "north/\xc3("};
     char topic[LIVE_TOPIC_BYTES + 1];
     require_broker();
@@ -307,7 +302,6 @@ static void topics_that_are_not_allowed_are_refused_before_sending(void **state)
 
 static void burst_is_bounded_and_arrives(void **state)
 {
-    (void)state;
     uint32_t taken = 0;
     require_broker();
     world.stations[1].topics[0] = UP "#";
@@ -329,7 +323,6 @@ static void burst_is_bounded_and_arrives(void **state)
 
 static void site_cannot_hear_what_is_meant_for_another(void **state)
 {
-    (void)state;
     require_broker();
     world.stations[0].topics[0] = TO "north/#";
     world.stations[0].topics[1] = UP "#";
@@ -349,7 +342,6 @@ static void site_cannot_hear_what_is_meant_for_another(void **state)
 
 static void site_cannot_speak_for_another_and_is_told_so(void **state)
 {
-    (void)state;
     require_broker();
     world.stations[1].topics[0] = UP "#";
     world.stations[2].topics[0] = DOWN "#";
@@ -404,7 +396,6 @@ static void make_other_ca(char pki[TEMP_PATH_BYTES])
 
 static void another_ca_is_not_trusted_by_either_side(void **state)
 {
-    (void)state;
     struct papers papers;
     char pki[TEMP_PATH_BYTES];
     char ca[TEMP_PATH_BYTES];
@@ -422,7 +413,6 @@ static void another_ca_is_not_trusted_by_either_side(void **state)
 
 static void broker_under_another_host_name_is_not_trusted(void **state)
 {
-    (void)state;
     struct papers papers;
     require_broker();
     struct live_bus_config config = config_make(&papers, "north");
@@ -462,7 +452,6 @@ static void make_expired(struct papers *papers)
 
 static void expired_certificate_is_refused_and_a_renewed_one_is_taken_up(void **state)
 {
-    (void)state;
     struct papers papers;
     char good[TEMP_PATH_BYTES];
     require_broker();
@@ -480,7 +469,6 @@ static void expired_certificate_is_refused_and_a_renewed_one_is_taken_up(void **
 
 static void certificate_of_another_site_is_refused_at_once(void **state)
 {
-    (void)state;
     struct papers papers;
     require_broker();
     struct live_bus_config config = config_make(&papers, "south");
@@ -529,7 +517,6 @@ static int publish_with_mosquitto_pub(const char *name, const char *client_id, c
 
 static void without_certificate_nobody_gets_in(void **state)
 {
-    (void)state;
     struct papers papers;
     require_broker();
     assert_int_equal(publish_with_mosquitto_pub("north", "any", UP "north/x"), 0);
@@ -542,7 +529,6 @@ static void without_certificate_nobody_gets_in(void **state)
 
 static void another_certificate_with_our_client_id_does_not_take_our_session(void **state)
 {
-    (void)state;
     require_broker();
     world.stations[0].topics[0] = DOWN "#";
     struct station *const north = connect_as(0, "north");
@@ -554,7 +540,6 @@ static void another_certificate_with_our_client_id_does_not_take_our_session(voi
 
 static void plain_connection_to_the_tls_port_fails(void **state)
 {
-    (void)state;
     struct papers papers;
     require_broker();
     struct live_bus_config config = config_make(&papers, "north");
@@ -564,7 +549,6 @@ static void plain_connection_to_the_tls_port_fails(void **state)
 
 static void old_tls_is_refused(void **state)
 {
-    (void)state;
     char address[32];
     require_broker();
     (void)snprintf(address, sizeof address, BROKER_HOST ":%u", broker.port);
@@ -580,7 +564,6 @@ static void old_tls_is_refused(void **state)
 
 static void bad_configurations_are_refused_at_once(void **state)
 {
-    (void)state;
     struct papers papers;
     require_broker();
     for (uint32_t i = 0; i < 8; i++) {
@@ -609,7 +592,6 @@ static void bad_configurations_are_refused_at_once(void **state)
 
 static void killed_broker_is_found_again_and_subscribed_to_again(void **state)
 {
-    (void)state;
     require_broker();
     world.stations[0].topics[0] = TO "north/#";
     struct station *const north = connect_as(0, "north");
@@ -632,7 +614,6 @@ static void killed_broker_is_found_again_and_subscribed_to_again(void **state)
 
 static void writing_to_a_broker_that_is_gone_is_survived(void **state)
 {
-    (void)state;
     require_broker();
     struct station *const north = connect_as(0, "north");
     broker_kill(&broker);
@@ -647,7 +628,6 @@ static void writing_to_a_broker_that_is_gone_is_survived(void **state)
 
 static void closing_while_the_broker_is_gone_is_survived(void **state)
 {
-    (void)state;
     require_broker();
     struct station *const north = connect_as(0, "north");
     broker_kill(&broker);
@@ -657,7 +637,6 @@ static void closing_while_the_broker_is_gone_is_survived(void **state)
 
 static void stopped_broker_says_why(void **state)
 {
-    (void)state;
     require_broker();
     struct station *const north = connect_as(0, "north");
     broker_stop(&broker);
@@ -668,7 +647,6 @@ static void stopped_broker_says_why(void **state)
 
 static void broker_that_is_down_at_the_start_is_tried_until_it_is_up(void **state)
 {
-    (void)state;
     require_broker();
     broker_kill(&broker);
     struct station *const north = open_as(0, "north");
@@ -684,7 +662,6 @@ static void broker_that_is_down_at_the_start_is_tried_until_it_is_up(void **stat
 
 static void two_machines_with_one_certificate_throw_each_other_out_ever_less_often(void **state)
 {
-    (void)state;
     require_broker();
     struct station *const one = connect_as(0, "north");
     struct station *const two = connect_as(1, "north");
@@ -789,7 +766,6 @@ static size_t add_publish(uint8_t *packet, const char *topic, size_t topic_size,
 
 static void message_over_the_limits_is_dropped_on_the_way_in(void **state)
 {
-    (void)state;
     static uint8_t bytes[4 * LIVE_PAYLOAD_BYTES_MAX];
     char topic[LIVE_TOPIC_BYTES];
     size_t size = WELCOME_BYTES;
@@ -815,7 +791,6 @@ static void message_over_the_limits_is_dropped_on_the_way_in(void **state)
 
 static void packet_that_does_not_decode_ends_the_connection_only(void **state)
 {
-    (void)state;
     static uint8_t bytes[256];
     size_t size = WELCOME_BYTES;
     memcpy(bytes, WELCOME, size);
@@ -840,20 +815,17 @@ static void expect_words(const char *bytes, size_t size, bool stays, const char 
 
 static void refusal_is_put_into_words(void **state)
 {
-    (void)state;
     expect_words("\x20\x03\x00\x87\x00", 5, false, "the broker refuses us: Not authorized");
 }
 
 static void end_is_put_into_words(void **state)
 {
-    (void)state;
     expect_words(WELCOME "\xe0\x01\x8b", 8, true,
                  "the broker ended the connection: Server shutting down");
 }
 
 static void takeover_that_the_broker_tells_us_makes_the_pause_long(void **state)
 {
-    (void)state;
     expect_words(WELCOME "\xe0\x01\x8e", 8, true,
                  "session taken over: somebody else connects with our certificate");
     struct live_bus_counts const counts = live_bus_count(world.stations[0].bus);
@@ -864,13 +836,11 @@ static void takeover_that_the_broker_tells_us_makes_the_pause_long(void **state)
 
 static void silence_after_the_call_is_put_into_words(void **state)
 {
-    (void)state;
     expect_words("", 0, false, "the connection to the broker broke");
 }
 
 static void broker_that_answers_no_more_is_left(void **state)
 {
-    (void)state;
     uint32_t const patience_ms = 14000;
     struct script const mute = {.stays = true};
     struct script const idle = {
@@ -912,20 +882,17 @@ static void expect_no_tls(const char *bytes, size_t size, bool stays, const char
 
 static void broker_without_tls_is_refused(void **state)
 {
-    (void)state;
     expect_no_tls(WELCOME, WELCOME_BYTES, true, "there is no TLS at that port");
 }
 
 static void end_in_the_handshake_is_seen(void **state)
 {
-    (void)state;
     expect_no_tls("", 0, false,
                   "the broker broke off the TLS handshake: perhaps it does not accept our");
 }
 
 static void silent_broker_costs_no_processor_time(void **state)
 {
-    (void)state;
     struct papers papers;
     require_broker();
     struct script const script = {.stays = true};
@@ -943,7 +910,6 @@ static void silent_broker_costs_no_processor_time(void **state)
 
 static int group_set_up(void **state)
 {
-    (void)state;
     is_possible = broker_is_possible();
     temp_directory_make(directory);
     if (is_possible)
@@ -953,7 +919,6 @@ static int group_set_up(void **state)
 
 static int group_tear_down(void **state)
 {
-    (void)state;
     broker_stop(&broker);
     temp_directory_remove(directory);
     return 0;

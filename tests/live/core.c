@@ -436,19 +436,16 @@ static void run_twice(struct topology *topology)
 
 static void a_star_put_back_after_every_step_ends_as_one_that_was_not(void **state)
 {
-    (void)state;
     run_twice(NULL);
 }
 
 static void a_ring_put_back_after_every_step_ends_as_one_that_was_not(void **state)
 {
-    (void)state;
     run_twice(ring_of_six());
 }
 
 static void a_hybrid_put_back_after_every_step_ends_as_one_that_was_not(void **state)
 {
-    (void)state;
     run_twice(three_parts());
 }
 
@@ -456,7 +453,6 @@ static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
 {
     struct topology *const ring = ring_of_six();
     struct world *const world = run_to_end(ring, false);
-    (void)state;
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
         elim_site_look(world->cores[site], &view);
@@ -479,7 +475,6 @@ static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
 static void a_new_core_is_what_the_invitation_says(void **state)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct live_hub_config const config = config_of(topologies[i]);
         for (uint32_t site = 0; site < SITES; site++) {
@@ -507,7 +502,6 @@ static void what_is_no_announcement_makes_no_core(void **state)
     struct live_site *core = NULL;
     size_t size;
     uint8_t *const invitation = live_hub_announce(&elim_hub_ops, &config, 0, &size);
-    (void)state;
     for (size_t cut = 0; cut < size; cut++)
         assert_int_equal(join(&core, &allowed, invitation, cut), TACIT_MALFORMED);
     assert_int_equal(join(&core, &allowed, rubbish, sizeof rubbish), TACIT_MALFORMED);
@@ -526,7 +520,6 @@ static void a_block_of_another_size_is_refused(void **state)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
     struct live_site_config const allowed = policy();
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct world *const world = in_the_middle(topologies[i]);
         size_t size;
@@ -604,7 +597,6 @@ static void damage_is_refused_or_does_no_harm(void **state)
 {
     static const size_t taken_max[] = {0, 32 + 8 * 10, 8 * 10};
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct world *const world = in_the_middle(topologies[i]);
         damage_every_bit(world->cores[0], taken_max[i]);
@@ -620,7 +612,6 @@ static void the_block_of_another_site_or_run_is_not_of_this_one(void **state)
     struct live_hub_config const config = config_of(ring);
     struct live_hub_config other = config;
     size_t size;
-    (void)state;
     struct live_site *const core = core_of(&config, 0);
     uint8_t *bytes = live_hub_announce(&elim_hub_ops, &config, 1, &size);
     assert_false(live_site_is_of(core, bytes, size));
@@ -636,7 +627,6 @@ static void the_block_of_another_site_or_run_is_not_of_this_one(void **state)
 static void another_policy_is_refused(void **state)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct world *const world = in_the_middle(topologies[i]);
         struct live_site_config sites[5];
@@ -779,7 +769,6 @@ static void a_site_of_thousands_says_again_later(void **state)
     } cases[] = {{2, 2000000}, {2000, 2000000}, {2001, 2001000}, {20000, 20000000}};
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tacit_wire_elim_run const run = {.run_id = 7,
                                                 .agent = 1,
@@ -814,7 +803,6 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
 {
     static const uint32_t cases[][2] = {{500, 2},    {500, 17},   {500, 100}, {500, 1000},
                                         {500, 4000}, {20000, 20}, {100, 7800}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t const sites = cases[i][0];
         uint32_t const arms = cases[i][1];
@@ -833,7 +821,6 @@ static void a_run_whose_rows_do_not_fit_is_refused(void **state)
 {
     uint32_t arms = 7900;
     struct live_site *core;
-    (void)state;
     for (; (core = leaf(10, arms, arms <= 7976 ? TACIT_OK : TACIT_REFUSED)) != NULL; arms++) {
         assert_true(data_bytes(10, arms, 1) <= LIVE_ENVELOPE_BYTES_MAX);
         live_site_free(core);
@@ -848,7 +835,6 @@ static void a_star_whose_reports_do_not_fit_is_refused(void **state)
 {
     struct live_hub_config config = config_of(NULL);
     struct live_site_config const allowed = policy();
-    (void)state;
     for (config.arm_count = 7900; config.arm_count < 8100; config.arm_count++) {
         static const struct tacit_commit opening;
         struct tacit_elim_message const report = {
@@ -897,7 +883,6 @@ static void sites_of_a_ring_are_told_of_both_neighbours(void **state)
 {
     struct topology *const ring = ring_of_six();
     struct live_hub_config const config = config_of(ring);
-    (void)state;
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_wire_elim_run run = invited(&config, site);
         uint32_t const before = (site + SITES - 1) % SITES;
@@ -927,7 +912,6 @@ static void sites_of_a_hybrid_are_told_the_way_to_their_sink(void **state)
     struct topology *const parts = three_parts();
     struct live_hub_config const config = config_of(parts);
     uint32_t *const found = weights_of(&config);
-    (void)state;
     assert_memory_equal(found, weights, sizeof weights);
     free(found);
     for (uint32_t site = 0; site < SITES; site++) {
@@ -949,7 +933,6 @@ static void sinks_wait_for_all_or_for_half_the_deadline(void **state)
     static const uint32_t cases[][3] = {
         {SITES, 60, 0}, {SITES - 1, 60, 30}, {1, 61, 30}, {1, 2, 1}, {1, 1, 1}};
     struct topology *const parts = three_parts();
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct live_hub_config config = config_of(parts);
         config.quorum = cases[i][0];
@@ -965,7 +948,6 @@ static void without_a_round_limit_the_gap_is_one(void **state)
 {
     struct topology *const ring = ring_of_six();
     struct live_hub_config config = config_of(ring);
-    (void)state;
     struct tacit_elim_network const *const network = settings_of(&config)->network;
     *settings_of(&config) = elim_hub_settings_make(1, SITES, 0, 0);
     settings_of(&config)->network = network;
@@ -983,7 +965,6 @@ static void invitations_that_do_not_fit_are_found_out(void **state)
     struct tacit_graph_spec spec = {.kind = TACIT_GRAPH_COMPLETE, .agent_count = SITES_MAX};
     struct topology *const complete = topology_new(TACIT_ELIM_SPREAD, &spec, 1);
     struct live_hub_config config = config_of(complete);
-    (void)state;
     for (uint32_t site = 0; site < SITES_MAX; site++) {
         (void)snprintf(texts[site], sizeof texts[site], "%064u", site);
         long_names[site] = texts[site];

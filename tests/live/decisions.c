@@ -174,7 +174,6 @@ static void assert_same_view(struct live_decisions_view first, struct live_decis
  * word equally likely. */
 static void every_order_of_a_plan_is_equally_likely(void **state)
 {
-    (void)state;
     enum { TRIALS = 60000, WORDS = 81 };
     static uint64_t observed[WORDS];
     struct bench bench;
@@ -209,7 +208,6 @@ static void every_order_of_a_plan_is_equally_likely(void **state)
 
 static void arms_are_drawn_in_proportion_to_their_unserved_pulls(void **state)
 {
-    (void)state;
     enum { TRIALS = 200000 };
     static const uint64_t counts[ARMS] = {3, 1, 0, 70, 26};
     struct live_decisions_config config = some_config();
@@ -242,7 +240,6 @@ static void arms_are_drawn_in_proportion_to_their_unserved_pulls(void **state)
  * finds. */
 static void a_pull_tree_agrees_with_counting(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_SELECTION);
     for (uint32_t arms = 1; arms <= 130; arms++) {
         struct live_pull_tree tree;
@@ -283,7 +280,6 @@ static bool same_number(const void *item, const void *wanted)
 /* Few different hashes: long runs of slots, which wrap around and close up when items leave. */
 static void a_table_finds_exactly_what_is_in_it(void **state)
 {
-    (void)state;
     enum { NUMBERS = 300 };
     static uint32_t numbers[NUMBERS];
     bool is_in[NUMBERS] = {false};
@@ -311,7 +307,6 @@ static void a_table_finds_exactly_what_is_in_it(void **state)
 
 static void hashes_tell_texts_apart(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"a",
                                         "b",
                                         "ab",
@@ -330,7 +325,6 @@ static void hashes_tell_texts_apart(void **state)
 
 static void deadlines_come_in_order_also_after_moves(void **state)
 {
-    (void)state;
     enum { ITEMS = 500 };
     static struct live_deadline items[ITEMS];
     struct live_deadlines queue = {0};
@@ -359,7 +353,6 @@ static void deadlines_come_in_order_also_after_moves(void **state)
 
 static void a_plan_is_served_exactly_then_exploited(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){2, 0, 3, 0, 1});
@@ -390,7 +383,6 @@ static void a_plan_is_served_exactly_then_exploited(void **state)
 
 static void many_expire_in_steps(void **state)
 {
-    (void)state;
     struct bench bench;
     struct live_decisions_config config = some_config();
     config.open_max = 2 * LIVE_EXPIRED_MAX + 1;
@@ -408,7 +400,6 @@ static void many_expire_in_steps(void **state)
 
 static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 1});
@@ -430,7 +421,6 @@ static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
 
 static void a_reward_counts_once(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 0, 2});
@@ -465,7 +455,6 @@ static void a_reward_counts_once(void **state)
 
 static void the_same_key_gets_the_same_answer(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){5, 5, 5, 5, 5});
@@ -488,7 +477,6 @@ static void the_same_key_gets_the_same_answer(void **state)
 
 static void beyond_the_limit_the_unit_that_was_set_first_is_forgotten(void **state)
 {
-    (void)state;
     struct bench bench;
     struct live_decisions_config config = some_config();
     config.units_max = 2;
@@ -511,7 +499,6 @@ static void beyond_the_limit_the_unit_that_was_set_first_is_forgotten(void **sta
 
 static void a_lowered_limit_of_units_lets_them_grow_no_further(void **state)
 {
-    (void)state;
     struct bench bench;
     struct live_decisions_config config = some_config();
     config.units_max = 1;
@@ -525,7 +512,6 @@ static void a_lowered_limit_of_units_lets_them_grow_no_further(void **state)
 
 static void keys_and_units_have_1_to_128_bytes(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     char text[LIVE_KEY_BYTES_MAX + 2];
@@ -550,7 +536,6 @@ static void keys_and_units_have_1_to_128_bytes(void **state)
 
 static void long_units_that_differ_in_their_last_byte_are_two(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     char text[LIVE_KEY_BYTES_MAX + 1];
@@ -568,7 +553,6 @@ static void long_units_that_differ_in_their_last_byte_are_two(void **state)
 
 static void a_unit_keeps_its_arm_while_it_is_active(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){2, 2, 2, 2, 2});
@@ -609,7 +593,6 @@ static void a_unit_keeps_its_arm_while_it_is_active(void **state)
 
 static void unavailable_arms_are_passed_over(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){9, 1, 0, 9});
@@ -634,7 +617,6 @@ static void unavailable_arms_are_passed_over(void **state)
 /* One caller at its limit leaves room for the others; what closes, in whatever way, makes room. */
 static void no_caller_has_more_than_its_share_open(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){3});
@@ -667,7 +649,6 @@ static void no_caller_has_more_than_its_share_open(void **state)
 
 static void no_more_than_open_max_are_open(void **state)
 {
-    (void)state;
     struct bench bench;
     struct live_decisions_config config = some_config();
     config.open_max = 3;
@@ -692,7 +673,6 @@ static void no_more_than_open_max_are_open(void **state)
 
 static void failing_entropy_changes_nothing(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){1, 1, 1, 1, 1});
@@ -724,7 +704,6 @@ static void on_changed(void *context, const struct live_decision_row *row)
 
 static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){1, 3});
@@ -764,7 +743,6 @@ static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **sta
 /* What exploits is rewarded as ever; what would enter something is late, and its place is free. */
 static void what_is_lost_is_late_and_its_place_is_given_out_again(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){2, 0});
@@ -797,7 +775,6 @@ static void what_is_lost_is_late_and_its_place_is_given_out_again(void **state)
  * of the plan. */
 static void what_contexts_chose_keeps_them_until_its_reward(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     uint8_t const kept[] = {1, 2, 3, 250};
@@ -826,7 +803,6 @@ static void what_contexts_chose_keeps_them_until_its_reward(void **state)
 
 static void restored_rows_that_contradict_are_refused(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     struct live_decision_row const good = {.number = 7,
@@ -931,7 +907,6 @@ static void bench_open_with(struct bench *bench, struct elsewhere *there)
 /* What was answered before it went is answered after it. */
 static void what_is_kept_elsewhere_is_answered_as_before(void **state)
 {
-    (void)state;
     struct bench bench;
     struct elsewhere there;
     bench_open_with(&bench, &there);
@@ -965,7 +940,6 @@ static void what_is_kept_elsewhere_is_answered_as_before(void **state)
 /* It comes back as late, once, and goes again. */
 static void a_late_reward_brings_a_decision_back(void **state)
 {
-    (void)state;
     struct bench bench;
     struct elsewhere there;
     bench_open_with(&bench, &there);
@@ -995,7 +969,6 @@ static void a_late_reward_brings_a_decision_back(void **state)
 /* A reward comes while the row is being written, and another decision is forgotten meanwhile. */
 static void what_changes_while_it_is_handed_over_stays(void **state)
 {
-    (void)state;
     struct bench bench;
     struct elsewhere there;
     bench_open_with(&bench, &there);
@@ -1026,7 +999,6 @@ static void what_changes_while_it_is_handed_over_stays(void **state)
 /* A number alone says nothing: whoever asks has its salt, too. */
 static void another_salt_is_another_decision(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     struct live_decision_row row = decided(&bench, NULL, NULL).row;
@@ -1051,7 +1023,6 @@ static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
 
 static void without_entropy_nothing_is_decided(void **state)
 {
-    (void)state;
     struct bench bench;
     struct live_decision_answer answer;
     bench_open(&bench, some_config());
@@ -1072,7 +1043,6 @@ static void without_entropy_nothing_is_decided(void **state)
 /* 10,000 draws of five arms, chi-squared; then with two arms that cannot be played. */
 static void early_decisions_are_uniform_and_count_nowhere(void **state)
 {
-    (void)state;
     struct bench bench;
     struct live_decisions_config config = some_config();
     config.open_max = 20000;
@@ -1110,7 +1080,6 @@ static void early_decisions_are_uniform_and_count_nowhere(void **state)
 
 static void restored_rows_come_in_any_order(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     static const uint64_t ids[] = {5, 2, 9, 4};
@@ -1151,7 +1120,6 @@ static void expire_and_watch(struct bench *bench, uint64_t now_ms)
 
 static void a_late_reward_enters_nothing_and_its_place_is_filled_once(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 1});
@@ -1181,7 +1149,6 @@ static void a_late_reward_enters_nothing_and_its_place_is_filled_once(void **sta
 
 static void a_round_waits_for_rewards_from_when_all_places_are_out(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 2});
@@ -1207,7 +1174,6 @@ static void a_round_waits_for_rewards_from_when_all_places_are_out(void **state)
 
 static void a_closed_decision_frees_its_place_once(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 2});
@@ -1234,7 +1200,6 @@ static void a_closed_decision_frees_its_place_once(void **state)
 
 static void settled_places_are_filled_at_their_time_whenever_the_reward_came(void **state)
 {
-    (void)state;
     struct live_decisions_config config = some_config();
     config.settles = true;
     config.missing_value = MISSING_VALUE;
@@ -1269,7 +1234,6 @@ static void settled_places_are_filled_at_their_time_whenever_the_reward_came(voi
 
 static void the_share_of_missing_rewards_is_that_of_the_worst_arm(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 4});
@@ -1296,7 +1260,6 @@ static void the_share_of_missing_rewards_is_that_of_the_worst_arm(void **state)
 
 static void the_wait_doubles_when_more_than_one_in_a_hundred_is_late(void **state)
 {
-    (void)state;
     for (uint64_t in_time = 0; in_time < 700; in_time += 33) {
         struct live_wait wait = live_wait_init(60, 1000);
         for (uint64_t i = 0; i < in_time; i++)
@@ -1323,7 +1286,6 @@ static void the_wait_doubles_when_more_than_one_in_a_hundred_is_late(void **stat
  * would be in time, and not once for each of them. */
 static void rewards_that_take_five_waits_are_in_time_after_a_few_doublings(void **state)
 {
-    (void)state;
     struct live_wait wait = live_wait_init(60, 86400);
     uint32_t doublings = 0;
     for (uint32_t i = 0; i < 1000; i++)
@@ -1334,7 +1296,6 @@ static void rewards_that_take_five_waits_are_in_time_after_a_few_doublings(void 
 
 static void a_state_clock_stands_while_nothing_runs_and_asks_no_wall_clock(void **state)
 {
-    (void)state;
     uint64_t const boot_us = UINT64_C(5000000000);
     struct live_state_clock clock = live_state_clock_start(0, boot_us);
     assert_int_equal(live_state_clock_read(&clock, boot_us), 0);
@@ -1818,13 +1779,11 @@ static void run_model(bool settles)
 
 static void random_sequences_agree_with_a_naive_model(void **state)
 {
-    (void)state;
     run_model(false);
 }
 
 static void random_sequences_agree_also_where_every_place_is_settled(void **state)
 {
-    (void)state;
     run_model(true);
 }
 

@@ -21,7 +21,6 @@ static int open_keys(void **state)
     char files[3][TEMP_PATH_BYTES];
     char base[TEMP_PATH_BYTES];
     char name[64];
-    (void)state;
     temp_directory_make(base);
     temp_path(directory, base, "pki");
     struct live_pki_config const config = {
@@ -49,7 +48,6 @@ static int open_keys(void **state)
 
 static int close_keys(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         live_signer_close(signers[i]);
     live_keys_free(keys);
@@ -114,7 +112,6 @@ static const char *heard(struct live_envelopes writer, const char *from, const c
 static void envelopes_of_the_run_are_opened(void **state)
 {
     struct live_envelopes const hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
-    (void)state;
     assert_null(heard(hub, "coordinator", "north", 1));
     assert_null(heard(hub, "coordinator", NULL, 1));
 }
@@ -122,7 +119,6 @@ static void envelopes_of_the_run_are_opened(void **state)
 static void others_stay_closed(void **state)
 {
     struct live_envelopes const hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
-    (void)state;
     assert_string_equal(heard(hub, "south", "north", 1), "a message that it did not sign");
     assert_string_equal(heard(hub, "coordinator", "south", 1), "a message to another receiver");
     assert_string_equal(
@@ -149,7 +145,6 @@ static void envelopes_of_another_term_stay_closed(void **state)
     struct live_opened opened;
     struct live_envelopes later = hub;
     size_t size;
-    (void)state;
     hub.term = 7;
     assert_ptr_equal(heard(hub, "coordinator", "north", 1), live_envelope_is_ahead);
     uint8_t *const bytes = live_envelope_close(&later, &envelope, &size);
@@ -166,7 +161,6 @@ static void envelopes_are_counted(void **state)
     struct live_envelopes hub = envelopes_of("coordinator", "clinics", 0, 1, 1);
     struct live_envelope const envelope = {
         .topic = TOPIC, .kind = 1, .body = (const uint8_t *)"", .size = 0};
-    (void)state;
     for (uint64_t i = 1; i <= 3; i++) {
         struct tacit_wire_envelope found;
         size_t size;
@@ -202,7 +196,6 @@ static void an_envelope_with_any_byte_altered_is_not_signed(void **state)
     struct live_opened opened;
     size_t size;
     uint8_t *const bytes = close_one(&size);
-    (void)state;
     for (size_t i = 0; i < size; i++) {
         for (unsigned bit = 0; bit < 8; bit++) {
             bytes[i] ^= (uint8_t)(1u << bit);
@@ -228,7 +221,6 @@ static void an_envelope_under_another_topic_is_not_signed(void **state)
     struct live_opened opened;
     size_t size;
     uint8_t *const bytes = close_one(&size);
-    (void)state;
     for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
         assert_string_equal(opened_under(topics[i], bytes, size, &opened),
                             "a message that it did not sign");
@@ -243,7 +235,6 @@ static void an_envelope_without_a_signature_stays_closed(void **state)
     struct live_opened opened;
     size_t size;
     uint8_t *const bytes = close_one(&size);
-    (void)state;
     assert_int_equal(tacit_wire_envelope_decode(bytes, size, &envelope), TACIT_OK);
     envelope.is_signed = false;
     size_t const shorter = tacit_wire_envelope_bytes(&envelope);
@@ -269,7 +260,6 @@ static void without_its_key_an_envelope_waits(void **state)
     size_t size;
     uint8_t *const bytes = close_one(&size);
     struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
-    (void)state;
     temp_directory_make(base);
     struct live_pki_config const config = {
         .directory = base, .names = names, .name_count = 1, .days = 2};
@@ -303,7 +293,6 @@ static void an_announcement_comes_before_the_run_is_known(void **state)
                                      .body = (const uint8_t *)"x",
                                      .size = 1};
     size_t size;
-    (void)state;
     uint8_t *bytes = live_envelope_close(&hub, &envelope, &size);
     assert_null(announced(bytes, size));
     assert_non_null(announced(bytes, size - 1));
@@ -326,7 +315,6 @@ static void an_announcement_comes_before_the_run_is_known(void **state)
 
 static void a_term_is_out_of_reach_beyond_65536_above_the_known_one(void **state)
 {
-    (void)state;
     assert_false(live_term_is_out_of_reach(0, 65536));
     assert_true(live_term_is_out_of_reach(0, 65537));
     assert_false(live_term_is_out_of_reach(7, 7));
@@ -344,7 +332,6 @@ static void a_run_speaks_the_newest_version_that_all_speak(void **state)
         {4, 3, {4, 4, 4}, 4}, {4, 3, {4, 3, 4}, 3}, {4, 3, {4, 4, 0}, 3}, {3, 3, {4, 4, 4}, 3},
         {4, 4, {4, 4, 3}, 4}, {4, 4, {0, 0, 0}, 4}, {5, 4, {5, 6, 5}, 5}, {5, 4, {3, 5, 5}, 4},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         assert_int_equal(live_version_agree(table[i].newest, table[i].now, table[i].speaks, 3),
                          table[i].agreed);
@@ -358,7 +345,6 @@ static void an_envelope_of_another_version_is_refused_in_words(void **state)
     size_t size;
     uint8_t *const bytes = close_one(&size);
     uint8_t *const signature = bytes + tacit_wire_envelope_signature(bytes, size);
-    (void)state;
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         char words[64];
         for (unsigned byte = 0; byte < 4; byte++)
@@ -387,7 +373,6 @@ static void pieces_are_whole_or_nothing(void **state)
     size_t sizes[PIECES];
     struct live_pieces heard = {.size = 0};
     struct tacit_sha256 sha = tacit_sha256_init();
-    (void)state;
     for (size_t i = 0; i < SIZE; i++)
         message[i] = (uint8_t)(i * 2654435761u >> 13);
     tacit_sha256_update(&sha, message, SIZE);

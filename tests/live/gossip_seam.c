@@ -39,14 +39,12 @@ static int open_network(void **state)
 {
     static const struct tacit_graph_spec ring = {.kind = TACIT_GRAPH_RING,
                                                  .agent_count = WORLD_SITES};
-    (void)state;
     network = network_new(&ring, 1, 1);
     return 0;
 }
 
 static int close_network(void **state)
 {
-    (void)state;
     network_free(network);
     return 0;
 }
@@ -176,7 +174,6 @@ static void calm_down(struct world *world)
 
 static void average_and_outbox_are_kept_through_losses_repeats_and_deaths(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct world *const world = gossip_world(seed);
         struct live_hub_view hub;
@@ -212,7 +209,6 @@ static void play_some(struct world *world)
 
 static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 {
-    (void)state;
     struct world *const world = gossip_world(100);
     play_some(world);
     struct tacit_gossip_message ask = {.kind = TACIT_GOSSIP_ASK,
@@ -256,7 +252,6 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 
 static void hub_believes_a_site_about_itself_only(void **state)
 {
-    (void)state;
     static const double theta[WORLD_ARMS] = {0.25, 0.5, 0.75};
     struct world *const world = gossip_world(101);
     static const struct {
@@ -295,7 +290,6 @@ static void hub_believes_a_site_about_itself_only(void **state)
 
 static void a_state_of_other_bytes_is_not_put_back(void **state)
 {
-    (void)state;
     struct world *const world = gossip_world(102);
     play_some(world);
     struct site *const site = &world->sites[1];
@@ -314,7 +308,6 @@ static void a_state_of_other_bytes_is_not_put_back(void **state)
 
 static void a_policy_is_not_overruled_by_an_announcement(void **state)
 {
-    (void)state;
     struct world *const world = gossip_world(103);
     struct live_site_config strict = world->sites[0].config;
     strict.epsilon = 1;

@@ -17,13 +17,11 @@ static struct live_loop *loop;
 
 static int open_loop(void **state)
 {
-    (void)state;
     return live_loop_open(&loop) == TACIT_OK ? 0 : -1;
 }
 
 static int close_loop(void **state)
 {
-    (void)state;
     live_loop_close(loop);
     return 0;
 }
@@ -100,7 +98,6 @@ static void run_for(uint64_t us)
 
 static void a_ready_descriptor_is_handled(void **state)
 {
-    (void)state;
     struct tap tap;
     tap_open(&tap);
     watch_tap(&tap, count_and_stop);
@@ -116,7 +113,6 @@ static void a_ready_descriptor_is_handled(void **state)
 
 static void a_closed_peer_is_told(void **state)
 {
-    (void)state;
     struct tap tap;
     tap_open(&tap);
     watch_tap(&tap, count_and_stop);
@@ -129,7 +125,6 @@ static void a_closed_peer_is_told(void **state)
 
 static void what_is_waited_for_can_be_changed(void **state)
 {
-    (void)state;
     struct tap tap;
     tap_open(&tap);
     assert_int_equal(live_loop_watch(loop, tap.ends[0], 0, count_and_stop, &tap), TACIT_OK);
@@ -144,7 +139,6 @@ static void what_is_waited_for_can_be_changed(void **state)
 
 static void what_cannot_be_watched_is_an_error(void **state)
 {
-    (void)state;
     struct tap tap;
     tap_open(&tap);
     assert_int_equal(live_loop_watch(loop, -1, EPOLLIN, count_and_stop, &tap), TACIT_IO);
@@ -163,7 +157,6 @@ static void what_cannot_be_watched_is_an_error(void **state)
 
 static void a_second_watch_replaces_the_first(void **state)
 {
-    (void)state;
     struct tap first;
     struct tap second;
     tap_open(&first);
@@ -234,7 +227,6 @@ static void two_that_forget_each_other(bool reopens)
 
 static void a_descriptor_forgotten_in_its_round_is_not_handled(void **state)
 {
-    (void)state;
     two_that_forget_each_other(false);
 }
 
@@ -242,7 +234,6 @@ static void a_descriptor_forgotten_in_its_round_is_not_handled(void **state)
  * watch. */
 static void a_number_used_again_in_its_round_is_not_confused(void **state)
 {
-    (void)state;
     two_that_forget_each_other(true);
 }
 
@@ -256,7 +247,6 @@ static void forget_itself(void *context, uint32_t events)
 
 static void a_handler_may_forget_its_own_descriptor(void **state)
 {
-    (void)state;
     struct tap tap;
     tap_open(&tap);
     watch_tap(&tap, forget_itself);
@@ -278,7 +268,6 @@ static void close_itself(void *context, uint32_t events)
 
 static void closing_before_forgetting_is_harmless(void **state)
 {
-    (void)state;
     struct tap tap;
     tap_open(&tap);
     watch_tap(&tap, close_itself);
@@ -312,7 +301,6 @@ static void watch_next(void *context, uint32_t events)
 
 static void handlers_may_watch_more_and_more(void **state)
 {
-    (void)state;
     many_watched = 1;
     tap_open(&many[0]);
     watch_tap(&many[0], watch_next);
@@ -326,7 +314,6 @@ static void handlers_may_watch_more_and_more(void **state)
 
 static void nobody_starves_when_many_are_ready(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < PIPES; i++) {
         tap_open(&many[i]);
         watch_tap(&many[i], on_victim); /* never drains: always ready */
@@ -356,7 +343,6 @@ static void on_hook(void *context)
 
 static void the_hook_runs_once_after_all_that_is_ready(void **state)
 {
-    (void)state;
     struct tap taps[2];
     struct rounds rounds = {.taps = taps};
     live_loop_set_hook(loop, on_hook, &rounds);
@@ -377,7 +363,6 @@ static void the_hook_runs_once_after_all_that_is_ready(void **state)
 
 static void stopping_before_the_run_ends_it_at_once(void **state)
 {
-    (void)state;
     live_loop_stop(loop);
     run();
     run_for(MS); /* and only that one */
@@ -413,7 +398,6 @@ static void alarm_new(struct alarm *alarm)
 
 static void the_clock_goes_forward_in_microseconds(void **state)
 {
-    (void)state;
     uint64_t const start = live_now_us();
     struct timespec const pause = {.tv_nsec = 5000000};
     (void)nanosleep(&pause, NULL);
@@ -423,7 +407,6 @@ static void the_clock_goes_forward_in_microseconds(void **state)
 
 static void a_timer_is_due_at_its_deadline_and_once(void **state)
 {
-    (void)state;
     struct alarm alarm = {.stop_at = 1};
     alarm_new(&alarm);
     uint64_t const deadline = live_now_us() + 10 * MS;
@@ -437,7 +420,6 @@ static void a_timer_is_due_at_its_deadline_and_once(void **state)
 
 static void a_deadline_in_the_past_is_due_at_once(void **state)
 {
-    (void)state;
     uint64_t const past = live_now_us() - 1;
     uint64_t const deadlines[] = {0, 1, past, past}; /* also when it is set to the same again */
     struct alarm alarm = {0};
@@ -453,7 +435,6 @@ static void a_deadline_in_the_past_is_due_at_once(void **state)
 
 static void far_deadlines_are_not_due(void **state)
 {
-    (void)state;
     static const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 2, UINT64_C(1) << 60};
     struct alarm alarm = {0};
     alarm_new(&alarm);
@@ -466,7 +447,6 @@ static void far_deadlines_are_not_due(void **state)
 
 static void a_timer_can_be_moved_and_switched_off(void **state)
 {
-    (void)state;
     struct alarm alarm = {0};
     alarm_new(&alarm);
     live_timer_set(alarm.timer, live_now_us() + 2 * MS);
@@ -482,7 +462,6 @@ static void a_timer_can_be_moved_and_switched_off(void **state)
 
 static void a_timer_may_set_itself(void **state)
 {
-    (void)state;
     struct alarm alarm = {.stop_at = 5, .again_us = MS};
     alarm_new(&alarm);
     uint64_t const start = live_now_us();
@@ -495,7 +474,6 @@ static void a_timer_may_set_itself(void **state)
 /* Both are due in the same round; the first one handled switches the other off. */
 static void a_timer_switched_off_in_its_round_is_not_due(void **state)
 {
-    (void)state;
     struct alarm alarms[2] = {{.stop_at = 1}, {.stop_at = 1}};
     alarm_new(&alarms[0]);
     alarm_new(&alarms[1]);
@@ -510,7 +488,6 @@ static void a_timer_switched_off_in_its_round_is_not_due(void **state)
 
 static void timers_come_in_the_order_of_their_deadlines(void **state)
 {
-    (void)state;
     struct alarm alarms[3] = {0};
     uint64_t const start = live_now_us();
     for (uint64_t i = 0; i < 3; i++) {
@@ -541,7 +518,6 @@ static void interrupt(int signal_number)
 
 static void sigterm_and_sigint_call_stopping(void **state)
 {
-    (void)state;
     sigset_t before;
     (void)sigprocmask(SIG_SETMASK, NULL, &before);
     stops = 0;
@@ -564,7 +540,6 @@ static void sigterm_and_sigint_call_stopping(void **state)
 /* Any other signal with a handler interrupts the waiting, and the loop goes on. */
 static void other_signals_do_not_end_the_run(void **state)
 {
-    (void)state;
     struct sigaction const action = {.sa_handler = interrupt};
     struct sigaction before;
     assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
@@ -597,7 +572,6 @@ static unsigned open_descriptors(void)
 
 static void closing_gives_everything_back(void **state)
 {
-    (void)state;
     struct tap tap;
     tap_open(&tap);
     sigset_t before;

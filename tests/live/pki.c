@@ -18,7 +18,6 @@ static bool is_possible;
 
 static int set_up(void **state)
 {
-    (void)state;
     temp_directory_make(base);
     temp_path(directory, base, "pki");
     error.text[0] = '\0';
@@ -27,7 +26,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     temp_directory_remove(base);
     return 0;
 }
@@ -106,7 +104,6 @@ static int verify_against_list(const char *name)
 
 static void files_have_their_modes_and_nothing_is_left_over(void **state)
 {
-    (void)state;
     static const char *const stems[] = {"ca", "north", "coordinator", "broker"};
     static const char *const scraps[] = {".cnf.new", ".csr.new", ".crt.new", ".key.new"};
     char name[64];
@@ -128,7 +125,6 @@ static void files_have_their_modes_and_nothing_is_left_over(void **state)
 
 static void chain_verifies_for_its_purpose_and_no_other(void **state)
 {
-    (void)state;
     skip_without_openssl();
     struct live_pki_config const config = good();
     make(&config);
@@ -141,7 +137,6 @@ static void chain_verifies_for_its_purpose_and_no_other(void **state)
 
 static void certificates_say_who_where_and_how(void **state)
 {
-    (void)state;
     static const char *const hosts[] = {"broker.trial.example", "192.0.2.7", "2001:db8::7"};
     char words[TEXT_BYTES];
     skip_without_openssl();
@@ -163,7 +158,6 @@ static void certificates_say_who_where_and_how(void **state)
 
 static void second_run_keeps_everything_and_adds_sites_under_the_same_ca(void **state)
 {
-    (void)state;
     static const char *const more[] = {"north", "south"};
     static const char *const kept[] = {"ca.key", "ca.crt", "north.key", "north.crt"};
     char before[4][TEXT_BYTES];
@@ -185,7 +179,6 @@ static void second_run_keeps_everything_and_adds_sites_under_the_same_ca(void **
 
 static void broken_off_run_is_finished_with_the_key_that_exists(void **state)
 {
-    (void)state;
     char before[TEXT_BYTES];
     char after[TEXT_BYTES];
     skip_without_openssl();
@@ -203,7 +196,6 @@ static void broken_off_run_is_finished_with_the_key_that_exists(void **state)
 
 static void certificate_without_its_key_is_an_error(void **state)
 {
-    (void)state;
     skip_without_openssl();
     struct live_pki_config const config = good();
     make(&config);
@@ -222,7 +214,6 @@ static void expect_refusal(const struct live_pki_config *config, const char *wor
 
 static void bad_wishes_are_refused_before_anything_is_made(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"", "a/b", "..", "a b", "ca", "x\n[y]", "\xff", "-/.."};
     static const char *const hosts[] = {"", "a b", "x, DNS:evil", "x\n", "a/b", "$ENV::HOME"};
     struct live_pki_config config = good();
@@ -247,7 +238,6 @@ static void bad_wishes_are_refused_before_anything_is_made(void **state)
 
 static void open_directory_is_refused(void **state)
 {
-    (void)state;
     struct live_pki_config const config = good();
     assert_int_equal(mkdir(directory, 0700), 0);
     assert_int_equal(chmod(directory, 0755), 0);
@@ -269,7 +259,6 @@ static void expect_verdict(enum tacit_status status, const char *certificate, co
 
 static void no_program_is_needed(void **state)
 {
-    (void)state;
     struct live_pki_config const config = good();
     char path[TEXT_BYTES];
     const char *const known = getenv("PATH");
@@ -282,7 +271,6 @@ static void no_program_is_needed(void **state)
 
 static void broken_key_is_named(void **state)
 {
-    (void)state;
     struct live_pki_config const config = good();
     assert_int_equal(mkdir(directory, 0700), 0);
     temp_file_write(directory, "ca.key", "no key\n");
@@ -299,7 +287,6 @@ static void revoke_all(const char *const *revoked, size_t count)
 
 static void revoked_name_gets_a_new_pair_and_the_old_one_is_worthless(void **state)
 {
-    (void)state;
     static const char *const both[] = {"north", "coordinator"};
     char old[TEXT_BYTES];
     skip_without_openssl();
@@ -322,7 +309,6 @@ static void revoked_name_gets_a_new_pair_and_the_old_one_is_worthless(void **sta
 
 static void revocation_that_broke_off_is_finished_by_the_next(void **state)
 {
-    (void)state;
     char old[TEXT_BYTES];
     skip_without_openssl();
     struct live_pki_config const config = good();
@@ -351,7 +337,6 @@ static void expect_no_revocation(const char *name, const char *words)
 
 static void what_cannot_be_revoked_revokes_nothing(void **state)
 {
-    (void)state;
     char own[TEXT_BYTES];
     skip_without_openssl();
     struct live_pki_config const config = good();
@@ -375,7 +360,6 @@ static void what_cannot_be_revoked_revokes_nothing(void **state)
 
 static void check_takes_only_a_matching_private_set(void **state)
 {
-    (void)state;
     skip_without_openssl();
     struct live_pki_config const config = good();
     make(&config);
@@ -395,7 +379,6 @@ static void check_takes_only_a_matching_private_set(void **state)
 
 static void check_refuses_an_encrypted_key_without_asking(void **state)
 {
-    (void)state;
     char words[TEXT_BYTES];
     skip_without_openssl();
     struct live_pki_config const config = good();

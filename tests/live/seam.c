@@ -63,7 +63,6 @@ static void a_run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
     struct live_hub_view hub;
     struct live_site_view view;
     uint32_t ranking[WORLD_ARMS];
-    (void)state;
     run(world);
     assert_true(is_decided(world));
     hub = world_look_hub(world);
@@ -86,7 +85,6 @@ static void a_run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
 static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 {
     struct world *const world = world_new(&family->world, 1);
-    (void)state;
     while (world->first < world->end && world->queue[world->first].message.to != TACIT_HUB)
         world_deliver_to(world, WORLD_ALL); /* up to the first question to the hub */
     while (world->first == world->end)
@@ -98,7 +96,6 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 static void states_that_cannot_be_are_not_restored(void **state)
 {
     struct world *const world = world_new(&family->world, 1);
-    (void)state;
     world_expect_no_other_state(world);
     world_free(world);
 }
@@ -108,7 +105,6 @@ static void an_offer_is_not_for_a_family_with_a_plan(void **state)
     struct world *const world = world_new(&family->world, 1);
     static const double contexts[WORLD_ARMS] = {1, 2, 3};
     struct live_site_event event = {.kind = LIVE_SITE_OFFER};
-    (void)state;
     event.as.offer = (struct tacit_offer){WORLD_ARMS, 1, contexts};
     assert_int_equal(world_step(world, 0, event), TACIT_UNEXPECTED);
     world_free(world);
@@ -149,7 +145,6 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     struct live_site_view view;
     uint32_t before[WORLD_ARMS];
     uint32_t ranking[WORLD_ARMS];
-    (void)state;
     uint32_t const count = live_site_rank(site->live, &site->config, before);
     assert_int_equal(site->release, 0);
     (void)world_play(world, 0);
@@ -182,7 +177,6 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     struct live_hub_view hub;
     struct live_site_view view;
     size_t size;
-    (void)state;
     void const *const bytes = live_site_bytes(site->live, &size);
     struct live_site *old;
     assert_int_equal(live_site_restore(family->world.site_ops, &old, &site->config, bytes, size),
@@ -218,7 +212,6 @@ static void a_policy_is_not_overruled_by_an_announcement(void **state)
 {
     struct world *const world = world_new(&family->world, 1);
     struct live_site_config strict = world->sites[0].config;
-    (void)state;
     strict.epsilon /= 100; /* the run reckons with more */
     world_expect_policy(world, &strict, "policy.epsilon");
     world_free(world);
@@ -253,7 +246,6 @@ static void run_through_bytes_ends_with_the_best_arm_everywhere(void **state)
     struct world *const world = world_new(&family->world, 1);
     struct live_hub_view hub;
     uint32_t ranking[WORLD_ARMS];
-    (void)state;
     vote_run(world);
     hub = world_look_hub(world);
     assert_true(hub.judges && hub.is_finished);
@@ -334,7 +326,6 @@ static void player_of_a_site_is_the_simulators_byte_for_byte(void **state)
 {
     struct world *const world = world_new(&family->world, 1);
     struct twin twin;
-    (void)state;
     open_twin(&twin);
     step_twin(&twin, world->now_us, (struct tacit_vote_event){.kind = TACIT_EVENT_START});
     world_deliver_all(world);
@@ -378,7 +369,6 @@ static void what_only_votes_say_is_refused(void **state)
     struct world *const world = world_new(&family->world, 1);
     struct site const *const site = &world->sites[0];
     size_t size;
-    (void)state;
     world_deliver_all(world);
     while (world->first == world->end)
         (void)world_play(world, 0);
@@ -428,14 +418,12 @@ static int choose_elim_by(struct elim_hub_settings settings)
 
 static int choose_elim(void **state)
 {
-    (void)state;
     return choose_elim_by(elim_hub_settings_make(1, WORLD_SITES, 4, 0.1));
 }
 
 static int choose_exact_elimination(void **state)
 {
     struct elim_hub_settings exact = elim_hub_settings_make(1, WORLD_SITES, 0, 0);
-    (void)state;
     exact.growth = 2;
     exact.confidence = 0.95;
     return choose_elim_by(exact);
@@ -451,7 +439,6 @@ static int choose_index(void **state)
                                                                       .growth = 2,
                                                                       .arms_per_round = 3,
                                                                       .confidence = 0.95}};
-    (void)state;
     choose(&phased_site_ops, &phased_hub_ops, &phased_settings, 100, HORIZON);
     chosen.commit = tacit_wire_phased_kind(TACIT_PHASED_COMMIT);
     chosen.report = tacit_wire_phased_kind(TACIT_PHASED_REPORT);
@@ -460,7 +447,6 @@ static int choose_index(void **state)
 
 static int choose_votes(void **state)
 {
-    (void)state;
     choose(&vote_site_ops, &vote_hub_ops, &vote_settings, 2, vote_settings.horizon);
     chosen.world.step_us = 0;
     chosen.world.has_own_keys = true;

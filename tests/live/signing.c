@@ -27,7 +27,6 @@ static void make(const char *directory)
 
 static int set_up(void **state)
 {
-    (void)state;
     temp_directory_make(base);
     temp_path(home, base, "home");
     temp_path(other, base, "other");
@@ -37,7 +36,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     temp_directory_remove(base);
     return 0;
 }
@@ -101,7 +99,6 @@ static void whoever_has_the_key_signs_and_nobody_else(void **state)
     struct live_signer *const north = signer_of(home, "north");
     struct live_signer *const south = signer_of(home, "south");
     struct live_keys *const keys = keys_of(home, 3);
-    (void)state;
     assert_false(live_keys_know(keys, "north"));
     assert_false(is_taken(keys, "north", north));
     assert_null(take(keys, "north", north));
@@ -123,7 +120,6 @@ static void another_word_topic_or_signature_is_none(void **state)
     struct live_signer *const north = signer_of(home, "north");
     struct live_keys *const keys = keys_of(home, 3);
     uint8_t signature[LIVE_SIGNATURE_BYTES];
-    (void)state;
     assert_null(take(keys, "north", north));
     assert_true(live_signer_sign(north, TOPIC, word, sizeof word, signature));
     assert_true(live_keys_check(keys, "north", TOPIC, word, sizeof word, signature));
@@ -146,7 +142,6 @@ static void only_certificates_of_our_ca_for_this_name_and_for_signing_count(void
     struct live_keys *const keys = keys_of(home, 3);
     static uint8_t junk[LIVE_CERTIFICATE_BYTES_MAX + 1];
     size_t size;
-    (void)state;
     make(other);
     struct live_signer *const stranger = signer_of(other, "north");
     assert_string_equal(take(keys, "north", stranger),
@@ -172,7 +167,6 @@ static void the_key_of_the_door_signs_nothing(void **state)
 {
     struct live_signing_config config = config_of(home, "north");
     struct live_signer *signer = NULL;
-    (void)state;
     config.certificate_file = file_of(home, "north", ".crt");
     config.key_file = file_of(home, "north", ".key");
     assert_int_equal(live_signer_open(&signer, &config, &error), TACIT_INVALID);
@@ -209,7 +203,6 @@ static void an_encrypted_key_signs_with_its_password_and_no_other(void **state)
     char locked[TEMP_PATH_BYTES];
     char password[TEMP_PATH_BYTES];
     struct live_keys *const keys = keys_of(home, 3);
-    (void)state;
     temp_path(locked, home, "locked.key");
     temp_path(password, home, "password");
     (void)snprintf(command, sizeof command,
@@ -252,7 +245,6 @@ static void revoked_keys_are_forgotten_and_old_ones_do_not_come_back(void **stat
     struct live_signer *const old = signer_of(home, "north");
     struct live_keys *const keys = keys_of(home, 3);
     struct live_keys *const unaware = keys_of(home, 3); /* never reads the list again */
-    (void)state;
     assert_null(take(keys, "north", old));
     assert_null(take(unaware, "north", old));
     assert_int_equal(live_pki_revoke(home, names, 1, &error), TACIT_OK);
@@ -278,7 +270,6 @@ static void revoked_keys_are_forgotten_and_old_ones_do_not_come_back(void **stat
 static void a_list_that_is_none_is_refused(void **state)
 {
     struct live_keys *keys = keys_of(home, 3);
-    (void)state;
     temp_file_write(home, "ca.crl", "not a list\n");
     assert_false(live_keys_refresh(keys));
     live_keys_free(keys);
@@ -292,7 +283,6 @@ static void no_more_names_are_kept_than_are_allowed(void **state)
     struct live_signer *const north = signer_of(home, "north");
     struct live_signer *const south = signer_of(home, "south");
     struct live_keys *const keys = keys_of(home, 1);
-    (void)state;
     assert_null(take(keys, "south", south));
     assert_string_equal(take(keys, "north", north), "there is no room for its key");
     assert_false(live_keys_know(keys, "north"));
@@ -310,7 +300,6 @@ static void words_beyond_the_allowance_are_dropped_and_counted(void **state)
 {
     struct live_sender sender = {0};
     uint64_t heard = 0;
-    (void)state;
     for (uint32_t i = 0; i < 2 * LIVE_SENDER_WORDS_AT_ONCE; i++)
         heard += live_sender_may_speak(&sender, S);
     assert_int_equal(heard, LIVE_SENDER_WORDS_AT_ONCE);
@@ -327,7 +316,6 @@ static void words_beyond_the_allowance_are_dropped_and_counted(void **state)
 static void words_at_the_allowed_rate_are_all_heard(void **state)
 {
     struct live_sender sender = {0};
-    (void)state;
     for (uint64_t i = 0; i < 100000; i++)
         assert_true(live_sender_may_speak(&sender, i * S / LIVE_SENDER_WORDS_A_SECOND));
     assert_int_equal(sender.dropped_count, 0);
@@ -339,7 +327,6 @@ static void refusals_are_all_counted_but_not_all_told(void **state)
     struct live_sender sender = {0};
     char line[2 * LIVE_SENDER_WHY_BYTES];
     uint32_t told = 0;
-    (void)state;
     for (uint32_t i = 0; i < 1000; i++)
         told += live_sender_refuse(&sender, S, i % 2 == 0, "for a reason", line);
     assert_int_equal(told, LIVE_SENDER_LINES_AT_ONCE);

@@ -108,7 +108,6 @@ static struct live_store *begun(void)
 
 static void a_new_store_is_empty(void **state)
 {
-    (void)state;
     struct live_store *store = store_model_open(store_directory);
     assert_int_equal(store_model_check(store), 0);
     assert_false(live_store_is_broken(store));
@@ -119,7 +118,6 @@ static void a_new_store_is_empty(void **state)
 
 static void what_is_committed_is_there_when_opened_again(void **state)
 {
-    (void)state;
     for (uint64_t batch = 1; batch <= 20; batch++) {
         struct live_store *const store = store_model_open(store_directory);
         assert_int_equal(store_model_check(store), batch - 1);
@@ -132,7 +130,6 @@ static void what_is_committed_is_there_when_opened_again(void **state)
 
 static void a_batch_without_commit_leaves_nothing(void **state)
 {
-    (void)state;
     store_model_make(3);
     struct live_store *const store = begun();
     assert_int_equal(live_store_put_value(store, "batch", 99), TACIT_OK);
@@ -143,7 +140,6 @@ static void a_batch_without_commit_leaves_nothing(void **state)
 
 static void an_empty_batch_is_allowed(void **state)
 {
-    (void)state;
     struct live_store *const store = begun();
     assert_int_equal(live_store_commit(store), TACIT_OK);
     assert_int_equal(store_model_check(store), 0);
@@ -152,7 +148,6 @@ static void an_empty_batch_is_allowed(void **state)
 
 static void values_keep_all_64_bits(void **state)
 {
-    (void)state;
     static const uint64_t values[] = {0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         struct live_store *store = begun();
@@ -174,7 +169,6 @@ static void values_keep_all_64_bits(void **state)
 
 static void a_large_core_comes_back_and_needs_room(void **state)
 {
-    (void)state;
     size_t const size = (size_t)3 << 20;
     uint8_t *const bytes = malloc(size);
     uint8_t *const kept = malloc(size);
@@ -220,7 +214,6 @@ static void expect_core(struct live_store *store, const uint8_t *bytes, size_t s
 /* The hub of a thousand sites: each report changes a row. */
 static void a_small_change_of_a_large_core_writes_little(void **state)
 {
-    (void)state;
     static uint8_t bytes[800000];
     struct live_store *store = begun();
     assert_int_equal(live_store_put_core(store, bytes, sizeof bytes), TACIT_OK);
@@ -249,7 +242,6 @@ static void a_small_change_of_a_large_core_writes_little(void **state)
 
 static void a_core_may_grow_and_shrink(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1, 3999, 4000, 4001, 12000, 8000, 1, 50000};
     static uint8_t bytes[50000];
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -278,7 +270,6 @@ static bool add_unit(void *context, const char *unit, uint32_t arm)
 
 static void units_come_back_in_the_order_in_which_they_were_put(void **state)
 {
-    (void)state;
     struct live_store *store = begun();
     assert_int_equal(live_store_put_unit(store, "zoe", 1), TACIT_OK);
     assert_int_equal(live_store_put_unit(store, "ann", 2), TACIT_OK);
@@ -305,7 +296,6 @@ static bool stop_at_first(void *context, const struct live_release *release)
 
 static void a_walk_stops_when_told(void **state)
 {
-    (void)state;
     store_model_make(3);
     struct live_store *const store = store_model_open(store_directory);
     int seen = 0;
@@ -318,7 +308,6 @@ static void a_walk_stops_when_told(void **state)
 
 static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
 {
-    (void)state;
     store_model_make(1);
     char text[STORE_TEXT_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
@@ -380,7 +369,6 @@ static bool expect_whole_row(void *context, const struct live_decision_row *row)
 
 static void a_decision_comes_back_whole(void **state)
 {
-    (void)state;
     struct whole_row expected = {.row = {.number = STORE_KEY_MAX,
                                          .salt = STORE_KEY_MAX,
                                          .arm = UINT32_MAX,
@@ -414,7 +402,6 @@ static bool has_value(struct live_store *store, const char *name)
 
 static void values_are_dropped_by_their_pattern(void **state)
 {
-    (void)state;
     static const char *const names[] = {"missed 1", "missed 22", "missed", "other"};
     struct live_store *const store = begun();
     for (size_t i = 0; i < 4; i++)
@@ -431,7 +418,6 @@ static void values_are_dropped_by_their_pattern(void **state)
 
 static void the_greatest_numbers_are_taken_and_the_next_ones_refused(void **state)
 {
-    (void)state;
     uint8_t const byte = 1;
     struct live_release release = {
         .number = STORE_KEY_MAX, .epsilon_nano = STORE_KEY_MAX, .bytes = &byte, .size = 1};
@@ -484,7 +470,6 @@ static bool copy_release(void *context, const struct live_release *release)
 
 static void a_release_never_changes(void **state)
 {
-    (void)state;
     struct live_release const first = some_release();
     struct live_release other = first;
     struct live_store *store = begun();
@@ -515,7 +500,6 @@ static void a_release_never_changes(void **state)
 
 static void an_acknowledgement_stays(void **state)
 {
-    (void)state;
     struct live_release const release = some_release();
     struct live_store *store = begun();
     assert_int_equal(live_store_put_release(store, &release), TACIT_OK);
@@ -534,7 +518,6 @@ static void an_acknowledgement_stays(void **state)
 
 static void a_shell_cannot_change_a_release_by_accident(void **state)
 {
-    (void)state;
     store_model_make(3);
     assert_int_not_equal(shell("DELETE FROM releases"), SQLITE_OK);
     assert_int_not_equal(shell("UPDATE releases SET bytes = x'00'"), SQLITE_OK);
@@ -545,7 +528,6 @@ static void a_shell_cannot_change_a_release_by_accident(void **state)
 
 static void a_shell_is_kept_out_while_the_store_is_open(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     pid_t const child = fork(); /* another process: SQLite's locks do not hold within one */
     if (child == 0) {
@@ -570,7 +552,6 @@ static int setting_of(struct live_store *store, int which)
 
 static void the_database_is_opened_strictly(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(setting_of(store, SQLITE_DBCONFIG_DEFENSIVE), 1);
     assert_int_equal(setting_of(store, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), 1);
@@ -593,7 +574,6 @@ static size_t open_files(void)
 
 static void what_is_opened_is_closed(void **state)
 {
-    (void)state;
     size_t const before = open_files();
     store_model_make(3);
     assert_int_equal(open_files(), before);
@@ -608,7 +588,6 @@ static void what_is_opened_is_closed(void **state)
 
 static void what_a_making_left_that_was_cut_short_goes(void **state)
 {
-    (void)state;
     static const char *const names[] = {STORE_NEW, STORE_NEW "-journal", STORE_NEW "-wal"};
     assert_int_equal(mkdir(store_directory, 0700), 0);
     for (size_t i = 0; i < 3; i++)
@@ -626,7 +605,6 @@ static void what_a_making_left_that_was_cut_short_goes(void **state)
 
 static void a_new_directory_is_private_whatever_the_umask(void **state)
 {
-    (void)state;
     static const mode_t masks[] = {0, 0277};
     for (size_t i = 0; i < 2; i++) {
         char name[16];
@@ -647,7 +625,6 @@ static void a_new_directory_is_private_whatever_the_umask(void **state)
 
 static void a_directory_open_to_others_is_refused(void **state)
 {
-    (void)state;
     static const mode_t modes[] = {0701, 0702, 0704, 0710, 0720, 0740, 0755, 0777};
     store_model_make(1);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
@@ -660,7 +637,6 @@ static void a_directory_open_to_others_is_refused(void **state)
 
 static void an_empty_directory_open_to_others_is_refused(void **state)
 {
-    (void)state;
     assert_int_equal(mkdir(store_directory, 0700), 0);
     set_mode(".", 0755);
     expect_refused(TACIT_INVALID, "is open to other users");
@@ -669,7 +645,6 @@ static void an_empty_directory_open_to_others_is_refused(void **state)
 
 static void files_open_to_others_are_refused(void **state)
 {
-    (void)state;
     static const char *const names[] = {STORE_FILE, STORE_LOG, "lock"};
     struct store_image image = store_image_killed(2);
     store_model_make(1);
@@ -687,7 +662,6 @@ static void files_open_to_others_are_refused(void **state)
 
 static void somebody_elses_files_are_refused(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         SKIP_BECAUSE("only root can give files away");
     store_model_make(1);
@@ -704,7 +678,6 @@ static void somebody_elses_files_are_refused(void **state)
 
 static void links_are_refused(void **state)
 {
-    (void)state;
     store_model_make(1);
     char link_path[TEMP_PATH_BYTES];
     char slashed[TEMP_PATH_BYTES];
@@ -729,7 +702,6 @@ static void links_are_refused(void **state)
 
 static void other_things_in_place_of_ours_are_refused(void **state)
 {
-    (void)state;
     temp_file_write(store_around, "state", "a file");
     expect_refused(TACIT_INVALID, "is not a directory");
     assert_int_equal(unlink(store_directory), 0);
@@ -744,7 +716,6 @@ static void other_things_in_place_of_ours_are_refused(void **state)
 
 static void the_name_of_the_directory_does_not_matter(void **state)
 {
-    (void)state;
     static const char *const names[] = {"file:state?mode=memory", "a b%20c'\"#&", ":memory:"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         temp_path(store_directory, store_around, names[i]);
@@ -756,7 +727,6 @@ static void the_name_of_the_directory_does_not_matter(void **state)
 
 static void a_relative_directory_outlives_a_change_of_place(void **state)
 {
-    (void)state;
     char before[TEMP_PATH_BYTES];
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(store_around), 0);
@@ -796,7 +766,6 @@ static pid_t start_holder(void)
 
 static void a_second_process_is_told_who_holds_it(void **state)
 {
-    (void)state;
     store_model_make(2);
     for (int i = 0; i < 3; i++) {
         pid_t const holder = start_holder();
@@ -811,7 +780,6 @@ static void a_second_process_is_told_who_holds_it(void **state)
 
 static void a_second_store_in_the_same_process_is_refused(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     char reason[64];
     (void)snprintf(reason, sizeof reason, "is in use by process %ld", (long)getpid());
@@ -836,7 +804,6 @@ static void expect_stranger(const struct live_store_identity *identity, const ch
 
 static void another_identity_is_told_what_differs(void **state)
 {
-    (void)state;
     store_model_make(2);
     struct live_store_identity other = store_model_identity();
     other.role = "coordinator";
@@ -856,7 +823,6 @@ static void another_identity_is_told_what_differs(void **state)
 
 static void a_coordinator_has_no_site(void **state)
 {
-    (void)state;
     struct live_store_identity identity = store_model_identity();
     identity.role = "coordinator";
     identity.site = "";
@@ -868,7 +834,6 @@ static void a_coordinator_has_no_site(void **state)
 
 static void another_format_is_refused(void **state)
 {
-    (void)state;
     store_model_make(2);
     assert_int_equal(shell("PRAGMA user_version = 12"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 12");
@@ -917,7 +882,6 @@ static void expect_entry(struct live_store *store, const uint8_t *run, const cha
 static void the_newest_entry_of_each_run_is_kept(void **state)
 {
     static const uint8_t runs[3][LIVE_STORE_RUN_BYTES] = {{1}, {2}, {0}};
-    (void)state;
     struct live_store *store = store_model_open(store_directory);
     assert_int_equal(live_store_begin(store), TACIT_OK);
     assert_int_equal(live_store_put_entry(store, runs[0], (const uint8_t *)"one", 3), TACIT_OK);
@@ -964,7 +928,6 @@ static enum tacit_status put_run(struct live_store *store, const struct live_run
 
 static void a_run_begins_ends_and_never_changes(void **state)
 {
-    (void)state;
     struct live_run_row row = first_run;
     struct live_store *store = store_model_open(store_directory);
     assert_int_equal(put_run(store, &row), TACIT_OK);
@@ -1000,7 +963,6 @@ static bool never_unit(void *context, const char *unit, uint32_t arm)
 
 static void another_configuration_is_taken_when_the_run_has_ended(void **state)
 {
-    (void)state;
     struct live_run_row row = first_run;
     struct live_store_identity other = store_model_identity();
     struct tacit_error error;
@@ -1038,7 +1000,6 @@ static void another_configuration_is_taken_when_the_run_has_ended(void **state)
 
 static void counts_of_units_are_kept(void **state)
 {
-    (void)state;
     uint64_t count = 7;
     struct live_store *store = store_model_open(store_directory);
     assert_int_equal(live_store_get_count(store, "one", &count), TACIT_OK);
@@ -1063,7 +1024,6 @@ static void counts_of_units_are_kept(void **state)
 /* The header in the file is the old one; the one that counts is still in the log. */
 static void another_format_in_the_log_is_refused(void **state)
 {
-    (void)state;
     store_model_make(2); /* two turns: the log's is 3, of format 12 */
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);
@@ -1083,7 +1043,6 @@ static void another_format_in_the_log_is_refused(void **state)
 
 static void what_is_no_state_is_refused(void **state)
 {
-    (void)state;
     assert_int_equal(mkdir(store_directory, 0700), 0);
     write_private(STORE_FILE, "", 0);
     expect_refused(TACIT_MALFORMED, "is empty (0 bytes)");
@@ -1099,7 +1058,6 @@ static void what_is_no_state_is_refused(void **state)
 
 static void remains_without_the_file_are_refused(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(2);
     assert_int_equal(mkdir(store_directory, 0700), 0);
     write_private(STORE_LOG, image.log, image.log_size);
@@ -1116,7 +1074,6 @@ static void remains_without_the_file_are_refused(void **state)
 
 static void other_tables_are_refused(void **state)
 {
-    (void)state;
     static const char *const changes[][2] = {
         {"DROP TABLE units", "units"},
         {"DROP TABLE identity", "identity"},
@@ -1141,7 +1098,6 @@ static void other_tables_are_refused(void **state)
 
 static void rows_changed_by_hand_are_refused(void **state)
 {
-    (void)state;
     static const char *const changes[] = {
         "UPDATE core_parts SET bytes = x'00'",   "UPDATE core SET sum = zeroblob(32)",
         "UPDATE core SET size = size + 1",       "DELETE FROM core_parts",
@@ -1192,7 +1148,6 @@ static bool opens_whole(const struct store_image *image, uint64_t *batch)
 
 static void a_flipped_byte_is_refused_or_harmless(void **state)
 {
-    (void)state;
     store_model_make(6);
     struct store_image image = store_image_read(store_directory);
     assert_int_equal(image.log_size, 0);
@@ -1217,7 +1172,6 @@ static void a_flipped_byte_is_refused_or_harmless(void **state)
 
 static void a_truncated_file_is_refused(void **state)
 {
-    (void)state;
     store_model_make(6);
     struct store_image image = store_image_read(store_directory);
     struct store_image cut = image;
@@ -1238,7 +1192,6 @@ static void a_truncated_file_is_refused(void **state)
 /* No row is wrong yet: the next one to be written would be. */
 static void a_damaged_free_list_is_refused(void **state)
 {
-    (void)state;
     struct live_store *const store = begun();
     char text[STORE_TEXT_BYTES_MAX];
     memset(text, 'x', sizeof text);
@@ -1265,7 +1218,6 @@ static void a_damaged_free_list_is_refused(void **state)
 
 static void a_log_left_behind_is_recovered(void **state)
 {
-    (void)state;
     store_model_make(0);
     for (uint64_t batches = 1; batches < 12; batches++) {
         struct store_image image = store_image_killed(batches);
@@ -1280,7 +1232,6 @@ static void a_log_left_behind_is_recovered(void **state)
 /* SQLite alone takes such a log up to the flip and forgets the commits after it. */
 static void a_flipped_byte_in_the_log_never_loses_old_commits(void **state)
 {
-    (void)state;
     enum { BATCHES = 8 };
     store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
@@ -1326,7 +1277,6 @@ static void set_byte_order(struct store_image *image, bool is_big_endian)
 
 static void a_log_of_either_byte_order_is_recovered_and_its_damage_refused(void **state)
 {
-    (void)state;
     enum { BATCHES = 8 };
     store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
@@ -1346,7 +1296,6 @@ static void a_log_of_either_byte_order_is_recovered_and_its_damage_refused(void 
  * file already. The same tear over a log that is not folded is damage. */
 static void a_torn_header_is_refused_unless_the_log_is_folded(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     for (uint64_t batch = 1; batch <= 5; batch++)
         assert_int_equal(store_model_batch(store, batch), TACIT_OK);
@@ -1370,7 +1319,6 @@ static void a_torn_header_is_refused_unless_the_log_is_folded(void **state)
 
 static void a_truncated_log_leaves_whole_batches(void **state)
 {
-    (void)state;
     enum { BATCHES = 8 };
     store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
@@ -1391,7 +1339,6 @@ static void a_truncated_log_leaves_whole_batches(void **state)
 /* A header by itself, whole or torn, tells of no commit: nothing can be lost with it. */
 static void a_log_of_a_header_alone_holds_nothing(void **state)
 {
-    (void)state;
     enum { HEADER_BYTES = 32 };
     store_model_make(0);
     struct store_image image = store_image_killed(3);
@@ -1407,7 +1354,6 @@ static void a_log_of_a_header_alone_holds_nothing(void **state)
 
 static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
 {
-    (void)state;
     enum { BATCHES = 40 };
     store_model_make(0);
     struct store_image image = store_image_killed(BATCHES);
@@ -1425,7 +1371,6 @@ static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
 /* A daemon may be started with its input closed: then the first file it opens has number 0. */
 static void descriptor_0_is_a_file_like_any_other(void **state)
 {
-    (void)state;
     store_model_make(0);
     struct store_image image = store_image_killed(3);
     store_image_write(store_directory, &image);
@@ -1457,7 +1402,6 @@ static void descriptor_0_is_a_file_like_any_other(void **state)
 
 static void the_log_does_not_grow_without_bound(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     off_t longest = 0;
     for (uint64_t batch = 1; batch <= 300; batch++) {
@@ -1475,7 +1419,6 @@ static void the_log_does_not_grow_without_bound(void **state)
 /* Not one batch earlier or later. */
 static void the_log_is_folded_when_it_has_as_many_pages_as_it_may(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_batch(store, 1), TACIT_OK);
     uint32_t const pages = store->log_pages;
@@ -1508,7 +1451,6 @@ static struct store_image make_killed(uint64_t batches)
 
 static void a_log_that_is_gone_after_a_kill_is_noticed(void **state)
 {
-    (void)state;
     struct store_image whole = make_killed(3);
     assert_true(whole.log_size > 0);
     remove_file(STORE_LOG);
@@ -1526,7 +1468,6 @@ static void a_log_that_is_gone_after_a_kill_is_noticed(void **state)
 
 static void a_log_that_is_shorter_than_what_was_released_is_noticed(void **state)
 {
-    (void)state;
     struct store_image whole = make_killed(9);
     size_t const frames = (whole.log_size - 32) / LOG_BYTES_PER_FRAME;
     write_private(STORE_LOG, whole.log, 32 + frames / 2 * LOG_BYTES_PER_FRAME);
@@ -1538,7 +1479,6 @@ static void a_log_that_is_shorter_than_what_was_released_is_noticed(void **state
 
 static void a_damaged_high_water_is_refused(void **state)
 {
-    (void)state;
     store_model_make(2);
     char bytes[32] = {1};
     write_private(STORE_FILE "-witness", bytes, sizeof bytes);

@@ -178,7 +178,6 @@ static void every_byte_of_a_log(struct log *log, uint32_t turn)
 
 static void a_changed_byte_of_the_log_has_a_known_verdict(void **state)
 {
-    (void)state;
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
     for (int order = 0; order < 2; order++) {
@@ -199,7 +198,6 @@ static void a_changed_byte_of_the_log_has_a_known_verdict(void **state)
 /* A header that cannot be read is no matter where all that was committed is in the file. */
 static void a_lost_header_has_a_known_verdict(void **state)
 {
-    (void)state;
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES + 1];
     static const size_t sizes[] = {0, 1, 4095, 4096, 8192, 12287, 12288, 16383, 16384, 16385};
@@ -228,7 +226,6 @@ static void a_lost_header_has_a_known_verdict(void **state)
 
 static void a_log_of_any_length_has_a_known_verdict(void **state)
 {
-    (void)state;
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
     file_put(STORE_FILE, file, sizeof file);
@@ -254,7 +251,6 @@ static void a_log_of_any_length_has_a_known_verdict(void **state)
 /* Frames of a use before this one lie behind its own. */
 static void a_log_over_an_older_one_has_a_known_verdict(void **state)
 {
-    (void)state;
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
     file_put(STORE_FILE, file, sizeof file);
@@ -276,7 +272,6 @@ static void a_log_over_an_older_one_has_a_known_verdict(void **state)
 /* Which turns of a file a log goes on from: also where they go round. */
 static void a_log_goes_on_from_some_turns_only(void **state)
 {
-    (void)state;
     static struct log log;
     static const uint32_t firsts[] = {
         0, 5, STORE_TURN_MASK / 2, STORE_TURN_MASK - 1, STORE_TURN_MASK, STORE_TURN_MASK - 3};
@@ -310,7 +305,6 @@ static void a_log_goes_on_from_some_turns_only(void **state)
 
 static void a_mark_is_of_one_turn(void **state)
 {
-    (void)state;
     static const uint32_t turns[] = {0, 1, 255, 256, 65535, STORE_TURN_MASK};
     static struct log log;
     static uint8_t file[4 * STORE_PAGE_BYTES];
@@ -344,7 +338,6 @@ static enum tacit_status check_header(size_t size, bool has_log)
 
 static void a_changed_header_has_a_known_verdict(void **state)
 {
-    (void)state;
     static uint8_t file[3 * STORE_PAGE_BYTES];
     memcpy(file, "SQLite format 3", 16);
     file[16] = STORE_PAGE_BYTES >> 8;
@@ -388,7 +381,6 @@ static enum tacit_status check_high_water(int64_t log_bytes, struct store_high_w
 
 static void a_changed_high_water_has_a_known_verdict(void **state)
 {
-    (void)state;
     static const uint64_t releases[] = {0, 1, UINT64_C(0x7edcba9876543210)};
     struct store_high_water high_water;
     assert_int_equal(check_high_water(-1, &high_water), TACIT_OK); /* there is none */
@@ -473,7 +465,6 @@ static unsigned add_rows(sqlite3 *database, const char *query)
  * If the number moves, so does STORE_FORMAT. The identity's own checksum knows the time. */
 static void what_is_written_is_known(void **state)
 {
-    (void)state;
     static const char *const queries[] = {"SELECT sql FROM sqlite_schema ORDER BY name",
                                           "SELECT role, site, config_digest FROM identity",
                                           "SELECT * FROM core",

@@ -151,7 +151,6 @@ static void live_a_past(struct live_store *store, uint64_t first, size_t core_by
 
 static void sums_are_in_no_file_after_their_end(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {24, 1000, 4000, 4001, 4100, 7990, 12345, CORE_BYTES_MAX};
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
         char name[32];
@@ -180,7 +179,6 @@ static void sums_are_in_no_file_after_their_end(void **state)
 /* What was never told to go stays until it is: the search finds it, so it would find it above. */
 static void without_an_end_sums_can_be_read(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     live_a_past(store, 1, 4100);
     for (uint64_t batch = 1; batch <= PAST; batch++)
@@ -197,7 +195,6 @@ static void without_an_end_sums_can_be_read(void **state)
 /* A closed state's log is a file no more: its blocks hold no sums when they are given back. */
 static void what_is_closed_leaves_no_sums_in_the_blocks_of_its_log(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     char log[TEMP_PATH_BYTES];
     char kept[TEMP_PATH_BYTES];
@@ -267,7 +264,6 @@ static bool crash_at(uint32_t change, bool is_power, uint64_t seed, unsigned *af
 
 static void a_kill_at_any_change_leaves_no_sums_after_the_next_start(void **state)
 {
-    (void)state;
     uint32_t change = 0;
     unsigned after = 0;
     while (crash_at(change, false, 0, &after))
@@ -278,7 +274,6 @@ static void a_kill_at_any_change_leaves_no_sums_after_the_next_start(void **stat
 
 static void a_power_failure_at_any_change_leaves_no_sums_after_the_next_start(void **state)
 {
-    (void)state;
     unsigned after = 0;
     bool has_fired = true;
     for (uint32_t change = 0; has_fired; change++)
@@ -330,7 +325,6 @@ static void expect_no_mix(const struct store_image *file, const struct store_ima
 
 static void a_mark_of_another_time_is_refused(void **state)
 {
-    (void)state;
     struct store_image older = image_of_end(1);
     temp_path(store_directory, store_around, "newer");
     struct store_image newer = image_of_end(2);
@@ -345,7 +339,6 @@ static void a_mark_of_another_time_is_refused(void **state)
  * later time beside that file. */
 static void a_log_of_another_time_is_refused(void **state)
 {
-    (void)state;
     struct store_image images[8];
     struct live_store *store = store_model_open(store_directory);
     size_t count = 0;
@@ -384,7 +377,6 @@ static void a_log_of_another_time_is_refused(void **state)
 /* Over a marked log no byte decides what is read: the state is in the file. */
 static void a_flipped_byte_under_a_mark_changes_nothing(void **state)
 {
-    (void)state;
     char text[TACIT_ERROR_BYTES];
     struct store_image image = image_of_end(1);
     for (size_t at = 0; at < image.log_size; at += at < 64 ? 1 : 811) {

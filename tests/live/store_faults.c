@@ -79,44 +79,37 @@ static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
 
 static void a_call_that_fails_once_leaves_whole_batches(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_ANY, EIO, false);
 }
 
 static void a_disk_that_fails_for_ever_leaves_whole_batches(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_ANY, EIO, true);
 }
 
 static void a_full_disk_leaves_whole_batches(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_WRITE, ENOSPC, true);
 }
 
 static void a_full_disk_for_a_moment_leaves_whole_batches(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_WRITE, ENOSPC, false);
 }
 
 static void a_sync_that_fails_is_not_repeated(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_SYNC, EIO, false);
 }
 
 /* Of the high-water mark and of directories, which the store syncs without SQLite. */
 static void a_plain_sync_that_fails_leaves_whole_batches(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
 }
 
 static void trouble_names_the_path_and_the_reason(void **state)
 {
-    (void)state;
     live_store_use_vfs(FAULT_VFS);
     struct live_store *store = store_model_open(store_directory);
     fault_vfs_arm((struct fault_plan){.calls = FAULT_WRITE, .reason = ENOSPC});
@@ -168,7 +161,6 @@ static void fail_every_call_of_open(const struct store_image *image, uint64_t ba
 
 static void opening_on_a_failing_disk_keeps_what_is_there(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(10);
     fail_every_call_of_open(&image, 10, EIO, false);
     fail_every_call_of_open(&image, 10, EIO, true);
@@ -178,7 +170,6 @@ static void opening_on_a_failing_disk_keeps_what_is_there(void **state)
 
 static void opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(9);
     assert_memory_equal(image.log, "overlaid", 8);
     fail_every_call_of_open(&image, 9, EIO, false);
@@ -187,7 +178,6 @@ static void opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there(voi
 
 static void making_a_state_on_a_failing_disk_can_be_repeated(void **state)
 {
-    (void)state;
     fail_every_call_of_open(NULL, 0, EIO, false);
     fail_every_call_of_open(NULL, 0, EIO, true);
     fail_every_call_of_open(NULL, 0, ENOSPC, false);
@@ -198,7 +188,6 @@ static void making_a_state_on_a_failing_disk_can_be_repeated(void **state)
 /* SQLite does without some of its memory: then nothing is wrong. */
 static void a_failed_allocation_in_a_batch_leaves_whole_batches(void **state)
 {
-    (void)state;
     uint64_t batch = 0;
     uint32_t broken = 0;
     uint32_t run = 0;
@@ -223,7 +212,6 @@ static void a_failed_allocation_in_a_batch_leaves_whole_batches(void **state)
 
 static void a_failed_allocation_at_open_keeps_what_is_there(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(5);
     live_store_close(store_model_open(store_directory));
     uint32_t run = 0;

@@ -87,7 +87,6 @@ static void expect_same_image(const struct store_image *image)
 
 static void where_nothing_is_nothing_is_found_or_made(void **state)
 {
-    (void)state;
     char name[TEMP_PATH_BYTES];
     struct live_store_identity const identity = store_model_identity();
     static const char *const names[] = {"state", "state/", "state///"};
@@ -109,7 +108,6 @@ static void where_nothing_is_nothing_is_found_or_made(void **state)
 
 static void what_could_not_be_made_is_refused(void **state)
 {
-    (void)state;
     char name[TEMP_PATH_BYTES];
     temp_path(name, store_around, "no/state");
     expect_refused_at(name, TACIT_IO, "cannot make the state directory: No such file");
@@ -122,7 +120,6 @@ static void what_could_not_be_made_is_refused(void **state)
 
 static void a_relative_name_is_looked_for_here(void **state)
 {
-    (void)state;
     char before[TEMP_PATH_BYTES];
     struct live_store_identity const identity = store_model_identity();
     assert_non_null(getcwd(before, sizeof before));
@@ -143,7 +140,6 @@ static void a_relative_name_is_looked_for_here(void **state)
 
 static void a_state_is_read_and_stays_as_it_is(void **state)
 {
-    (void)state;
     for (uint64_t batches = 0; batches < 8; batches++) {
         char name[32];
         (void)snprintf(name, sizeof name, "state-%u", (unsigned)batches);
@@ -163,7 +159,6 @@ static void a_state_is_read_and_stays_as_it_is(void **state)
 
 static void the_log_of_a_killed_process_is_read_and_stays(void **state)
 {
-    (void)state;
     store_model_make(0);
     for (uint64_t batches = 1; batches < 8; batches++) {
         struct store_image image = store_image_killed(batches);
@@ -178,7 +173,6 @@ static void the_log_of_a_killed_process_is_read_and_stays(void **state)
 
 static void nothing_can_be_put_into_what_is_looked_at(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(3);
     struct live_store_identity const identity = store_model_identity();
     store_model_make(0);
@@ -201,7 +195,6 @@ static void nothing_can_be_put_into_what_is_looked_at(void **state)
 
 static void what_a_start_would_refuse_is_refused(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(5);
     struct live_store_identity other = store_model_identity();
     store_model_make(0);
@@ -241,7 +234,6 @@ static void what_a_start_would_refuse_is_refused(void **state)
 
 static void damaged_rows_and_other_tables_are_refused(void **state)
 {
-    (void)state;
     store_model_make(2);
     char path[TEMP_PATH_BYTES];
     temp_path(path, store_directory, STORE_FILE);
@@ -259,7 +251,6 @@ static void damaged_rows_and_other_tables_are_refused(void **state)
 
 static void a_log_that_is_missing_is_noticed(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_batch(store, 1), TACIT_OK);
@@ -274,7 +265,6 @@ static void a_log_that_is_missing_is_noticed(void **state)
 /* Batches are gone of which something was said. */
 static void a_log_that_is_an_older_one_is_noticed(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_batches(store, 1, 2), 2);
     struct store_image older = store_image_read(store_directory);
@@ -291,7 +281,6 @@ static void a_log_that_is_an_older_one_is_noticed(void **state)
 
 static void another_configuration_is_seen_when_the_run_has_ended(void **state)
 {
-    (void)state;
     struct live_run_row const row = {
         .number = 1, .run = {7}, .begun_unix_s = 1700000000, .ended_unix_s = 1700000001};
     struct live_store_identity other = store_model_identity();
@@ -321,7 +310,6 @@ static void another_configuration_is_seen_when_the_run_has_ended(void **state)
 
 static void of_a_state_in_use_the_words_are_compared(void **state)
 {
-    (void)state;
     struct live_store_identity identity = store_model_identity();
     struct live_store *store;
     struct tacit_error error;
@@ -361,7 +349,6 @@ static void compare(const char *kept, const char *wanted, const char *expected)
 
 static void the_words_name_each_key_that_differs(void **state)
 {
-    (void)state;
     static const char *const known[][3] = {
         {"", "", ""},
         {"a 1\nb 2\n", "a 1\nb 2\n", ""},
@@ -401,7 +388,6 @@ static void the_words_name_each_key_that_differs(void **state)
 
 static void a_long_value_is_cut(void **state)
 {
-    (void)state;
     for (size_t size = VALUE_SHOWN - 1; size <= VALUE_SHOWN + 1; size++) {
         char value[VALUE_SHOWN + 2] = "";
         char kept[VALUE_SHOWN + 8];
@@ -426,7 +412,6 @@ static bool knows_words(void)
 
 static void what_is_no_plain_file_of_words_has_none(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     char target[TEMP_PATH_BYTES];
     temp_path(path, store_around, AGREED);
@@ -463,7 +448,6 @@ static ino_t file_number(void)
 
 static void words_are_written_when_they_are_others(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     char held[TEMP_PATH_BYTES];
     store_agreed_keep(store_around, "a 1\n");
@@ -491,7 +475,6 @@ static void digest_of(const char *text, uint8_t digest[32])
 /* The words count only if they are those of the digest that the state was made with. */
 static void words_of_another_digest_say_nothing(void **state)
 {
-    (void)state;
     static const char kept[] = "run.horizon 1000\n";
     static const char wanted[] = "run.horizon 5000\n";
     uint8_t digest[32];
@@ -511,7 +494,6 @@ static void words_of_another_digest_say_nothing(void **state)
 
 static void a_refusal_names_the_key_if_the_words_are_known(void **state)
 {
-    (void)state;
     struct live_store_identity identity = store_model_identity();
     struct live_store_identity other = identity;
     struct live_store *store;

@@ -75,7 +75,6 @@ static uint64_t kill_one(useconds_t after_us, uint64_t before)
 
 static void a_kill_at_any_time_loses_nothing_that_was_told(void **state)
 {
-    (void)state;
     uint64_t chance = 20240607;
     uint64_t on_disk = 0;
     unsigned more = 0;
@@ -142,7 +141,6 @@ static bool lose_power_once(uint64_t seed, const struct store_image *image, cons
 
 static void a_power_failure_loses_nothing_that_was_told(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(2);
     unsigned more = 0;
     for (uint64_t seed = 0; seed < POWER_RUNS; seed++) {
@@ -164,7 +162,6 @@ static void a_power_failure_loses_nothing_that_was_told(void **state)
 /* The same test of a store that does not sync: if nothing is noticed, the test is worth nothing. */
 static void the_power_test_notices_a_store_that_does_not_sync(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(2);
     unsigned noticed = 0;
     for (uint64_t seed = 0; seed < UNSYNCED_RUNS; seed++) {
@@ -210,7 +207,6 @@ static bool lose_power_after_failed_sync(uint32_t countdown, uint64_t seed,
 
 static void what_a_start_finds_after_a_failed_sync_survives_the_power(void **state)
 {
-    (void)state;
     struct store_image image = store_image_killed(2);
     uint32_t syncs = 0;
     bool has_fired = true;
@@ -254,7 +250,6 @@ static void put_and_drop(struct live_store *store, uint64_t round)
 
 static void batches_are_fast_enough(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     double const start = now_s();
     double longest = 0;

@@ -182,7 +182,6 @@ static void hand_over(struct live_store *store, struct twin *twin)
  * written. */
 static void the_file_holds_what_a_table_holds(void **state)
 {
-    (void)state;
     struct twin *const twin = calloc(1, sizeof *twin);
     assert_non_null(twin);
     twin->next = 1;
@@ -366,26 +365,22 @@ static void fail_every_call(unsigned calls, int reason, bool is_for_ever)
 
 static void a_disk_that_fails_loses_nothing_remembered(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_ANY, EIO, false);
     fail_every_call(FAULT_ANY, EIO, true);
 }
 
 static void a_plain_sync_that_fails_loses_nothing_remembered(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_PLAIN_SYNC, EIO, false);
 }
 
 static void a_full_disk_loses_nothing_remembered(void **state)
 {
-    (void)state;
     fail_every_call(FAULT_WRITE, ENOSPC, true);
 }
 
 static void a_power_failure_loses_nothing_remembered(void **state)
 {
-    (void)state;
     unsigned cut = 0;
     for (uint64_t seed = 0; seed < POWER_RUNS; seed++) {
         uint64_t chance = seed * 131 + 9;
@@ -442,7 +437,6 @@ static bool is_found(struct live_store *store, uint64_t number)
  * which is remembered has passed. */
 static void what_is_over_is_forgotten_at_its_millisecond(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 8000);
     add_rows(store, 1, 2, 1000, 2);
@@ -464,7 +458,6 @@ static void what_is_over_is_forgotten_at_its_millisecond(void **state)
 /* Two thousand are one transaction, or five hundred with keys. */
 static void many_are_written_together(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 8000);
     for (uint64_t number = 1; number <= 2 * 2048 + 512; number++) {
@@ -485,7 +478,6 @@ static void many_are_written_together(void **state)
 /* A decision that closed without a reward and got one; and one that a crash left in both. */
 static void what_the_state_has_now_is_told(void **state)
 {
-    (void)state;
     struct live_store *store = store_model_open(store_directory);
     struct live_decision_row row;
     bool found;
@@ -510,7 +502,6 @@ static void what_the_state_has_now_is_told(void **state)
  * made again, the one that is remembered. */
 static void a_key_is_its_own(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     char key[STORE_TEXT_BYTES_MAX + 2];
     bool found;
@@ -578,7 +569,6 @@ static bool lies_somewhere(const char *bytes, size_t size)
 /* Keys and contexts of what is over, beside others that are not. */
 static void what_is_forgotten_is_in_no_file(void **state)
 {
-    (void)state;
     struct live_store *const store = store_model_open(store_directory);
     struct texts texts;
     live_store_remember_until(store, 1, 8000);
@@ -605,7 +595,6 @@ static void what_is_forgotten_is_in_no_file(void **state)
 /* A configuration of another run: all of it goes. */
 static void another_configuration_forgets_all(void **state)
 {
-    (void)state;
     struct live_store_identity identity = store_model_identity();
     struct tacit_error error = {.text = ""};
     struct live_store *store = store_model_open(store_directory);
@@ -633,7 +622,6 @@ static void another_configuration_forgets_all(void **state)
 /* Its file would stay, and nothing would name it. */
 static void a_file_that_cannot_be_removed_stops_the_store(void **state)
 {
-    (void)state;
     live_store_use_vfs(FAULT_VFS);
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 8000);
@@ -684,7 +672,6 @@ static void flip(const char *path, long offset)
 /* Missing; of another state; of a time before; and as it was again. */
 static void a_file_that_is_not_the_right_one_is_refused(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     char own[TEMP_PATH_BYTES];
     char older[TEMP_PATH_BYTES];
@@ -725,7 +712,6 @@ static void a_file_that_is_not_the_right_one_is_refused(void **state)
  * What is answered before is never another thing than was written. */
 static void a_damaged_page_stops_the_store(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     struct stat whole;
     unsigned refused = 0;
@@ -770,7 +756,6 @@ static void a_damaged_page_stops_the_store(void **state)
 
 static void the_file_is_for_its_owner_only(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     struct stat found;
     mode_t const before = umask(0);
@@ -805,7 +790,6 @@ static double cpu_s(void)
 /* Two of three have a random key. */
 static void ten_million_cost_little(void **state)
 {
-    (void)state;
     struct live_store *store = store_model_open(store_directory);
     live_store_remember_until(store, 1, 1000000);
     double const before = cpu_s();

@@ -108,7 +108,6 @@ static void noise_and_time(uint64_t slowness, struct moments *when_done, struct 
 
 static void reports_leave_at_times_that_say_nothing_about_the_noise(void **state)
 {
-    (void)state;
     struct moments when_done;
     struct moments when_left;
     for (uint64_t slowness = 1; slowness <= 1000; slowness *= 10) { /* up to some 10 ms a draw */
@@ -120,7 +119,6 @@ static void reports_leave_at_times_that_say_nothing_about_the_noise(void **state
 
 static void a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one(void **state)
 {
-    (void)state;
     for (uint64_t took_us = 0; took_us < 10 * LIVE_TICK_US; took_us += 977) {
         struct live_hold hold = {0};
         uint64_t const left_us = leaves_at(&hold, 12345, took_us);
@@ -132,7 +130,6 @@ static void a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one(void **state
 
 static void nothing_is_held_without_a_draw_and_a_second_draw_holds_on(void **state)
 {
-    (void)state;
     struct live_hold hold = {0};
     assert_true(live_hold_lets_go(&hold, 7));
     live_hold_draw(&hold, 1000, 1);
@@ -149,7 +146,6 @@ static void nothing_is_held_without_a_draw_and_a_second_draw_holds_on(void **sta
 
 static void ticks_are_public_and_long_enough(void **state)
 {
-    (void)state;
     for (uint64_t numbers = 0; numbers < 200000; numbers += 777) {
         uint64_t const length_us = live_tick_length_us(numbers);
         assert_true(length_us >= LIVE_TICK_US && length_us >= 50 * numbers);
@@ -165,7 +161,6 @@ static void ticks_are_public_and_long_enough(void **state)
 /* A draw every 300 microseconds, in rounds that end 100 later; the tick's timer is a round too. */
 static void stream_of_draws_leaves_on_every_tick_and_never_between(void **state)
 {
-    (void)state;
     struct live_hold hold = {0};
     uint64_t last_us = 0;
     uint32_t count = 0;

@@ -6,7 +6,6 @@
 
 static void topics_are_as_published(void **state)
 {
-    (void)state;
     assert_string_equal(live_topic_up("trial", "north", "elimination").text,
                         "tacit/v1/trial/up/north/elimination");
     assert_string_equal(live_topic_all_up("trial", "elimination").text,
@@ -24,7 +23,6 @@ static void topics_are_as_published(void **state)
 static void longest_names_fit(void **state)
 {
     char from[65];
-    (void)state;
     assert_int_equal(strlen(LONGEST), 64);
     struct live_topic const topic = live_topic_peer(LONGEST, LONGEST, LONGEST, "elimination");
     assert_true(live_topic_peer_from(topic.text, LONGEST, LONGEST, "elimination", from));
@@ -37,7 +35,6 @@ static void longest_names_fit(void **state)
 static void a_neighbour_is_known_by_its_topic(void **state)
 {
     char from[65];
-    (void)state;
     assert_true(live_topic_peer_from("tacit/v1/trial/peer/south/north/elimination", "trial",
                                      "north", "elimination", from));
     assert_string_equal(from, "south");
@@ -74,7 +71,6 @@ static void other_topics_are_of_no_neighbour(void **state)
         "xtacit/v1/trial/peer/south/north/elimination",
     };
     char from[65] = "untouched";
-    (void)state;
     for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
         assert_false(live_topic_peer_from(topics[i], "trial", "north", "elimination", from));
         assert_string_equal(from, "untouched");
@@ -91,7 +87,6 @@ static void a_site_is_known_by_its_topic_to_the_hub(void **state)
                                          "tacit/v1/trial/peer/north/south/elimination",
                                          "tacit/v1/trial/up/" LONGEST "a/elimination"};
     char site[65];
-    (void)state;
     assert_true(
         live_topic_site("tacit/v1/trial/up/north/elimination", "trial", "elimination", site));
     assert_string_equal(site, "north");

@@ -109,7 +109,6 @@ static void leave(struct school *school)
 
 static void mlp_reaches_96_percent_on_mnist_in_5_epochs(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "mnist/train-images-idx3-ubyte", "mnist/train-labels-idx1-ubyte",
         "mnist/t10k-images-idx3-ubyte", "mnist/t10k-labels-idx1-ubyte"};
@@ -128,7 +127,6 @@ static void mlp_reaches_96_percent_on_mnist_in_5_epochs(void **state)
 
 static void cnn_reaches_70_percent_on_batch_5_of_cifar10(void **state)
 {
-    (void)state;
     char paths[5][TACIT_PATH_BYTES];
     const char *lessons[4];
     struct tacit_error error;

@@ -122,7 +122,6 @@ static bool play_case(enum tacit_best_arm_kind kind, uint32_t number, double fac
 
 static void choices_are_those_of_the_twin(void **state)
 {
-    (void)state;
     uint32_t const cases = effort_of(CASES, CASES * TACIT_BEST_ARM_KINDS); /* in all; of each */
     for (uint32_t number = 0; number < cases; number++) {
         enum tacit_best_arm_kind const kind =
@@ -135,7 +134,6 @@ static void choices_are_those_of_the_twin(void **state)
 /* A twin with half the radius, or with a logarithm without its time, is told from the code. */
 static void comparison_sees_planted_bugs_in_each_radius(void **state)
 {
-    (void)state;
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         bool half = false;
         bool log_free = kind == TACIT_BEST_ARM_NAIVE; /* its logarithm has no time */
@@ -173,7 +171,6 @@ static bool run_is_wrong(const struct tacit_best_arm_config *config, const doubl
 
 static void error_rate_is_at_most_the_confidence(void **state)
 {
-    (void)state;
     double const means[3] = {0.55, 0.2, 0.24}; /* gaps just above epsilon = 0.3 */
     for (uint32_t kind = 0; kind < TACIT_BEST_ARM_KINDS; kind++) {
         struct tacit_best_arm_config const config = {.kind = (enum tacit_best_arm_kind)kind,

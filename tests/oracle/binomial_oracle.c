@@ -35,7 +35,6 @@ static double compare(uint32_t run, uint64_t n, double p_clever, double p_naive)
 
 static void binomial_and_sum_of_bernoullis_have_one_law(void **state)
 {
-    (void)state;
     uint64_t const ns[] = {1, 2, 5, 13, 19, 20, 21, 40, 67, 100, 199, 200};
     double const ps[] = {0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.95};
     uint32_t run = 0;
@@ -50,7 +49,6 @@ static void binomial_and_sum_of_bernoullis_have_one_law(void **state)
 
 static void comparison_notices_a_small_difference_in_p(void **state)
 {
-    (void)state;
     assert_true(compare(1000, 200, 0.51, 0.5) < ALPHA);
     assert_true(compare(1001, 100, 0.06, 0.05) < ALPHA);
 }

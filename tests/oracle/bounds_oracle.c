@@ -109,7 +109,6 @@ static struct problem random_problem(struct tacit_rng *rng)
 
 static void bounds_are_those_of_their_definition(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 800; i++) {
         struct problem problem = random_problem(&rng);
@@ -126,7 +125,6 @@ static void bounds_are_those_of_their_definition(void **state)
 
 static void lower_is_one_minus_the_upper_of_one_minus(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 1, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 20000; i++) {
         struct problem const problem = random_problem(&rng);
@@ -140,7 +138,6 @@ static void lower_is_one_minus_the_upper_of_one_minus(void **state)
 
 static void radius_is_the_minimum_and_frames_the_bounds(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 2, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 5000; i++) {
         struct problem const problem = random_problem(&rng);
@@ -160,7 +157,6 @@ static void radius_is_the_minimum_and_frames_the_bounds(void **state)
 
 static void bounds_without_noise_are_kl_ucb(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 3, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 20000; i++) {
         uint64_t const n = (uint64_t)spread(&rng, 1, 1e7);
@@ -174,7 +170,6 @@ static void bounds_without_noise_are_kl_ucb(void **state)
 
 static void bounds_narrow_with_pulls_and_widen_with_noise_and_level(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 4, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 6000; i++) {
         struct problem const problem = random_problem(&rng);
@@ -191,7 +186,6 @@ static void bounds_narrow_with_pulls_and_widen_with_noise_and_level(void **state
 
 static void suffix_is_the_best_of_all(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 5, 0, TACIT_PURPOSE_INSTANCE);
     uint32_t shortened = 0;
     for (int i = 0; i < 5000; i++) {

@@ -70,7 +70,6 @@ static void free_sparse(struct data_sparse *is)
 
 static void leading_directions_are_those_of_lapack(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 1);
     for (uint32_t round = 0; round < 20; round++) {
         uint32_t const rows = 5 + (uint32_t)tacit_rng_below(&rng, 120);
@@ -104,7 +103,6 @@ static void leading_directions_are_those_of_lapack(void **state)
  * is there. */
 static void repeated_and_vanishing_values_are_found(void **state)
 {
-    (void)state;
     double x[4 * 6] = {3, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0};
     double vectors[6 * 6];
     double values[6];
@@ -127,7 +125,6 @@ static void repeated_and_vanishing_values_are_found(void **state)
 /* Texts of random words, some twice; the twin counts them in a dense table. */
 static void vectors_of_texts_are_those_of_the_naive_twin(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 1, 0, 1);
     static double counts[ITEMS * WORDS];
     static double directions[D * WORDS];

@@ -216,7 +216,6 @@ static void simulator_agrees_with_the_naive_twin(void **state)
         {"sound, eps* = .2, participation .5", 10, 6, true, 60000, 0.2, true, 0.5, 0, 200},
     };
     uint32_t bad = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         bad += compare(&settings[i]);
     assert_int_equal(bad, 0);
@@ -232,7 +231,6 @@ static void comparison_notices_a_slightly_different_algorithm(void **state)
     double b;
     double a_error;
     double b_error;
-    (void)state;
     fill_means(&setting, means, 77);
     struct moments const naive = measure_twin(&setting, means);
     struct moments const fast = measure_sim(&other, means);
@@ -336,7 +334,6 @@ static void compare_exactly(const struct setting *setting, uint64_t seed)
 static void without_chance_simulator_equals_the_twin(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_INSTANCE);
-    (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct setting const setting = random_exact_setting(&rng);
         compare_exactly(&setting, seed);
@@ -350,7 +347,6 @@ static void an_epoch_that_ends_at_the_horizon_counts(void **state)
     struct tacit_elim_schedule schedule = {
         .arm_count = 10, .report_count = 5, .epsilon_per_reward = INFINITY};
     uint64_t horizon = 1;
-    (void)state;
     for (uint64_t before = 0; before != horizon;) { /* T = 10 S(1), and S(1) depends on T */
         before = horizon;
         schedule.horizon = horizon;
@@ -375,7 +371,6 @@ static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
     bool healed;
     struct tacit_sim_control control = {0};
     struct twin_result naive = {.eliminated_epoch = NULL};
-    (void)state;
     for (uint64_t slot = 1; slot <= SLOTS; slot++)
         points[slot - 1] = slot;
     fill_means(&setting, means, 4);

@@ -122,7 +122,6 @@ static void check_look(struct books *books, uint32_t *gone, uint32_t *tied)
 
 static void test_every_look_drops_whom_the_twin_drops(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_REWARD);
     struct books books;
     uint32_t gone = 0;
@@ -141,7 +140,6 @@ static void test_every_look_drops_whom_the_twin_drops(void **state)
  * told apart; an accuracy of 0.1 lets the second one go all the same. */
 static void test_an_accuracy_lets_near_arms_go(void **state)
 {
-    (void)state;
     int64_t const steps[] = {900 * TACIT_STEPS, 880 * TACIT_STEPS, 100 * TACIT_STEPS};
     struct tacit_elimination look = {.steps = steps,
                                      .arm_stride = 1,

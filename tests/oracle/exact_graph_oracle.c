@@ -489,7 +489,6 @@ static uint32_t compare(const struct setting *setting)
 static void simulator_agrees_with_the_naive_twin(void **state)
 {
     uint32_t bad = 0;
-    (void)state;
     for (size_t i = 0; i < SETTING_COUNT; i++)
         bad += compare(&settings[i]);
     assert_int_equal(bad, 0);
@@ -533,7 +532,6 @@ static void expect_star(const struct setting *setting)
 
 static void where_nobody_waits_the_runs_are_those_of_a_star(void **state)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) {
         struct setting setting = {.name = "star",
                                   .collection = i % 2 == 0 ? TACIT_ELIM_SPREAD : TACIT_ELIM_GATHER,
@@ -618,7 +616,6 @@ static bool play_with_faults(uint32_t seed)
 static void every_agent_ends_whatever_fails(void **state)
 {
     uint32_t with_rounds = 0;
-    (void)state;
     for (uint32_t seed = 1; seed <= FAULTY_SEEDS; seed++)
         with_rounds += play_with_faults(seed) ? 1 : 0;
     assert_true(with_rounds > FAULTY_SEEDS / 2);

@@ -16,14 +16,12 @@ static char folder[TEMP_PATH_BYTES];
 
 static int make_folder(void **state)
 {
-    (void)state;
     temp_directory_make(folder);
     return 0;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     temp_directory_remove(folder);
     return 0;
 }
@@ -249,20 +247,17 @@ static void say_what_messages_would(bool is_star)
 
 static void distances_say_what_messages_would(void **state)
 {
-    (void)state;
     say_what_messages_would(false);
 }
 
 static void sums_of_a_star_say_what_messages_would(void **state)
 {
-    (void)state;
     say_what_messages_would(true);
 }
 
 /* What a lost slot, a message more or another neighbour asked would show. */
 static void the_comparison_sees_each_message(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     struct tacit_experiment experiment;
     struct tacit_error error;

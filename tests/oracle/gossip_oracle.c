@@ -138,7 +138,6 @@ static void expect_equal_slot(const struct gossip_twin *twin,
 
 static void network_acts_like_the_twin_for_400_slots_of_60_runs(void **state)
 {
-    (void)state;
     uint64_t forced = 0;
     uint64_t forced_by_twin = 0;
     for (uint32_t number = 0; number < 60; number++) {
@@ -192,7 +191,6 @@ static void expect_equal_bytes(const struct gossip_cores *cores,
 
 static void agents_and_network_hold_the_same_bytes_in_30_runs(void **state)
 {
-    (void)state;
     for (uint32_t number = 100; number < 130; number++) {
         struct small_run run;
         struct gossip_direct direct;
@@ -220,7 +218,6 @@ static void agents_and_network_hold_the_same_bytes_in_30_runs(void **state)
 /* "Gossip_UCB is a special case of Fed_UCB when epsilon is infinity." */
 static void without_noise_all_modes_in_doubles_hold_the_same_bytes(void **state)
 {
-    (void)state;
     for (uint32_t number = 200; number < 210; number++) {
         struct small_run run;
         struct gossip_direct fed;
@@ -250,7 +247,6 @@ static void without_noise_all_modes_in_doubles_hold_the_same_bytes(void **state)
 
 static void radius_is_that_of_the_paper(void **state)
 {
-    (void)state;
     for (uint32_t number = 300; number < 340; number++) {
         struct small_run run;
         struct tacit_gossip_rule rule;

@@ -141,7 +141,6 @@ static const struct {
 static void a_gis_round_sends_what_was_computed_apart(void **state)
 {
     static const double means[] = {0.1, 0.9};
-    (void)state;
     for (size_t i = 0; i < sizeof known_rounds / sizeof known_rounds[0]; i++) {
         struct graph *const graph = whole_graph(known_rounds[i].shape, known_rounds[i].agents, 0);
         struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
@@ -174,7 +173,6 @@ static void a_ring_of_50_waits_24_pulls(void **state)
     struct graph *const graph = whole_graph(RING, 50, 0);
     struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
     struct graph_twin_result result = {.eliminated_epoch = NULL};
-    (void)state;
     config.arms = 2;
     config.means = means;
     config.epsilon = 1;
@@ -196,7 +194,6 @@ static void sinks_are_where_the_ways_are_short(void **state)
         uint32_t way;
     } known[] = {{PATH, 5, 2, 6}, {PATH, 4, 2, 4},     {STAR_GRAPH, 5, 1, 4},
                  {RING, 6, 3, 9}, {COMPLETE, 5, 1, 4}, {PATH, 1, 0, 0}};
-    (void)state;
     for (size_t i = 0; i < 2 * (sizeof known / sizeof known[0]); i++) {
         size_t const at = i / 2;
         uint32_t const delay = known[at].delay - (i % 2 == 1 && known[at].delay > 0 ? 1 : 0);
@@ -232,7 +229,6 @@ static void what_meets_on_the_way_travels_together(void **state)
     struct graph *const graph = whole_graph(PATH, 6, 0);
     struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
     struct graph_twin_result result = {.eliminated_epoch = NULL};
-    (void)state;
     memcpy(graph->edges, twigs, sizeof twigs);
     config.arms = 2;
     config.means = means;
@@ -259,7 +255,6 @@ static void a_schedule_done_with_pencil(void **state)
     double curve[6];
     uint32_t eliminated[2];
     struct graph_twin_result result = {.eliminated_epoch = eliminated};
-    (void)state;
     config.arms = 2;
     config.means = means;
     config.mean_rows = 4;
@@ -302,7 +297,6 @@ static void the_horizon_cuts_the_waiting(void **state)
     static const double means[] = {0.1, 0.9};
     struct graph *const graph = whole_graph(RING, 6, 0);
     struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
-    (void)state;
     config.arms = 2;
     config.means = means;
     config.constant_rewards = true;
@@ -326,7 +320,6 @@ static void the_horizon_cuts_the_collection(void **state)
     static const double means[] = {0.1, 0.9};
     struct graph *const graph = whole_graph(PATH, 5, 0);
     struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
-    (void)state;
     config.arms = 2;
     config.means = means;
     config.constant_rewards = true;
@@ -352,7 +345,6 @@ static void the_average_of_averages_targets_another_mean(void **state)
     add_part(graph, COMPLETE, 3, 0);
     struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
     struct graph_twin_result result = {.eliminated_epoch = NULL};
-    (void)state;
     config.arms = 2;
     config.means = means;
     config.mean_rows = 4;
@@ -409,7 +401,6 @@ static void assert_same_epochs(const struct graph_twin_result *result,
 static void without_waiting_everything_is_the_star(void **state)
 {
     double means[ARMS_MAX * AGENTS_MAX];
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         uint32_t const agents = 1 + (uint32_t)(seed % 9);
         struct graph *const graph = whole_graph(COMPLETE, agents, 0);
@@ -454,7 +445,6 @@ static void alone_is_a_star_of_one_for_each(void **state)
 {
     double means[ARMS_MAX];
     struct graph *const graph = whole_graph(PATH, 1, 0);
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_ALONE);
         struct graph_twin_result result = {.eliminated_epoch = NULL};
@@ -567,7 +557,6 @@ static void a_hybrid_of_single_agents_is_the_star(void **state)
     double means[ARMS_MAX * AGENTS_MAX];
     struct graph *const graph = whole_graph(PATH, 1, 0);
     uint32_t bad = 0;
-    (void)state;
     for (uint32_t i = 1; i < 8; i++)
         add_part(graph, PATH, 1, 0);
     draw_means(means, ARMS_MAX * AGENTS_MAX, 8);
@@ -594,7 +583,6 @@ static void a_hybrid_of_single_agents_is_the_star(void **state)
 static void agents_agree_on_every_graph(void **state)
 {
     double means[ARMS_MAX * AGENTS_MAX];
-    (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
         uint32_t const agents = 1 + (uint32_t)(seed % 11);
         struct graph *const graph = whole_graph((enum shape)(seed % SHAPES), agents, seed);
@@ -633,7 +621,6 @@ static void broken_graphs_are_refused(void **state)
     struct graph *const graph = whole_graph(PATH, 4, 0);
     struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
     struct graph_twin_result result = {.eliminated_epoch = NULL};
-    (void)state;
     config.arms = 2;
     config.means = means;
     assert_true(graph_twin_run(&config, &result));
@@ -1003,7 +990,6 @@ static const struct setting settings[] = {
 static void simulator_agrees_with_the_naive_twin(void **state)
 {
     uint32_t bad = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         bad += compare(&settings[i]);
     assert_int_equal(bad, 0);
@@ -1021,7 +1007,6 @@ static void comparison_notices_another_graph(void **state)
     double b;
     double a_error;
     double b_error;
-    (void)state;
     struct graph *const ring_graph = graph_of(&ring);
     struct graph *const path_graph = graph_of(&path);
     draw_means(means, ARMS_MAX * AGENTS_MAX, 77);
@@ -1149,7 +1134,6 @@ static void without_chance_simulator_equals_the_twin(void **state)
 {
     uint64_t at = 3;
     uint32_t bad = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct setting const setting = random_exact_setting(&at);
         bad += compare_exactly(&setting, seed, &setting.horizon, 1);
@@ -1183,7 +1167,6 @@ static void without_chance_the_horizon_may_cut_the_waiting(void **state)
     uint64_t at = 5;
     uint32_t bad = 0;
     uint32_t compared = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct setting setting = random_exact_setting(&at);
         if (setting.kind == GRAPH_TWIN_ALONE)
@@ -1220,7 +1203,6 @@ static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
          .runs = 1}};
     static uint64_t points[SLOTS];
     uint32_t bad = 0;
-    (void)state;
     for (uint64_t slot = 1; slot <= SLOTS; slot++)
         points[slot - 1] = slot;
     for (size_t i = 0; i < sizeof curves / sizeof curves[0]; i++)

@@ -186,25 +186,21 @@ static void compare_all(enum tacit_arms_kind kind, double pulls_per_block_min)
 
 static void ucb1_chooses_as_its_twin_on_1000_tapes(void **state)
 {
-    (void)state;
     compare_all(TACIT_ARMS_UCB1, 1.05);
 }
 
 static void kl_ucb_chooses_as_its_twin_on_1000_tapes(void **state)
 {
-    (void)state;
     compare_all(TACIT_ARMS_KL_UCB, 1.1);
 }
 
 static void moss_chooses_as_its_twin_on_1000_tapes(void **state)
 {
-    (void)state;
     compare_all(TACIT_ARMS_MOSS, 1.2);
 }
 
 static void uniform_chooses_as_its_twin_on_1000_tapes(void **state)
 {
-    (void)state;
     compare_all(TACIT_ARMS_UNIFORM, 1);
 }
 
@@ -226,7 +222,6 @@ static double bisected(double p, uint64_t n, uint64_t t)
 
 static void kl_ucb_is_the_root_that_bisection_finds(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, TACIT_PURPOSE_INSTANCE);
     for (int i = 0; i < 50000; i++) {
         uint64_t const n = UINT64_C(1) + (tacit_rng_next(&rng) >> (36 + tacit_rng_below(&rng, 28)));

@@ -224,7 +224,6 @@ static void compare(enum tacit_arms_kind kind, bool pooled, const double *means,
 
 static void regrets_of_agents_alike_are_the_twins(void **state)
 {
-    (void)state;
     for (int kind = TACIT_ARMS_UCB1; kind <= TACIT_ARMS_UNIFORM; kind++) {
         compare((enum tacit_arms_kind)kind, false, alike, 1);
         compare((enum tacit_arms_kind)kind, true, alike, 1);
@@ -233,7 +232,6 @@ static void regrets_of_agents_alike_are_the_twins(void **state)
 
 static void regrets_of_agents_unlike_are_the_twins(void **state)
 {
-    (void)state;
     for (int kind = TACIT_ARMS_UCB1; kind <= TACIT_ARMS_UNIFORM; kind++) {
         compare((enum tacit_arms_kind)kind, false, unlike, AGENTS);
         compare((enum tacit_arms_kind)kind, true, unlike, AGENTS);

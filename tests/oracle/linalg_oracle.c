@@ -48,7 +48,6 @@ static void assert_near(double a, double b, double tolerance)
 
 static void elementary_functions_are_within_two_units_of_libm(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 1);
     for (uint32_t i = 0; i < 200000; i++) {
         double const x = 30 * frand(&rng);
@@ -71,7 +70,6 @@ static void elementary_functions_are_within_two_units_of_libm(void **state)
 
 static void normals_are_box_and_muller_s(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 2);
     for (size_t count = 1; count < 700; count += count < 40 ? 1 : 97) {
         uint64_t words[350];
@@ -98,7 +96,6 @@ static void normals_are_box_and_muller_s(void **state)
 /* The mean of 2^16 squares has standard deviation sqrt(2)/256: beyond 5 of them is one in 1.7e6. */
 static void normals_have_unit_variance(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 3);
     double sum = 0;
     double squares = 0;
@@ -119,7 +116,6 @@ static void normals_have_unit_variance(void **state)
 
 static void vectors_and_matrices_are_those_of_plain_loops(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 4);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     for (uint32_t d = 1; d <= D_MAX; d++) {
@@ -157,7 +153,6 @@ static void vectors_and_matrices_are_those_of_plain_loops(void **state)
 
 static void arms_are_scored_as_plain_loops_score_them(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 5);
     for (uint32_t d = 1; d <= D_MAX; d += 3) {
         size_t const stride = TACIT_LINALG_STRIDE(d);
@@ -193,7 +188,6 @@ static void arms_are_scored_as_plain_loops_score_them(void **state)
 
 static void factors_solutions_and_determinants_are_lapack_s(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 6);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     for (uint32_t d = 1; d <= D_MAX; d++) {
@@ -238,7 +232,6 @@ static void factors_solutions_and_determinants_are_lapack_s(void **state)
 /* 2,000 rank-one updates drift by less than 1e-11 from an inverse and a determinant made afresh. */
 static void inverse_and_log_det_keep_up_with_two_thousand_updates(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 7);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     uint32_t const dims[] = {1, 3, 10, 25, 64};
@@ -270,7 +263,6 @@ static void inverse_and_log_det_keep_up_with_two_thousand_updates(void **state)
 
 static void projection_satisfies_kkt_to_1e_8(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 8);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     for (uint32_t trial = 0; trial < 3000; trial++) {
@@ -338,7 +330,6 @@ static struct tacit_linalg_samples draw_samples(struct tacit_rng *rng, uint32_t 
 /* Whatever the precision, and wherever the first number is that needs more of it. */
 static void samples_are_read_as_they_were_put(void **state)
 {
-    (void)state;
     for (uint32_t n = 0; n < 40; n++)
         for (uint32_t single_count = 0; single_count <= n; single_count++) {
             struct tacit_rng rng = tacit_rng_stream(SEED, 1, n, 9);
@@ -359,7 +350,6 @@ static void samples_are_read_as_they_were_put(void **state)
 
 static void gradients_of_any_range_are_those_of_plain_loops(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 9);
     for (uint32_t trial = 0; trial < 400; trial++) {
         uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, D_MAX);
@@ -394,7 +384,6 @@ static void gradients_of_any_range_are_those_of_plain_loops(void **state)
 
 static void slopes_are_difference_quotients_of_means(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 10);
     for (uint32_t trial = 0; trial < 400; trial++) {
         struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0, 0};
@@ -408,7 +397,6 @@ static void slopes_are_difference_quotients_of_means(void **state)
 
 static void newton_ends_where_the_gradient_is_zero(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 11);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     for (uint32_t trial = 0; trial < 100; trial++) {
@@ -433,7 +421,6 @@ static void newton_ends_where_the_gradient_is_zero(void **state)
 
 static void rows_are_scored_and_scaled_as_plain_loops_do_it(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 14);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     static double rows[ARMS_MAX * D_MAX];
@@ -490,7 +477,6 @@ static double expansion_memory[TACIT_LINALG_EXPANSION(TACIT_LINALG_EXPANSION_DIM
 /* Third derivatives are in single precision: 1e-6 of the sum of what is added, at most. */
 static void expansions_are_the_sums_of_plain_loops(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 15);
     for (uint32_t trial = 0; trial < 60; trial++) {
         uint32_t const d = trial % 5 == 4 ? TACIT_LINALG_EXPANSION_DIMENSION_MAX - trial % 2
@@ -540,7 +526,6 @@ static void expansions_are_the_sums_of_plain_loops(void **state)
  * sum over the samples up to it. */
 static void gradients_near_a_point_are_sums_up_to_the_bound(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 16);
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     uint32_t near_count = 0;
@@ -666,7 +651,6 @@ static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, do
 
 static void both_paths_give_the_same_bits(void **state)
 {
-    (void)state;
     if (tacit_linalg_fastest() == TACIT_LINALG_PORTABLE)
         SKIP_BECAUSE("no AVX2 here");
     static double portable[RESULTS_MAX];
@@ -685,7 +669,6 @@ static void both_paths_give_the_same_bits(void **state)
 /* The scalar functions of a kernel that takes one sample or one pair are those of elementary.c. */
 static void lanes_compute_what_the_scalar_functions_compute(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 13);
     for (uint32_t trial = 0; trial < 2000; trial++) {
         struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.4, 0};

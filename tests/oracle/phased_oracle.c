@@ -337,7 +337,6 @@ static void compare(uint32_t run, struct tally *tally)
 
 static void hub_plans_as_its_twin(void **state)
 {
-    (void)state;
     struct tally tally = {0, 0, 0};
     for (uint32_t run = 0; run < SETTINGS; run++)
         compare(run, &tally);
@@ -491,7 +490,6 @@ static void play_changing(uint32_t number, struct changing *run)
 static void arms_may_come_and_go_at_any_time(void **state)
 {
     struct changing run = {.added = 0};
-    (void)state;
     for (uint32_t number = 0; number < SETTINGS / 2; number++)
         play_changing(number, &run);
     print_message("%u added, %u retired, %u orders overtaken, %u runs reopened, %u out of slots\n",
@@ -577,7 +575,6 @@ static void crowd_round(struct crowd *crowd, struct tacit_phased_judge *judge,
 /* Where there are many arms the judge looks at few of them, and keeps what did not change. */
 static void of_many_arms_those_are_played_that_a_look_at_all_would_choose(void **state)
 {
-    (void)state;
     struct crowd *const crowd = calloc(1, sizeof *crowd);
     assert_non_null(crowd);
     for (uint32_t setting = 0; setting < 8; setting++) {

@@ -86,7 +86,6 @@ static void assert_one_law(uint32_t run, double threshold, const struct posterio
 
 static void choices_have_the_law_of_a_draw_for_every_arm(void **state)
 {
-    (void)state;
     for (uint32_t run = 0; run < 60; run++) {
         struct posteriors const posteriors = draw_posteriors(run);
         assert_one_law(run, 0, &posteriors);
@@ -95,7 +94,6 @@ static void choices_have_the_law_of_a_draw_for_every_arm(void **state)
 
 static void the_law_does_not_depend_on_the_threshold(void **state)
 {
-    (void)state;
     double const thresholds[] = {1e-6, 0.1, 0.35, 0.6, 0.9, 0.999};
     for (uint32_t run = 100; run < 150; run++) {
         struct posteriors const posteriors = draw_posteriors(run);
@@ -106,7 +104,6 @@ static void the_law_does_not_depend_on_the_threshold(void **state)
 
 static void one_more_success_is_noticed(void **state)
 {
-    (void)state;
     struct posteriors few = {.arm_count = 3, .pulls = {8, 8, 8}};
     for (uint32_t arm = 0; arm < few.arm_count; arm++)
         few.sums[arm].real = 5;

@@ -276,7 +276,6 @@ static void check_large(struct net *net)
 
 static void scattered_graphs_agree(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < 400; i++) {
         struct tacit_rng rng = stream(i);
         uint32_t const n = 2 + (uint32_t)tacit_rng_below(&rng, 60);
@@ -287,7 +286,6 @@ static void scattered_graphs_agree(void **state)
 
 static void trees_agree(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < 200; i++) {
         struct tacit_rng rng = stream(1000 + i);
         uint32_t const n = 2 + (uint32_t)tacit_rng_below(&rng, 70);
@@ -298,7 +296,6 @@ static void trees_agree(void **state)
 
 static void generated_graphs_agree(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < 100; i++) {
         struct tacit_rng rng = stream(2000 + i);
         uint32_t const n = 12 + 2 * (uint32_t)tacit_rng_below(&rng, 30);
@@ -338,7 +335,6 @@ static struct net torus(uint32_t width, uint32_t height, bool is_whole)
 
 static void graphs_that_look_the_same_from_many_agents_agree(void **state)
 {
-    (void)state;
     for (uint32_t width = 3; width < 12; width++)
         for (uint32_t height = 3; height < 9; height++)
             for (uint32_t whole = 0; whole < 2; whole++) {
@@ -359,7 +355,6 @@ static void graphs_that_look_the_same_from_many_agents_agree(void **state)
  * search. */
 static void a_hundred_thousand_agents_have_a_diameter(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(6000);
     struct tacit_graph_spec spec = {
         .kind = TACIT_GRAPH_SMALL_WORLD, .agent_count = 100000, .degree = 8};
@@ -381,7 +376,6 @@ static void a_hundred_thousand_agents_have_a_diameter(void **state)
 
 static void large_random_graphs_agree(void **state)
 {
-    (void)state;
     struct tacit_graph_spec const specs[] = {
         {.kind = TACIT_GRAPH_REGULAR, .agent_count = 1000, .degree = 3},
         {.kind = TACIT_GRAPH_REGULAR, .agent_count = 700, .degree = 8},
@@ -415,7 +409,6 @@ static void large_random_graphs_agree(void **state)
 /* Where all agents are alike, nothing is settled by bounds: batches do it all. */
 static void graphs_that_look_the_same_from_everywhere_agree(void **state)
 {
-    (void)state;
     uint32_t const sizes[] = {255, 256, 257, 600, 1025};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct net narrow = circulant(sizes[i], (uint32_t[]){1, 2}, 2);

@@ -127,7 +127,6 @@ static uint32_t rounds_of_a_hub(const struct bench *bench, const struct gossip_d
 
 static void without_faults_all_agents_play_what_a_hub_would_order(void **state)
 {
-    (void)state;
     uint32_t rounds = 0;
     uint32_t graphs = 0;
     uint64_t forced = 0;
@@ -280,7 +279,6 @@ static uint32_t common_blocks(const struct bench *bench, const struct gossip_dou
 
 static void lost_late_repeated_messages_and_deaths_lose_and_double_no_block(void **state)
 {
-    (void)state;
     struct watcher total = {0};
     uint64_t rounds = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -316,7 +314,6 @@ static void lost_late_repeated_messages_and_deaths_lose_and_double_no_block(void
 
 static void of_copies_of_a_site_neighbours_hear_one_and_no_incarnation_says_two_sums(void **state)
 {
-    (void)state;
     uint64_t halted = 0;
     uint64_t refusals = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {

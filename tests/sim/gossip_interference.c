@@ -259,7 +259,6 @@ static struct transcript play_trees(int world, enum tacit_privacy_mode mode)
 
 static void trees_in_sound_mode_betray_nothing_but_their_releases(void **state)
 {
-    (void)state;
     struct transcript const first = play_trees(0, TACIT_PRIVACY_SOUND);
     uint32_t const releases = tape.count;
     struct transcript const second = play_trees(1, TACIT_PRIVACY_SOUND);
@@ -273,7 +272,6 @@ static void trees_in_sound_mode_betray_nothing_but_their_releases(void **state)
 /* The test has teeth: the paper's first rewards are raw, and without noise all are. */
 static void raw_rewards_of_the_papers_mode_are_seen(void **state)
 {
-    (void)state;
     static const enum tacit_privacy_mode modes[] = {TACIT_PRIVACY_PAPER, TACIT_PRIVACY_NONE};
     for (size_t i = 0; i < 2; i++) {
         struct transcript const first = play_trees(0, modes[i]);
@@ -364,7 +362,6 @@ static struct transcript play_doubling(int world, uint32_t seed)
 
 static void releases_that_double_betray_nothing_else(void **state)
 {
-    (void)state;
     uint64_t restarts = 0;
     uint32_t differed = 0;
     for (uint32_t seed = 0; seed < 50; seed++) {

@@ -164,7 +164,6 @@ static void compare(const struct phased_sim *sim)
 
 static void runs_are_those_of_a_loop_around_the_judge(void **state)
 {
-    (void)state;
     for (int confidence = 0; confidence < 2; confidence++) {
         struct phased_sim sim = sim_of(1, confidence == 0 ? 0 : 0.95, 20000);
         compare(&sim);
@@ -183,7 +182,6 @@ static bool is_same(const double *a, const double *b, size_t count)
 static void a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit(void **state)
 {
     static const struct phased_observer nobody = {.context = NULL};
-    (void)state;
     for (int i = 0; i < 6; i++) {
         struct phased_sim sim = sim_of(i < 4 ? 1 : INFINITY, i < 2 ? 0 : 0.95, 20000);
         sim.schedule.guard_loss = i == 0 ? 0.1 : 0;
@@ -263,7 +261,6 @@ static struct ended play_with_change(struct phased_sim *sim, const struct phased
 static void a_retired_arm_costs_nothing_any_more_and_is_no_answer(void **state)
 {
     static const double two[] = {0.3, 0.9};
-    (void)state;
     for (uint64_t slot = 1; slot < 20000; slot = 3 * slot + 1) {
         struct phased_sim sim = sim_of(1, 0, 20000);
         struct phased_change const change = {.slot = slot, .arm = 1};
@@ -283,7 +280,6 @@ static void a_retired_arm_costs_nothing_any_more_and_is_no_answer(void **state)
 static void an_added_arm_is_found(void **state)
 {
     static const double three[] = {0.5, 0.4, 0.9};
-    (void)state;
     for (uint64_t slot = 10; slot <= 100000; slot *= 10) {
         struct phased_sim sim = sim_of(1, 0.95, 200000);
         struct phased_change const change = {.slot = slot, .arm = 2, .is_added = true};
@@ -361,7 +357,6 @@ static bool play_with_faults(uint32_t seed)
 
 static void every_agent_ends_whatever_fails(void **state)
 {
-    (void)state;
     uint32_t with_rounds = 0;
     for (uint32_t seed = 1; seed <= FAULTY_SEEDS; seed++)
         with_rounds += play_with_faults(seed) ? 1 : 0;
@@ -445,7 +440,6 @@ static uint32_t play_with_copies(uint32_t seed, bool has_grants)
 static void backups_and_clones_release_each_round_once(void **state)
 {
     uint32_t without_grants = 0;
-    (void)state;
     for (uint32_t seed = 1; seed <= 2 * FAULTY_SEEDS; seed++) {
         if (play_with_copies(seed, true) > 0)
             fail_msg("seed %u: a round left twice", seed);

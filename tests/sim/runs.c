@@ -15,7 +15,6 @@ static void queue_gives_items_by_time_and_then_by_arrival(void **state)
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_FAULT);
     uint64_t last_time = 0;
     uint64_t last_order = 0;
-    (void)state;
     for (uint32_t i = 0; i < 5000; i++) {
         item = (struct sim_item){.time_us = tacit_rng_below(&rng, 50), .node = i};
         assert_int_equal(sim_queue_push(&queue, item), TACIT_OK);
@@ -47,7 +46,6 @@ static void curve_equals_a_walk_through_the_slots(void **state)
     double partial[SLOTS] = {0};
     double regret[SLOTS];
     struct tacit_sim_curve curve = {points, SLOTS, step, partial, 0};
-    (void)state;
     for (uint64_t slot = 1; slot <= SLOTS; slot++)
         points[slot - 1] = slot;
     tacit_sim_curve_add(&curve, 0, first, 4, gaps);
@@ -79,7 +77,6 @@ static void pulls_come_to_the_curve_in_any_order(void **state)
     struct tacit_sim sim = {.points = points, .point_count = SLOTS, .env = {.arm_count = 4}};
     struct tacit_sim_curve curve;
     struct tacit_sim_pulls pulls;
-    (void)state;
     for (uint64_t slot = 1; slot <= SLOTS; slot++)
         points[slot - 1] = slot;
     void *const memory = tacit_sim_new(NULL, 1, 1);
@@ -119,7 +116,6 @@ static void meter_equals_a_look_at_every_slot(void **state)
     struct tacit_sim_meter meter = tacit_sim_meter_start(&sim, regret);
     double total = 0;
     uint32_t stretches = 0;
-    (void)state;
     for (uint64_t t = 0; t < sim.horizon; stretches++) {
         uint64_t const end = t + tacit_sim_meter_span(&meter, t);
         assert_true(end > t && end - t <= 1048576);
@@ -145,7 +141,6 @@ static void meter_of_a_run_that_ends_early_stays(void **state)
     struct tacit_sim const sim = {.horizon = 30, .points = points, .point_count = 3};
     double regret[3] = {0};
     struct tacit_sim_meter meter = tacit_sim_meter_start(&sim, regret);
-    (void)state;
     assert_int_equal(tacit_sim_meter_span(&meter, 0), 10);
     tacit_sim_meter_mark(&meter, 4, 1);
     assert_int_equal(tacit_sim_meter_span(&meter, 4), 6);
@@ -158,7 +153,6 @@ static void log_points_grow_and_end_at_the_horizon(void **state)
 {
     static const uint64_t horizons[] = {1, 2, 10, 1000, 1000000, TACIT_HORIZON_MAX};
     uint64_t points[200];
-    (void)state;
     for (size_t i = 0; i < sizeof horizons / sizeof horizons[0]; i++)
         for (uint32_t wanted = 1; wanted <= 200; wanted += 33) {
             uint32_t const count = tacit_sim_log_points(horizons[i], wanted, points);
@@ -220,7 +214,6 @@ static void results_do_not_depend_on_the_number_of_threads(void **state)
     struct tacit_sim_control control = {0};
     static struct outcome alone;
     static struct outcome together;
-    (void)state;
     assert_int_equal(run_on(1, &sim, &alone, &control), TACIT_OK);
     assert_int_equal(atomic_load(&control.finished_count), RUNS);
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
@@ -247,7 +240,6 @@ static void a_stop_from_another_thread_ends_the_runs(void **state)
     struct tacit_sim_control control = {0};
     static struct outcome outcome;
     pthread_t thread;
-    (void)state;
     sim.common.env.kind = TACIT_ENV_GAUSSIAN;
     sim.common.env.sd = 0.1;
     sim.common.agent_count = 4;
@@ -265,7 +257,6 @@ static void what_a_core_refuses_is_refused(void **state)
     struct elim_sim sim = experiment(horizon, &horizon);
     struct tacit_sim_control control = {0};
     static struct outcome outcome;
-    (void)state;
     sim.report_count = sim.common.agent_count + 1;
     assert_int_equal(run_on(1, &sim, &outcome, &control), TACIT_INVALID);
 }

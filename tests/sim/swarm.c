@@ -383,7 +383,6 @@ static bool seed_is_good(uint64_t seed)
 
 static void every_seed_keeps_every_promise_and_ends(void **state)
 {
-    (void)state;
     uint32_t bad = 0;
     for (uint64_t seed = 1; seed <= seed_count; seed++)
         bad += seed_is_good(seed) ? 0 : 1;
@@ -394,7 +393,6 @@ static void every_seed_keeps_every_promise_and_ends(void **state)
  * same. */
 static void worlds_have_faults_and_rounds(void **state)
 {
-    (void)state;
     uint32_t stars = 0;
     uint32_t spread = 0;
     uint32_t gathered = 0;
@@ -432,7 +430,6 @@ static void worlds_have_faults_and_rounds(void **state)
 static void grants_change_no_result_where_nothing_fails(void **state)
 {
     uint32_t with_rounds = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct world worlds[2];
         make_two(worlds, STAR(seed));
@@ -460,7 +457,6 @@ static void grants_change_no_result_where_nothing_fails(void **state)
 static void no_figure_tells_whether_commitments_were_hashed(void **state)
 {
     double controls[3] = {0, 0, 0};
-    (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct world worlds[2];
         make_two(worlds, seed);
@@ -496,7 +492,6 @@ static void leave_network_faults(struct world *world)
 /* Faults change when things happen, not what is learnt. */
 static void network_faults_alone_change_no_elimination(void **state)
 {
-    (void)state;
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct world worlds[2];
@@ -517,7 +512,6 @@ static void network_faults_alone_change_no_elimination(void **state)
  * the clock. */
 static void run_without_a_clock_decides_as_one_with_it(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 150; seed++) {
         struct world worlds[2];
         make_two(worlds, NETWORK(seed));
@@ -535,7 +529,6 @@ static void run_without_a_clock_decides_as_one_with_it(void **state)
 
 static void own_tables_and_a_shared_one_give_the_same_results(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct world worlds[2];
         make_two(worlds, NETWORK(seed));
@@ -550,7 +543,6 @@ static void own_tables_and_a_shared_one_give_the_same_results(void **state)
 
 static void deadline_that_is_never_reached_changes_no_result(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct world worlds[2];
         make_two(worlds, STAR(seed));
@@ -580,7 +572,6 @@ static void make_lonely_world(struct world *world, uint64_t seed)
 
 static void round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum(void **state)
 {
-    (void)state;
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct world world;
@@ -602,7 +593,6 @@ static void round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum(voi
 /* Also where it was down, and on its way back, when it got lost. */
 static void lost_agent_never_comes_back(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct world world;
         make_lonely_world(&world, seed);
@@ -636,7 +626,6 @@ static void make_halves(struct world *world, uint64_t seed, uint64_t until_us)
 
 static void halves_of_a_graph_wait_for_each_other_and_say_for_whom(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct world world;
         make_halves(&world, seed, UINT64_MAX);
@@ -652,7 +641,6 @@ static void halves_of_a_graph_wait_for_each_other_and_say_for_whom(void **state)
 
 static void halves_that_find_each_other_again_go_on(void **state)
 {
-    (void)state;
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct world world;
@@ -683,7 +671,6 @@ static void make_stars(struct world *world, uint64_t seed, uint64_t until_us)
  * the other component makes a quorum of three; with four it is one agent too few. */
 static void hub_waits_for_a_sink_that_is_gone_or_goes_on_with_its_quorum(void **state)
 {
-    (void)state;
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct world world;
@@ -714,7 +701,6 @@ static void leave_no_chance(struct world *world)
  * what was durable: nothing is lost but time. */
 static void sinks_that_come_back_with_their_disks_go_on(void **state)
 {
-    (void)state;
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct world worlds[2];
@@ -741,7 +727,6 @@ static void sinks_that_come_back_with_their_disks_go_on(void **state)
 static void sink_with_a_time_limit_reports_without_the_leaf_that_is_gone(void **state)
 {
     static const struct tacit_graph_spec path = {.kind = TACIT_GRAPH_PATH, .agent_count = 5};
-    (void)state;
     uint32_t decided = 0;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct world world;
@@ -795,7 +780,6 @@ static void make_a_storm(void *context, uint32_t agent, struct tacit_elim_agent 
 
 static void storm_of_a_peer_changes_nothing_that_others_learn(void **state)
 {
-    (void)state;
     uint32_t rounds = 0;
     uint32_t storms = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -1088,7 +1072,6 @@ static bool catches(const struct bug *bug, uint64_t seed)
 static void every_planted_bug_is_caught(void **state)
 {
     bool are_all = true;
-    (void)state;
     for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++) {
         uint32_t in_stars = 0;
         uint32_t in_networks = 0;
@@ -1108,7 +1091,6 @@ static void every_planted_bug_is_caught(void **state)
 /* What nobody is shown was counted all the same. */
 static void a_message_that_is_not_counted_is_caught(void **state)
 {
-    (void)state;
     uint32_t caught = 0;
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct world world;
@@ -1180,7 +1162,6 @@ static void say_other_history(void *context, uint32_t agent, struct tacit_elim_p
 static void member_that_says_that_it_holds_other_rows_is_named(void **state)
 {
     uint32_t named = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         char fault[400];
         uint32_t const agents = play_liar(seed, say_other_history, fault);
@@ -1275,7 +1256,6 @@ static void take_other_grant(void *context, uint32_t node, const struct tacit_el
 static void member_that_shows_two_rows_is_proved(void **state)
 {
     uint32_t proved = 0;
-    (void)state;
     show.change_event = take_other_grant;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         char fault[400];

@@ -195,7 +195,6 @@ static double proven_for_laplace(double epsilon, uint64_t seed)
 
 static void audit_of_calibrated_laplace_is_not_refuted_for_any_seed(void **state)
 {
-    (void)state;
     double lowest = INFINITY;
     double highest = 0;
     for (uint64_t seed = 0; seed < 20 * effort_of(1, 10); seed++) {
@@ -210,7 +209,6 @@ static void audit_of_calibrated_laplace_is_not_refuted_for_any_seed(void **state
 
 static void audit_of_laplace_8_percent_too_narrow_is_refuted_for_every_seed(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 10 * effort_of(1, 10); seed++)
         assert_true(proven_for_laplace(1.08, 1000 + seed) > 1.0);
 }
@@ -232,7 +230,6 @@ static bool release_equals(const void *context, uint32_t event, const struct aud
 
 static void audit_of_randomized_response_by_events_finds_its_epsilon(void **state)
 {
-    (void)state;
     struct audit const audit = audit_of(NULL, release_randomized_response);
     struct audit_finding const stated = audit_by_stated_event(&audit, release_equals, 0);
     expect_within("randomised response, one stated event", 1, 0.95, stated);
@@ -262,7 +259,6 @@ static void release_the_world(const void *context, int world, struct tacit_rng *
 
 static void audit_of_equal_and_of_distinct_worlds_finds_nothing_and_everything(void **state)
 {
-    (void)state;
     struct audit same = audit_of(NULL, release_the_same);
     same.release_count = 2000;
     assert_true(audit_by_score(&same, score_value).epsilon_lower == 0);
@@ -280,7 +276,6 @@ static void audit_of_equal_and_of_distinct_worlds_finds_nothing_and_everything(v
 
 static void sound_sum_stays_within_its_epsilon(void **state)
 {
-    (void)state;
     double const epsilons[] = {0.5, 1, 2};
     for (size_t i = 0; i < COUNT(epsilons); i++) {
         struct additive const additive = one_sum(TACIT_PRIVACY_SOUND, epsilons[i]);
@@ -292,7 +287,6 @@ static void sound_sum_stays_within_its_epsilon(void **state)
 /* The paper's Lap(1/(M eps n)) on a mean of n, M = 5, eps = 1: M eps is what it keeps. */
 static void paper_sum_judged_by_its_value_stays_within_m_epsilon(void **state)
 {
-    (void)state;
     struct additive const additive = one_sum(TACIT_PRIVACY_PAPER, 5);
     expect_within("paper: scale 1/(M eps n), M = 5, sold as M eps", 5, 0.9,
                   audit_additive(&additive));
@@ -354,7 +348,6 @@ static double score_history(const void *context, const struct audit_release *rel
 
 static void whole_history_of_three_epochs_stays_within_epsilon_per_reward(void **state)
 {
-    (void)state;
     struct history const history = {.mechanism = mechanism_on_unit_range(TACIT_PRIVACY_SOUND, 1)};
     struct audit const audit = audit_of(&history, release_history);
     expect_within("sound: all sums of three epochs, third one optional", 1, 0.9,
@@ -377,7 +370,6 @@ static bool integer_event(const void *context, uint32_t event, const struct audi
 
 static void sound_integers_betray_nothing_by_bits_or_thresholds(void **state)
 {
-    (void)state;
     struct additive const additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     struct audit const audit = audit_of(&additive, release_additive);
     expect_within("sound: best of 30 single bits and 81 thresholds", 1, 0.9,
@@ -390,21 +382,18 @@ static void sound_integers_betray_nothing_by_bits_or_thresholds(void **state)
 
 static void mutant_that_sells_the_papers_letter_as_epsilon_is_refuted(void **state)
 {
-    (void)state;
     struct additive const additive = one_sum(TACIT_PRIVACY_PAPER, 5);
     expect_refuted("scale 1/(M eps n), M = 5, sold as eps", 1, 5, audit_additive(&additive));
 }
 
 static void mutant_with_a_nominal_count_is_refuted(void **state)
 {
-    (void)state;
     struct additive const additive = one_mean(50, 1.0 / 100);
     expect_refuted("nominal n = 100, real 50", 1, 2, audit_additive(&additive));
 }
 
 static void mutant_with_the_running_count_is_refuted(void **state)
 {
-    (void)state;
     struct additive const additive = one_mean(75, 1.0 / 100);
     expect_refuted("scale with S(r) = 100 in place of n_r = 75", 1, 100.0 / 75,
                    audit_additive(&additive));
@@ -414,7 +403,6 @@ static void mutant_with_the_running_count_is_refuted(void **state)
  * mean can move by 3. (google/differential-privacy had the first half of it.) */
 static void mutant_with_an_integer_mean_is_refuted(void **state)
 {
-    (void)state;
     struct additive additive = {.mechanism = mechanism_on_unit_range(TACIT_PRIVACY_SOUND, 1),
                                 .value_count = 1};
     additive.mechanism.scale_t = 255 / 100;
@@ -430,7 +418,6 @@ static void mutant_with_an_integer_mean_is_refuted(void **state)
 /* The sum of the two log-likelihood ratios is the best use of two draws; averaging is close. */
 static void mutant_that_draws_again_on_retry_is_refuted(void **state)
 {
-    (void)state;
     struct additive additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     additive.value_count = 2;
     for (int world = 0; world < 2; world++)
@@ -441,7 +428,6 @@ static void mutant_that_draws_again_on_retry_is_refuted(void **state)
 /* One of the rewards is 3 or -1 where the claim supposes [0, 1]. */
 static void mutant_that_does_not_clip_gaussian_rewards_is_refuted(void **state)
 {
-    (void)state;
     struct additive additive = one_sum(TACIT_PRIVACY_PAPER, 1);
     additive.exact[0][0] = sum_with(&additive.mechanism.scale, ARM_PULLS, -1);
     additive.exact[1][0] = sum_with(&additive.mechanism.scale, ARM_PULLS, 3);
@@ -456,7 +442,6 @@ static void mutant_that_does_not_clip_gaussian_rewards_is_refuted(void **state)
  * the epochs were disjoint. The reward is in the second and in the third release. */
 static void mutant_that_releases_running_sums_is_refuted(void **state)
 {
-    (void)state;
     struct history const history = {.mechanism = mechanism_on_unit_range(TACIT_PRIVACY_SOUND, 1),
                                     .running = true};
     struct audit const audit = audit_of(&history, release_history);
@@ -485,7 +470,6 @@ static double score_difference(const void *context, const struct audit_release *
 
 static void mutant_with_equal_noise_on_two_arms_is_refuted(void **state)
 {
-    (void)state;
     struct additive const additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     struct audit const audit = audit_of(&additive, release_with_equal_noise);
     expect_wide_open("own: one draw of noise for two arms, attacker subtracts", 1, 9,
@@ -510,7 +494,6 @@ static double score_steps(const void *context, const struct audit_release *relea
 
 static void mutant_that_loses_the_sign_of_the_noise_is_refuted(void **state)
 {
-    (void)state;
     struct additive const additive = one_sum(TACIT_PRIVACY_SOUND, 1);
     struct audit const audit = audit_of(&additive, release_with_absolute_noise);
     expect_wide_open("own: sign of the noise lost", 1, 8, audit_by_score(&audit, score_steps));
@@ -574,7 +557,6 @@ static struct additive one_reward_in_doubles(void)
 
 static void attack_on_bits_never_excludes_the_world_they_came_from(void **state)
 {
-    (void)state;
     struct additive const additive = one_reward_in_doubles();
     struct tacit_rng rng = tacit_rng_stream(SEED, 2, 0, TACIT_PURPOSE_NOISE);
     for (uint32_t i = 0; i < 100000; i++) {
@@ -587,7 +569,6 @@ static void attack_on_bits_never_excludes_the_world_they_came_from(void **state)
 
 static void mutant_in_doubles_judged_by_its_bits_is_refuted(void **state)
 {
-    (void)state;
     struct additive const additive = one_reward_in_doubles();
     struct audit const audit = audit_of(&additive, release_additive);
     expect_within("paper: one reward in doubles, judged by value", 1, 0.9,
@@ -608,7 +589,6 @@ static bool is_no_multiple_of_2_to_the_minus_53(const void *context, uint32_t ev
 /* 1 + noise is always a multiple; 0 + noise need not be one where it is below 1/2. */
 static void mutant_in_doubles_judged_by_its_lowest_bit_is_refuted(void **state)
 {
-    (void)state;
     struct additive const additive = one_reward_in_doubles();
     struct audit audit = audit_of(&additive, release_additive);
     audit.release_count = 2000000 * effort_of(1, 10);
@@ -694,7 +674,6 @@ static struct audit_finding audit_tree(const struct grove *grove)
 
 static void sound_tree_stays_within_its_epsilon(void **state)
 {
-    (void)state;
     static const uint32_t leaves[] = {1, 2, 3, 4, 16};
     for (size_t i = 0; i < COUNT(leaves); i++) {
         struct grove const grove = some_grove(TACIT_PRIVACY_SOUND, leaves[i]);
@@ -725,7 +704,6 @@ static void release_two_lives(const void *context, int world, struct tacit_rng *
 
 static void trees_of_two_lives_stay_within_epsilon(void **state)
 {
-    (void)state;
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 4);
     struct audit const honest = audit_of(&grove, release_two_lives);
     expect_within("sound: trees of two lives", 1, 0.85, audit_by_score(&honest, score_value));
@@ -739,7 +717,6 @@ static void trees_of_two_lives_stay_within_epsilon(void **state)
 
 static void paper_tree_stays_within_what_it_really_costs(void **state)
 {
-    (void)state;
     struct grove const grove = some_grove(TACIT_PRIVACY_PAPER, 4);
     double const real = (double)tacit_tree_cost_nano(&grove.rule) / 1e9;
     assert_true(fabs(real - 1.5) < 1e-8);
@@ -750,7 +727,6 @@ static void paper_tree_stays_within_what_it_really_costs(void **state)
 
 static void mutant_tree_of_ceil_log2_at_powers_of_two_is_refuted(void **state)
 {
-    (void)state;
     struct grove const grove = some_grove(TACIT_PRIVACY_PAPER, 4);
     expect_refuted("mutant: a tree of 4 leaves, epsilon / ceil(log2 4)", 1, 1.5,
                    audit_tree(&grove));
@@ -758,7 +734,6 @@ static void mutant_tree_of_ceil_log2_at_powers_of_two_is_refuted(void **state)
 
 static void mutant_tree_of_natural_logarithms_is_refuted(void **state)
 {
-    (void)state;
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 16);
     uint32_t const shares = (uint32_t)ceil(log(16)); /* 3 for 5 levels */
     struct tacit_mechanism_config const node = {TACIT_PRIVACY_SOUND, 1.0 / shares, 0, 1};
@@ -812,7 +787,6 @@ static bool first_sum_is_zero(const void *context, uint32_t event,
 /* Rewards 1, 0 against 1, 1: only the first have equal sums. */
 static void mutant_tree_with_noise_keyed_by_value_is_refuted(void **state)
 {
-    (void)state;
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 2);
     grove.rewards[0][0] = grove.rewards[1][0] = 1;
     grove.rewards[0][1] = 0;
@@ -829,7 +803,6 @@ static void mutant_tree_with_noise_keyed_by_value_is_refuted(void **state)
 
 static void mutant_tree_with_a_raw_first_leaf_is_refuted(void **state)
 {
-    (void)state;
     struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 2);
     grove.starts_raw = true;
     struct audit const audit = audit_of(&grove, release_mutant_tree);

@@ -123,7 +123,6 @@ static const struct setting settings[] = {
 
 static void means_are_outside_no_more_often_than_stated(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct tacit_bounds_noise const noise = noise_of(&settings[i]);
         struct failures const failures = count_failures(&settings[i], i, &noise);
@@ -145,7 +144,6 @@ static void assert_found_out(const struct setting *setting, uint32_t run,
 
 static void bounds_that_believe_in_too_little_noise_are_found_out(void **state)
 {
-    (void)state;
     struct tacit_bounds_noise const tenth = {.epsilon = 10 * settings[2].epsilon};
     assert_found_out(&settings[2], 100, &tenth);
 }
@@ -153,7 +151,6 @@ static void bounds_that_believe_in_too_little_noise_are_found_out(void **state)
 /* The aggregators' noise, or the sites' floor. */
 static void bounds_that_forget_a_kind_of_noise_are_found_out(void **state)
 {
-    (void)state;
     static const struct setting with_two = {3, 10, 0.05, 0.5, 8000, 1};
     static const struct setting with_floor = {30, 1, 1, 0.5, 100, 1};
     struct tacit_bounds_noise believed = noise_of(&with_two);
@@ -205,7 +202,6 @@ static void noise_radius_of_the_paper_fails_too_often_at_few_sites(void **state)
 {
     static const uint32_t sites[] = {1, 3, 10, 20};
     double shares[4];
-    (void)state;
     for (int i = 0; i < 4; i++) {
         shares[i] = paper_noise_failures(sites[i]);
         print_message("%u sites: the noise radius fails %.2g times its share\n", sites[i],
@@ -220,7 +216,6 @@ static void noise_radius_of_the_paper_fails_too_often_at_few_sites(void **state)
 static void tail_of_laplace_sums_is_that_of_draws(void **state)
 {
     static const uint32_t counts[] = {1, 3, 10};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct tacit_rng rng = tacit_rng_stream(5, (uint32_t)i, 0, TACIT_PURPOSE_NOISE);
         double const x = 1.5 * sqrt(2.0 * counts[i]);

@@ -165,7 +165,6 @@ static void lie_as_hub(void *context, struct tacit_elim_hub *state,
                        const struct tacit_elim_event *event, struct tacit_elim_update *update)
 {
     (void)context;
-    (void)state;
     grant_instead(event, update);
 }
 
@@ -175,7 +174,6 @@ static void lie_as_peer(void *context, uint32_t agent, struct tacit_elim_peer *s
 {
     (void)context;
     (void)agent;
-    (void)state;
     (void)table;
     grant_instead(event, update);
 }
@@ -317,25 +315,21 @@ static void expect_refuted(const char *name, const struct tacit_graph_spec *spec
 
 static void copies_over_a_star_stay_within_epsilon(void **state)
 {
-    (void)state;
     expect_within("star: backups and clones of a site", NULL, TACIT_ELIM_SPREAD, 0);
 }
 
 static void copies_on_a_ring_stay_within_epsilon(void **state)
 {
-    (void)state;
     expect_within("ring: backups and clones of a site", &ring, TACIT_ELIM_SPREAD, 0);
 }
 
 static void copies_in_a_hybrid_stay_within_epsilon(void **state)
 {
-    (void)state;
     expect_within("hybrid: backups and clones of a site", &path, TACIT_ELIM_GATHER, 0);
 }
 
 static void copies_with_exact_bounds_stay_within_epsilon(void **state)
 {
-    (void)state;
     expect_within("ring, exact bounds: backups and clones", &ring, TACIT_ELIM_SPREAD, 2);
     if (effort_is_long())
         expect_within("hybrid, exact bounds: backups and clones", &path, TACIT_ELIM_GATHER, 2);
@@ -343,7 +337,6 @@ static void copies_with_exact_bounds_stay_within_epsilon(void **state)
 
 static void grants_that_are_given_twice_are_refuted(void **state)
 {
-    (void)state;
     expect_refuted("ring: neighbours that grant twice", &ring, TACIT_ELIM_SPREAD);
     if (!effort_is_long())
         return;
@@ -468,7 +461,6 @@ static double proven_with_times(const char *name, bool is_on_tick)
 
 static void time_of_sampling_seen_to_a_microsecond_tells_nothing_on_the_tick(void **state)
 {
-    (void)state;
     double const on_tick = proven_with_times("leaves on the tick, seen to 1 us", true);
     assert_true(on_tick <= 1);
     assert_true(on_tick >= 0.9);
@@ -476,7 +468,6 @@ static void time_of_sampling_seen_to_a_microsecond_tells_nothing_on_the_tick(voi
 
 static void release_that_leaves_when_it_is_drawn_is_refuted(void **state)
 {
-    (void)state;
     assert_true(proven_with_times("leaves when it is drawn, seen to 1 us", false) > 1.1);
 }
 

@@ -81,7 +81,6 @@ static void expect_fit(double p_value)
 
 static void gamma_has_its_distribution_function(void **state)
 {
-    (void)state;
     expect_fit(gamma_p(1, 1, one));
     expect_fit(gamma_p(2, 3, three));
     expect_fit(gamma_p(3, 40, forty));
@@ -90,7 +89,6 @@ static void gamma_has_its_distribution_function(void **state)
 
 static void beta_has_its_distribution_function(void **state)
 {
-    (void)state;
     expect_fit(beta_p(11, 1, 1, 1));
     expect_fit(beta_p(12, 2, 5, 2));
     expect_fit(beta_p(13, 30, 3, 30));
@@ -99,7 +97,6 @@ static void beta_has_its_distribution_function(void **state)
 
 static void checks_notice_a_shape_off_by_2_percent(void **state)
 {
-    (void)state;
     assert_true(gamma_p(21, 3.06, three) < ALPHA);
     assert_true(beta_p(22, 51, 10, 50) < ALPHA);
 }

@@ -25,7 +25,6 @@ static struct tacit_gaussian of_variance(uint64_t numerator, uint32_t shift, uin
 /* Whole laws of small scales; expected counts from their definition. */
 static void small_scales_have_their_law(void **state)
 {
-    (void)state;
     static const uint64_t variances[] = {1, 2, 3, 7, 16, 100, 300};
     for (uint32_t v = 0; v < sizeof variances / sizeof variances[0]; v++) {
         struct tacit_gaussian const gaussian = of_variance(variances[v], 0, 1);
@@ -54,7 +53,6 @@ static void small_scales_have_their_law(void **state)
 /* Scales of releases, where one cell has many integers: P(z) of the normal law. */
 static void large_scales_are_normal(void **state)
 {
-    (void)state;
     static const uint32_t shifts[] = {20, 40, 41, 60};
     for (uint32_t s = 0; s < 4; s++) {
         struct tacit_gaussian const gaussian = of_variance(1, shifts[s], 1);
@@ -78,7 +76,6 @@ static void large_scales_are_normal(void **state)
 
 static void scales_are_rounded_up_and_hardly(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(200);
     for (uint32_t i = 0; i < 20000; i++) {
         uint64_t const numerator = 1 + tacit_rng_below(&rng, UINT64_C(1) << 40);
@@ -116,7 +113,6 @@ static enum tacit_status fail_after(void *context, void *bytes, size_t size)
 
 static void failing_entropy_draws_nothing(void **state)
 {
-    (void)state;
     struct tacit_gaussian const gaussian = of_variance(1, 40, 3);
     for (uint32_t fills = 0; fills < 3; fills++) {
         uint32_t left = fills;
@@ -131,7 +127,6 @@ static void failing_entropy_draws_nothing(void **state)
 
 static void rho_implies_its_epsilon_and_delta(void **state)
 {
-    (void)state;
     static const double epsilons[] = {0.01, 0.1, 1, 3, 20, 1e4};
     static const double deltas[] = {1e-9, 1e-6, 1e-3, 0.4};
     for (uint32_t i = 0; i < 6; i++)
@@ -151,7 +146,6 @@ static void rho_implies_its_epsilon_and_delta(void **state)
 
 static void groups_cost_their_maximum_and_add(void **state)
 {
-    (void)state;
     struct tacit_rho_ledger ledger = tacit_rho_ledger_init(10);
     assert_int_equal(tacit_rho_ledger_spend(&ledger, 0, 4), TACIT_OK);
     assert_int_equal(tacit_rho_ledger_spend(&ledger, 0, 4), TACIT_OK); /* other data */

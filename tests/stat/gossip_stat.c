@@ -165,7 +165,6 @@ static const uint64_t long_points[POINTS_MAX] = {1000, 10000, 100000, 1000000};
 static void mean_regret_without_noise_is_that_of_the_twin(void **state)
 {
     static const uint64_t points[] = {1000, 10000};
-    (void)state;
     if (effort_is_long())
         compare("no noise", TACIT_PRIVACY_NONE, (double)INFINITY, long_points, POINTS_MAX, 12);
     else
@@ -175,7 +174,6 @@ static void mean_regret_without_noise_is_that_of_the_twin(void **state)
 static void mean_regret_in_paper_mode_is_that_of_the_twin(void **state)
 {
     static const uint64_t points[] = {500, 2000, 10000};
-    (void)state;
     if (effort_is_long())
         compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, long_points, POINTS_MAX, RUNS_MAX);
     else

@@ -84,7 +84,6 @@ static void estimates_are_unbiased_and_intervals_cover(void **state)
     struct spread robust[ARMS] = {{0}};
     struct spread direct[ARMS] = {{0}};
     uint32_t covered = 0;
-    (void)state;
     assert_true(tacit_off_policy_work_size(SITES, ARMS) <= 1000);
     for (uint32_t run = 0; run < runs; run++) {
         static struct logged log;
@@ -238,7 +237,6 @@ static void a_replay_earns_what_playing_earns(void **state)
     struct spread played = {0};
     struct spread replayed = {0};
     uint32_t ended = 0;
-    (void)state;
     for (uint32_t i = 0; i < SITES * ARMS; i++)
         assert_true(fabs(site_means[i] -
                          (means[i / ARMS][0][i % ARMS] + means[i / ARMS][1][i % ARMS]) / 2) <

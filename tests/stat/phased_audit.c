@@ -198,7 +198,6 @@ static struct audit_finding audit_of(const struct trial *trial)
 
 static void a_transcript_stays_within_the_epsilon_that_is_charged(void **state)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct trial const trial = {
             .crashes = i % 2 == 1, .comes_back = i >= 2, .has_grants = true};
@@ -212,7 +211,6 @@ static void a_transcript_stays_within_the_epsilon_that_is_charged(void **state)
 
 static void without_grants_an_old_state_says_more(void **state)
 {
-    (void)state;
     struct trial const trial = {.comes_back = true};
     struct audit_finding const finding = audit_of(&trial);
     print_message("no grants: epsilon > %.3f proven\n", finding.epsilon_lower);

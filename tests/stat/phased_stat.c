@@ -190,7 +190,6 @@ static struct world world_of(const double *means, uint32_t arms, uint32_t agents
 
 static void mean_regrets_are_those_expected(void **state)
 {
-    (void)state;
     struct world world = world_of(visits, 10, 50, 200000, 1);
     expect_mean_regret(&world, 200, 2277);
     world = world_of(hospitals, 5, 3, 1000000, 1);
@@ -201,7 +200,6 @@ static void mean_regrets_are_those_expected(void **state)
 
 static void mean_regrets_of_elimination_are_those_expected(void **state)
 {
-    (void)state;
     struct world world = world_of(visits, 10, 50, 200000, 1);
     world.eliminates = true;
     expect_mean_regret(&world, 120, 7616);
@@ -215,7 +213,6 @@ static void mean_regrets_of_elimination_are_those_expected(void **state)
 
 static void decisions_are_wrong_no_more_often_than_stated(void **state)
 {
-    (void)state;
     double const means[] = {0.5, 0.7, 0.55, 0.6};
     struct world world = world_of(means, 4, 5, 100000, 0.5);
     world.schedule.confidence = 0.9;
@@ -238,7 +235,6 @@ static void decisions_are_wrong_no_more_often_than_stated(void **state)
  */
 static void intervals_of_all_looks_together_miss_no_more_often_than_stated(void **state)
 {
-    (void)state;
     double const means[] = {0.5, 0.52, 0.48, 0.5};
     double const epsilons[] = {0.2, 2, INFINITY};
     for (size_t i = 0; i < 3; i++) {
@@ -257,7 +253,6 @@ static void intervals_of_all_looks_together_miss_no_more_often_than_stated(void 
 static void
 a_guard_keeps_what_it_promises_at_every_slot_and_the_best_arm_is_found_all_the_same(void **state)
 {
-    (void)state;
     double const means[] = {0.5, 0.7, 0.1, 0.3, 0.45};
     struct world world = world_of(means, 5, 10, 100000, 1);
     uint32_t broken = 0;

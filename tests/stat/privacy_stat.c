@@ -80,7 +80,6 @@ static double remainders_p(uint64_t bound, uint32_t modulus, uint32_t run)
 /* Bounds as the sampler uses them: t, and t k in the von Neumann loop, up to 2^63. */
 static void uniform_is_uniform_at_the_bounds_of_the_sampler(void **state)
 {
-    (void)state;
     gof_expect_fit("high part, t", equal_parts_p(STEPS_NANO, 10));
     gof_expect_fit("high part, 3 t", equal_parts_p(3 * STEPS_NANO, 11));
     gof_expect_fit("high part, 7 * 2^50", equal_parts_p(UINT64_C(7) << 50, 12));
@@ -113,7 +112,6 @@ static double bernoulli_exp_p(bernoulli_draw *draw, uint64_t numerator, uint64_t
 
 static void bernoulli_exp_succeeds_with_its_probability(void **state)
 {
-    (void)state;
     uint64_t const limit = UINT64_C(1) << 50;
     uint64_t const fractions[][2] = {{0, 1},
                                      {1, 1},
@@ -214,7 +212,6 @@ static void check_stages(uint64_t t, uint32_t run)
 
 static void geometric_stages_have_their_laws_and_are_independent(void **state)
 {
-    (void)state;
     uint64_t const ts[] = {2, 5, 64, 1000, (uint64_t)TACIT_STEPS, STEPS_NANO, UINT64_C(1) << 50};
     for (uint32_t i = 0; i < COUNT(ts); i++)
         check_stages(ts[i], 60 + i);
@@ -383,7 +380,6 @@ static enum tacit_status draw_discrete_laplace(const void *context,
 
 static void discrete_laplace_has_its_law_at_twelve_scales(void **state)
 {
-    (void)state;
     struct law const laws[] = {
         {1, 3},
         {2, 3},
@@ -427,7 +423,6 @@ static enum tacit_status draw_released_noise(const void *context,
 /* The law is stated here anew, not read from the mechanism: STEPS/epsilon whatever the range. */
 static void sound_release_adds_discrete_laplace_of_scale_steps_over_epsilon(void **state)
 {
-    (void)state;
     struct tacit_mechanism const mild = mechanism_of(TACIT_PRIVACY_SOUND, 0.3, -3, 3);
     struct law const mild_law = {10 * (uint64_t)TACIT_STEPS, 3};
     check_law(&mild_law, draw_released_noise, &mild, 130);
@@ -459,7 +454,6 @@ static double paper_noise_p(const struct tacit_mechanism *mechanism, double scal
 
 static void paper_release_adds_laplace_of_scale_range_over_epsilon(void **state)
 {
-    (void)state;
     double const epsilons[] = {0.1, 1, 50};
     for (uint32_t i = 0; i < COUNT(epsilons); i++) {
         struct tacit_mechanism const mechanism =
@@ -488,7 +482,6 @@ static enum tacit_status draw_zero_twice(const void *context, const struct tacit
 
 static void checks_notice_that_zero_is_counted_twice(void **state)
 {
-    (void)state;
     struct law const laws[] = {{1, 3}, {1, 1}, {7, 1}, {1000, 7}};
     for (uint32_t i = 0; i < COUNT(laws); i++) {
         double p[LAW_CHECKS];
@@ -511,7 +504,6 @@ static enum tacit_status draw_3_percent_wide(const void *context,
 
 static void checks_notice_a_scale_off_by_3_percent(void **state)
 {
-    (void)state;
     struct law const laws[] = {{1, 3}, {1, 1}, {7, 1}, {(uint64_t)TACIT_STEPS, 1}};
     for (uint32_t i = 0; i < COUNT(laws); i++) {
         double p[LAW_CHECKS];
@@ -549,7 +541,6 @@ static enum tacit_status draw_floored(const void *context, const struct tacit_en
 
 static void checks_notice_a_missing_tail_and_a_lopsided_division(void **state)
 {
-    (void)state;
     struct law const law = {100, 7};
     double p[LAW_CHECKS];
     law_ps(&law, draw_without_tail, &law, 220, p);
@@ -578,14 +569,12 @@ static enum tacit_status draw_truncated_series(uint64_t numerator, uint64_t deno
 
 static void checks_notice_a_von_neumann_loop_that_stops_early(void **state)
 {
-    (void)state;
     gof_expect_misfit("stops early at 1/2", bernoulli_exp_p(draw_truncated_series, 1, 2, 230));
     gof_expect_misfit("stops early at 1/1", bernoulli_exp_p(draw_truncated_series, 1, 1, 231));
 }
 
 static void number_of_checks_is_the_one_stated(void **state)
 {
-    (void)state;
     gof_expect_checks(CHECKS_STATED);
 }
 

@@ -44,7 +44,6 @@ static void *allocate(size_t count, size_t size)
 
 static void next_sets_every_bit_half_of_the_time(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(1);
     uint64_t ones[64] = {0};
     for (uint32_t i = 0; i < DRAWS; i++) {
@@ -62,7 +61,6 @@ static void next_sets_every_bit_half_of_the_time(void **state)
 
 static void first_words_of_neighbouring_streams_are_independent(void **state)
 {
-    (void)state;
     static uint64_t agents[256];
     static uint64_t runs[256];
     static uint64_t seeds[256];
@@ -83,7 +81,6 @@ static void first_words_of_neighbouring_streams_are_independent(void **state)
 
 static void uniform_fills_equal_cells_equally(void **state)
 {
-    (void)state;
     static uint64_t single[1000];
     static uint64_t pairs[64 * 64];
     struct tacit_rng rng = stream(4);
@@ -99,7 +96,6 @@ static void uniform_fills_equal_cells_equally(void **state)
 
 static void uniform_from_stream_and_entropy_have_the_uniform_cdf(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(5);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     double *const sample = allocate(DRAWS, sizeof sample[0]);
@@ -114,7 +110,6 @@ static void uniform_from_stream_and_entropy_have_the_uniform_cdf(void **state)
 
 static void below_is_uniform_at_bounds_that_are_not_powers_of_2(void **state)
 {
-    (void)state;
     uint64_t const bounds[] = {3, 10, 1000, 60000};
     static uint64_t counts[60000];
     for (uint32_t i = 0; i < 4; i++) {
@@ -129,7 +124,6 @@ static void below_is_uniform_at_bounds_that_are_not_powers_of_2(void **state)
 /* A value taken modulo 3 * 2^61 would fall into the lowest 2 of 3 parts with probability 3/4. */
 static void below_is_uniform_at_a_bound_near_the_size_of_a_word(void **state)
 {
-    (void)state;
     uint64_t const bound = UINT64_C(3) << 61;
     uint64_t from_stream[96] = {0};
     uint64_t from_entropy[96] = {0};
@@ -147,7 +141,6 @@ static void below_is_uniform_at_a_bound_near_the_size_of_a_word(void **state)
 
 static void bernoulli_succeeds_with_probability_p(void **state)
 {
-    (void)state;
     double const ps[] = {1e-4, 0.1, 1.0 / 3.0, 0.5, 0.75, 0.9999};
     for (uint32_t i = 0; i < 6; i++) {
         struct tacit_rng rng = stream(30 + i);
@@ -195,7 +188,6 @@ static double continuous_p(uint32_t run, double (*draw)(struct tacit_rng *), dou
 
 static void exponential_laplace_and_normal_have_their_cdf(void **state)
 {
-    (void)state;
     gof_expect_fit("exponential", continuous_p(40, tacit_rng_exponential, 1.0, exponential_cdf));
     gof_expect_fit("laplace", continuous_p(41, draw_laplace, 2.5, laplace_cdf));
     gof_expect_fit("normal", continuous_p(42, tacit_rng_normal, 1.0, normal_cdf));
@@ -204,7 +196,6 @@ static void exponential_laplace_and_normal_have_their_cdf(void **state)
 /* Sees what KS does not: the tails, and whether the sign goes with the magnitude. */
 static void normal_and_laplace_have_their_tails_on_both_sides(void **state)
 {
-    (void)state;
     uint32_t const draws = 4000000;
     uint64_t normal_tail[2] = {0, 0};
     uint64_t laplace_tail[2] = {0, 0};
@@ -227,7 +218,6 @@ static void normal_and_laplace_have_their_tails_on_both_sides(void **state)
 
 static void normal_fills_cells_of_equal_probability_equally(void **state)
 {
-    (void)state;
     static uint64_t normal[1000];
     static uint64_t laplace[1000];
     struct tacit_rng rng = stream(44);
@@ -366,7 +356,6 @@ static const struct {
 
 static void binomial_has_the_exact_masses(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < sizeof exact_grid / sizeof exact_grid[0]; i++) {
         uint64_t const n = exact_grid[i].n;
         double const p = exact_grid[i].p;
@@ -411,7 +400,6 @@ static struct large_fit fit_large(uint32_t run, uint64_t n, double p_drawn, doub
 
 static void binomial_of_huge_n_has_its_mean_variance_and_shape(void **state)
 {
-    (void)state;
     double const ps[] = {0.5, 0.3, 0.999, 1e-3, 2.5e-6};
     for (uint32_t i = 0; i < 5; i++) {
         struct large_fit const fit = fit_large(200 + i, TACIT_HORIZON_MAX, ps[i], ps[i]);
@@ -465,7 +453,6 @@ static double small_subsets_p(uint32_t run, uint64_t (*draw)(const struct tacit_
 
 static void subset_of_3_out_of_6_is_any_of_20_equally_often(void **state)
 {
-    (void)state;
     gof_expect_fit("subset of 3 out of 6", small_subsets_p(300, draw_small_subset));
 }
 
@@ -474,7 +461,6 @@ static void subset_of_3_out_of_6_is_any_of_20_equally_often(void **state)
  * is again chi-square with population - 1 degrees of freedom. */
 static void subset_includes_every_member_equally_often(void **state)
 {
-    (void)state;
     enum { POPULATION = 200, COUNT = 60, SUBSETS = 20000 };
     uint64_t included[POPULATION] = {0};
     struct tacit_rng rng = stream(301);
@@ -499,7 +485,6 @@ static void subset_includes_every_member_equally_often(void **state)
 
 static void checks_notice_a_binomial_p_off_by_1_percent(void **state)
 {
-    (void)state;
     gof_expect_misfit("n = 200", binomial_p(400, 200, 0.303, 0.3));
     gof_expect_misfit("n = 1e6", binomial_p(401, 1000000, 0.303, 0.3));
     gof_expect_misfit("n = 1e6, p > 1/2", binomial_p(402, 1000000, 0.99 * 0.9, 0.9));
@@ -509,7 +494,6 @@ static void checks_notice_a_binomial_p_off_by_1_percent(void **state)
 /* At n = 2^40 one part in a million is seven tenths of the standard deviation of a single draw. */
 static void checks_notice_a_huge_binomial_p_off_by_1_millionth(void **state)
 {
-    (void)state;
     struct large_fit const fit = fit_large(404, TACIT_HORIZON_MAX, 0.3 * (1.0 + 1e-6), 0.3);
     gof_expect_misfit("mean", fit.mean_p);
     gof_expect_misfit("shape", fit.law_p);
@@ -537,7 +521,6 @@ static double draw_false_normal(struct tacit_rng *rng)
 
 static void checks_notice_continuous_laws_off_by_3_percent(void **state)
 {
-    (void)state;
     gof_expect_misfit("exponential, mean",
                       continuous_p(410, tacit_rng_exponential, 1.03, exponential_cdf));
     gof_expect_misfit("laplace, scale", continuous_p(411, draw_laplace, 2.5 * 1.03, laplace_cdf));
@@ -548,7 +531,6 @@ static void checks_notice_continuous_laws_off_by_3_percent(void **state)
 
 static void checks_notice_a_remainder_instead_of_a_bounded_uniform(void **state)
 {
-    (void)state;
     uint64_t counts[96] = {0};
     struct tacit_rng rng = stream(420);
     for (uint32_t i = 0; i < DRAWS; i++)
@@ -558,7 +540,6 @@ static void checks_notice_a_remainder_instead_of_a_bounded_uniform(void **state)
 
 static void checks_notice_biased_subsets_and_proportions(void **state)
 {
-    (void)state;
     gof_expect_misfit("subsets", small_subsets_p(430, draw_biased_subset));
     gof_expect_misfit("proportion", gof_proportion_p(101000, 200000, 0.5 - 0.005));
 }
@@ -566,7 +547,6 @@ static void checks_notice_biased_subsets_and_proportions(void **state)
 /* Values from tables and closed forms. */
 static void gof_helpers_agree_with_known_values(void **state)
 {
-    (void)state;
     assert_true(fabs(gof_chi_square_tail(3.841458820694124, 1) - 0.05) < 1e-12);
     assert_true(fabs(gof_chi_square_tail(200, 100) / 1.178450072009794e-8 - 1) < 1e-9);
     assert_true(fabs(gof_chi_square_tail(7.0, 2) - exp(-3.5)) < 1e-14);
@@ -583,7 +563,6 @@ static void gof_helpers_agree_with_known_values(void **state)
 
 static void number_of_checks_is_the_one_stated(void **state)
 {
-    (void)state;
     gof_expect_checks(CHECKS_STATED);
 }
 

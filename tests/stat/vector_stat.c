@@ -40,7 +40,6 @@ static void draw_vector(struct tacit_rng *rng, uint32_t dimension, double *h)
 
 static void norm_of_the_integers_is_never_above_Q_for_100000_vectors(void **state)
 {
-    (void)state;
     static double h[DIMENSION_MAX];
     static int64_t steps[DIMENSION_MAX];
     for (uint32_t run = 0; run < 100000; run++) {
@@ -60,7 +59,6 @@ static void norm_of_the_integers_is_never_above_Q_for_100000_vectors(void **stat
 
 static void short_vectors_keep_their_values_and_long_ones_their_direction(void **state)
 {
-    (void)state;
     static const double h[] = {0.25, -0.5, 0.125};
     int64_t steps[3];
     tacit_vector_quantise(h, 3, 1, steps);
@@ -75,7 +73,6 @@ static void short_vectors_keep_their_values_and_long_ones_their_direction(void *
 
 static void what_is_no_number_makes_everything_zero(void **state)
 {
-    (void)state;
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < 3; i++) {
         double const h[] = {0.5, bad[i], 0.25};
@@ -93,7 +90,6 @@ static void what_is_no_number_makes_everything_zero(void **state)
 
 static void budgets_that_buy_nothing_are_refused(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(1);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     int64_t steps[1] = {5};
@@ -112,7 +108,6 @@ static void budgets_that_buy_nothing_are_refused(void **state)
 /* Against the sampler for small scales, whose law has tests of its own. False alarm 1e-6. */
 static void wide_noise_has_the_law_of_the_narrow_one(void **state)
 {
-    (void)state;
     uint64_t counts[2][CELLS] = {{0}};
     struct tacit_rng rng = stream(2);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -132,7 +127,6 @@ static void wide_noise_has_the_law_of_the_narrow_one(void **state)
 /* At the real scale: mean of |noise| is the scale, to 5 sigma of 100,000 draws. */
 static void wide_noise_has_its_scale(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(3);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     uint64_t const t = 2 * (uint64_t)TACIT_VECTOR_STEPS * UINT64_C(1000000000);
@@ -221,7 +215,6 @@ static double proven(const struct release *release, uint32_t count)
 
 static void audit_agrees_with_the_claim_and_refutes_mutants(void **state)
 {
-    (void)state;
     double const one = proven(&(struct release){HONEST, 1, EPSILON_NANO, 0}, 100000);
     double const sixteen = proven(&(struct release){HONEST, 16, EPSILON_NANO, 0}, 100000);
     double const thousand = proven(&(struct release){HONEST, 1000, EPSILON_NANO, 0}, 4000);
@@ -271,7 +264,6 @@ static uint64_t price_of(uint32_t index)
 /* A site that noises by its own counter, as it must, and one that takes the server's. */
 static void a_counter_of_the_server_is_refuted(void **state)
 {
-    (void)state;
     struct release release = {HONEST, 1, price_of(PARTICIPATION), price_of(1)};
     double const charged = (double)release.epsilon_nano / 1e9;
     double const own = proven(&release, 50000);
@@ -286,7 +278,6 @@ static void a_counter_of_the_server_is_refuted(void **state)
 /* Rounding to nearest adds up to d/2 steps: too few for a test of chance, but the sum shows it. */
 static void rounding_to_nearest_passes_the_norm(void **state)
 {
-    (void)state;
     static double h[DIMENSION_MAX];
     uint32_t passed = 0;
     for (uint32_t run = 0; run < 1000; run++) {

@@ -22,7 +22,6 @@ void on_file_write(const char *name, const char *text)
 
 int on_file_close(void **state)
 {
-    (void)state;
     temp_directory_remove(folder);
     return 0;
 }

@@ -15,7 +15,6 @@ char store_directory[TEMP_PATH_BYTES];
 
 int store_place_make(void **state)
 {
-    (void)state;
     temp_directory_make(store_around);
     temp_path(store_directory, store_around, "state");
     return 0;
@@ -29,7 +28,6 @@ int store_place_make_faulty(void **state)
 
 int store_place_remove(void **state)
 {
-    (void)state;
     live_store_use_vfs(NULL);
     fault_vfs_disarm();
     temp_directory_remove(store_around);

@@ -248,7 +248,6 @@ static const char clean_log[] =
 
 static void clean_run_of_2_agents_and_3_arms_is_this(void **state)
 {
-    (void)state;
     struct trace *const trace = open_trace(setup_of(INFINITY), usual_means);
     struct tacit_elim_message *order = driver_keep(&trace->hub);
     for (uint64_t now_us = 10; order != NULL; now_us += 10) {
@@ -417,7 +416,6 @@ static void hostile_reports(struct trace *trace, const struct tacit_elim_message
 
 static void lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this(void **state)
 {
-    (void)state;
     struct trace *const trace = open_trace(setup_of(1), usual_means);
     struct driver_core *const a0 = &trace->agents[0];
     struct driver_core *const a1 = &trace->agents[1];
@@ -597,7 +595,6 @@ static void rollback_of_a1(struct trace *trace, struct driver_core *backup)
 
 static void quorum_a_late_report_a_rollback_and_a_policy_end_like_this(void **state)
 {
-    (void)state;
     struct trace *const trace = open_trace(live_setup(), close_means);
     struct driver_core *const a0 = &trace->agents[0];
     struct driver_core backup = round_without_a1(trace);

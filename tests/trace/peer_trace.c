@@ -394,7 +394,6 @@ static const char path_log[] =
 /* With the clock of the simulator: d_G = 2, so a round is over one slot after the reports. */
 static void path_of_three_spreads_its_reports_slot_by_slot_like_this(void **state)
 {
-    (void)state;
     static const struct tacit_graph_spec path = {.kind = TACIT_GRAPH_PATH, .agent_count = 3};
     struct peer_setup setup = peer_setup_plain(3, ARMS, 100000);
     setup.slot_us = 1;
@@ -485,7 +484,6 @@ static struct tacit_elim_message *data_of_p2(struct trace *trace)
 
 static void lost_words_a_crash_and_a_liar_on_a_path_end_like_this(void **state)
 {
-    (void)state;
     static const struct tacit_graph_spec path = {.kind = TACIT_GRAPH_PATH, .agent_count = 3};
     struct peer_setup setup = peer_setup_plain(3, ARMS, 100000);
     setup.base.epsilon = 1;
@@ -602,7 +600,6 @@ static const char hybrid_log[] =
 
 static void hub_above_a_path_of_three_and_a_pair_gathers_like_this(void **state)
 {
-    (void)state;
     static const struct tacit_graph_spec components[] = {
         {.kind = TACIT_GRAPH_PATH, .agent_count = 3}, {.kind = TACIT_GRAPH_PATH, .agent_count = 2}};
     struct peer_setup setup = peer_setup_plain(5, ARMS, 5000);

@@ -94,7 +94,6 @@ static void announcements_survive_the_trip(void **state)
     static const char *many[TACIT_ARMS_MAX];
     struct tacit_wire_announcement announcement = sample();
     struct tacit_wire_agreement *const agreement = &announcement.agreement;
-    (void)state;
     expect_trip(&announcement);
     announcement.place_size = agreement->parameters_size = 0;
     agreement->epsilon_nano = 0;
@@ -135,7 +134,6 @@ static void bytes_are_as_published(void **state)
                                  "22020405";
     struct tacit_wire_announcement const announcement = sample();
     struct wire_bytes const coded = encode(&announcement);
-    (void)state;
     wire_bytes_expect(coded, golden);
     free(coded.bytes);
 }
@@ -144,7 +142,6 @@ static void another_length_is_refused(void **state)
 {
     struct tacit_wire_announcement const announcement = sample();
     struct wire_bytes const coded = encode(&announcement);
-    (void)state;
     wire_bytes_expect_length(coded, 0x2a, expect_refused); /* an unknown field 5, of no bytes */
     free(coded.bytes);
 }
@@ -206,7 +203,6 @@ static void what_cannot_be_is_refused(void **state)
         {AGENT_AT, UINT32_MAX, 4},
     };
     struct tacit_wire_announcement const announcement = sample();
-    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         struct wire_bytes const coded = encode(&announcement);
         uint8_t before[8];
@@ -246,7 +242,6 @@ static void names_of_arms_are_texts(void **state)
         "\xf5\x80\x80\x80",
         "\xc2\x85",
         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_true(tacit_wire_is_arm_name(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -259,7 +254,6 @@ static void a_flipped_bit_does_no_harm(void **state)
     struct tacit_wire_announcement const announcement = sample();
     struct wire_bytes const coded = encode(&announcement);
     size_t taken = 0;
-    (void)state;
     for (size_t bit = 0; bit < 8 * coded.size; bit++) {
         struct tacit_wire_announcement *found = NULL;
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
@@ -368,7 +362,6 @@ static void what_differs_is_said_in_words(void **state)
         "the run is number 81985529216486895 here and 2 there"};
     struct tacit_wire_agreement const here = sample().agreement;
     char text[TACIT_WIRE_DIFFERENCE_BYTES];
-    (void)state;
     assert_false(tacit_wire_agreement_differs(&here, &here, text, sizeof text));
     for (enum change change = 0; change < CHANGES; change++) {
         struct tacit_wire_agreement const there = changed(change);
@@ -384,7 +377,6 @@ static void what_one_side_leaves_open_does_not_differ(void **state)
     static const enum change open[] = {EPSILON, HORIZON, SITES, PARAMETERS, PARAMETERS_SIZE, RUN};
     struct tacit_wire_agreement here = sample().agreement;
     char text[TACIT_WIRE_DIFFERENCE_BYTES];
-    (void)state;
     here.epsilon_nano = here.horizon = here.agent_count = 0;
     here.parameters = NULL;
     memset(here.run, 0, sizeof here.run);
@@ -405,7 +397,6 @@ static void the_longest_words_fit(void **state)
     const char *const right[] = {second};
     struct tacit_wire_agreement here = sample().agreement;
     char text[TACIT_WIRE_DIFFERENCE_BYTES];
-    (void)state;
     for (size_t i = 0; i < 16; i++) {
         memcpy(first + 4 * i, "\xf0\x9f\x8e\xb0", 4);
         memcpy(second + 4 * i, "\xf0\x9f\x8e\xb1", 4);
@@ -429,7 +420,6 @@ static void the_longest_words_fit(void **state)
 static void the_digest_covers_every_fact(void **state)
 {
     uint8_t digests[CHANGES + 1][TACIT_WIRE_DIGEST_BYTES];
-    (void)state;
     for (enum change change = 0; change <= CHANGES; change++) {
         struct tacit_wire_agreement const agreement = changed(change);
         assert_int_equal(
@@ -446,7 +436,6 @@ static void the_digest_is_as_published(void **state)
     struct tacit_wire_agreement const agreement = sample().agreement;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     char found[2 * TACIT_WIRE_DIGEST_BYTES + 1];
-    (void)state;
     assert_int_equal(tacit_wire_agreement_digest(&agreement, digest, tacit_wire_heap()), TACIT_OK);
     for (size_t i = 0; i < sizeof digest; i++)
         (void)snprintf(found + 2 * i, 3, "%02x", digest[i]);
@@ -494,7 +483,6 @@ static void damaged_announcements_are_judged_as_they_were(void **state)
 {
     struct tacit_wire_announcement announcement = sample();
     struct tacit_wire_agreement *const agreement = &announcement.agreement;
-    (void)state;
     wire_bytes_sizes(look, NULL);
     for (int i = 0; i < 3; i++) {
         struct wire_bytes const word = encode(&announcement);
@@ -519,7 +507,6 @@ static void characters_of_names_are_judged_as_they_were(void **state)
 {
     static const uint8_t borders[] = {0x00, 'x', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0};
     char text[5] = "";
-    (void)state;
     for (unsigned first = 0; first < 256; first++)
         for (unsigned second = 0; second < 256; second++) {
             text[0] = (char)(uint8_t)first;
@@ -537,7 +524,6 @@ static void characters_of_names_are_judged_as_they_were(void **state)
 /* Everything that may differ together with everything else, and each thing alone unsaid. */
 static void differences_are_said_as_they_were(void **state)
 {
-    (void)state;
     for (enum change one = 0; one <= CHANGES; one++)
         for (enum change two = 0; two <= CHANGES; two++)
             for (uint32_t unsaid = 0; unsaid <= 32; unsaid = unsaid == 0 ? 1 : unsaid * 2) {
@@ -559,7 +545,6 @@ static void ranges_that_differ_in_any_digit_are_said_so(void **state)
 {
     static const double numbers[] = {0.1,      0.12345678, 1.0 / 3, 1e22,   -1e-7,
                                      123456.7, 1234567,    1e300,   0x1p-60};
-    (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         char text[TACIT_WIRE_DIFFERENCE_BYTES];
         struct tacit_wire_agreement const here = sample().agreement;

@@ -30,7 +30,6 @@ static union tacit_sum real(double value)
 
 static void parameters_out_of_range_are_refused_and_nothing_is_written(void **state)
 {
-    (void)state;
     struct tacit_arms_config bad[7];
     for (size_t i = 0; i < 7; i++)
         bad[i] = config_of(TACIT_ARMS_UCB1, 3);
@@ -51,7 +50,6 @@ static void parameters_out_of_range_are_refused_and_nothing_is_written(void **st
 
 static void every_arm_is_played_once_first_by_index(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 5);
         struct tacit_arms *const arms = arms_new(&config);
@@ -68,7 +66,6 @@ static void every_arm_is_played_once_first_by_index(void **state)
 
 static void equal_arms_go_to_the_lowest_index(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 6);
         struct tacit_arms *const arms = arms_new(&config);
@@ -82,7 +79,6 @@ static void equal_arms_go_to_the_lowest_index(void **state)
 
 static void one_arm_takes_all_pulls_at_once(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 1);
         struct tacit_arms *const arms = arms_new(&config);
@@ -94,7 +90,6 @@ static void one_arm_takes_all_pulls_at_once(void **state)
 
 static void rewards_without_bounds_give_blocks_of_one_pull(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         struct tacit_arms_config config = config_of(kinds[i], 2);
         config.bounded = false;
@@ -108,7 +103,6 @@ static void rewards_without_bounds_give_blocks_of_one_pull(void **state)
 
 static void asking_again_gives_the_same_block(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         struct tacit_arms_config const config = config_of(kinds[i], 9);
         struct tacit_arms *const arms = arms_new(&config);
@@ -125,7 +119,6 @@ static void asking_again_gives_the_same_block(void **state)
 
 static void indices_have_their_known_values(void **state)
 {
-    (void)state;
     assert_true(fabs(tacit_arms_moss(0.5, 4, 1000, 10) - 1.397061288997051) < 1e-15);
     assert_true(tacit_arms_moss(0.5, 101, 1000, 10) == 0.5); /* H < K n */
     assert_true(tacit_arms_kl_ucb(1, 7, 50) == 1);
@@ -140,7 +133,6 @@ static void indices_have_their_known_values(void **state)
 /* A fraction of a success is a coin: below the fraction it counts, at or above it does not. */
 static void thompson_makes_a_coin_of_a_reward_between_0_and_1(void **state)
 {
-    (void)state;
     struct tacit_arms_config config = config_of(TACIT_ARMS_THOMPSON, 2);
     struct tacit_arms *arms = arms_new(&config);
     tacit_arms_take(arms, 0, 1, real(0.5), UINT64_C(0x7fffffffffffffff));

@@ -14,7 +14,6 @@ static const uint32_t sizes[] = {1, 63, 64, 65, 127, 128};
 
 static void fill_makes_all_members_and_no_bit_beyond_at_each_size(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX) + 1] = {0};
         uint64_t const guard = UINT64_C(0x5555555555555555);
@@ -29,7 +28,6 @@ static void fill_makes_all_members_and_no_bit_beyond_at_each_size(void **state)
 
 static void fill_of_nothing_writes_nothing(void **state)
 {
-    (void)state;
     uint64_t bits = 12;
     tacit_bits_fill(&bits, 0);
     assert_int_equal(bits, 12);
@@ -40,7 +38,6 @@ static void fill_of_nothing_writes_nothing(void **state)
 
 static void count_follows_each_add_and_remove_at_each_size(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
         for (uint32_t index = 0; index < sizes[i]; index++) {
@@ -60,7 +57,6 @@ static void count_follows_each_add_and_remove_at_each_size(void **state)
 
 static void next_from_each_place_finds_the_only_member_or_the_end(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         for (uint32_t member = 0; member < sizes[i]; member++) {
             uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
@@ -74,7 +70,6 @@ static void next_from_each_place_finds_the_only_member_or_the_end(void **state)
 
 static void next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t full[TACIT_BITS_WORDS(MEMBERS_MAX)];
         uint64_t const empty[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
@@ -90,7 +85,6 @@ static void next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end(voi
 
 static void next_with_bits_beyond_the_end_stops_at_the_end(void **state)
 {
-    (void)state;
     uint64_t const bits[] = {0, UINT64_C(1) << 2};
     assert_int_equal(tacit_bits_next(bits, 66, 0), 66);
     assert_int_equal(tacit_bits_next(bits, 67, 0), 66);
@@ -98,7 +92,6 @@ static void next_with_bits_beyond_the_end_stops_at_the_end(void **state)
 
 static void within_holds_for_a_set_and_itself_and_fails_for_each_single_extra(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         uint64_t outer[TACIT_BITS_WORDS(MEMBERS_MAX)];
         uint64_t inner[TACIT_BITS_WORDS(MEMBERS_MAX)];
@@ -116,7 +109,6 @@ static void within_holds_for_a_set_and_itself_and_fails_for_each_single_extra(vo
 
 static void within_fails_for_each_bit_beyond_the_end_even_if_both_have_it(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         for (uint32_t index = sizes[i]; index < TACIT_BITS_WORDS(sizes[i]) * 64; index++) {
             uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
@@ -135,7 +127,6 @@ static struct tacit_scale steps_between(double lo, double hi)
 
 static void level_outside_the_range_is_clipped_and_nan_is_lo(void **state)
 {
-    (void)state;
     struct tacit_scale const scale = steps_between(-1, 3);
     double const low[] = {-INFINITY, -1e300, -1.0000001, -1, NAN, -NAN};
     double const high[] = {3, 3.0000001, 1e300, INFINITY};
@@ -147,7 +138,6 @@ static void level_outside_the_range_is_clipped_and_nan_is_lo(void **state)
 
 static void level_inside_the_range_is_rounded_to_nearest(void **state)
 {
-    (void)state;
     struct tacit_scale const unit = steps_between(0, 1);
     struct tacit_scale const wide = steps_between(-1, 3);
     double const step = 1.0 / (double)TACIT_STEPS;
@@ -162,7 +152,6 @@ static void level_inside_the_range_is_rounded_to_nearest(void **state)
 
 static void add_reward_many_times_is_exact_up_to_the_longest_horizon(void **state)
 {
-    (void)state;
     struct tacit_scale const scale = steps_between(0, 1);
     union tacit_sum sum = {.steps = 0};
     tacit_sum_add_reward(&scale, &sum, 1, TACIT_HORIZON_MAX);
@@ -176,7 +165,6 @@ static void add_reward_many_times_is_exact_up_to_the_longest_horizon(void **stat
 
 static void add_and_mean_on_a_real_scale_are_plain_doubles(void **state)
 {
-    (void)state;
     struct tacit_scale const scale = {.kind = TACIT_SCALE_REAL};
     union tacit_sum sum = {.real = 0};
     tacit_sum_add_reward(&scale, &sum, -2.5, 4);
@@ -187,7 +175,6 @@ static void add_and_mean_on_a_real_scale_are_plain_doubles(void **state)
 
 static void add_and_mean_on_steps_map_the_range_to_0_and_1(void **state)
 {
-    (void)state;
     struct tacit_scale const scale = steps_between(-10, 10);
     union tacit_sum sum = {.steps = 0};
     tacit_sum_add_reward(&scale, &sum, 0, 2);
@@ -201,7 +188,6 @@ static void add_and_mean_on_steps_map_the_range_to_0_and_1(void **state)
 
 static void text_that_just_fits_is_whole_and_one_byte_more_is_cut(void **state)
 {
-    (void)state;
     char bytes[] = "????????";
     struct tacit_text text = tacit_text_init(bytes, 4);
     assert_string_equal(text.bytes, "");
@@ -221,7 +207,6 @@ static void text_that_just_fits_is_whole_and_one_byte_more_is_cut(void **state)
 
 static void text_cut_in_the_middle_keeps_the_beginning(void **state)
 {
-    (void)state;
     char bytes[6];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
     tacit_text_add_u64(&text, 1234567);
@@ -231,7 +216,6 @@ static void text_cut_in_the_middle_keeps_the_beginning(void **state)
 
 static void text_in_one_byte_is_empty_and_cut(void **state)
 {
-    (void)state;
     char byte[1];
     struct tacit_text text = tacit_text_init(byte, 1);
     assert_false(text.truncated);
@@ -252,7 +236,6 @@ static void expect_nano(uint64_t nano, const char *wanted)
 
 static void nano_is_a_decimal_without_trailing_zeros(void **state)
 {
-    (void)state;
     expect_nano(0, "0");
     expect_nano(1, "0.000000001");
     expect_nano(10, "0.00000001");
@@ -267,7 +250,6 @@ static void nano_is_a_decimal_without_trailing_zeros(void **state)
 
 static void u64_at_both_ends_is_written_in_full(void **state)
 {
-    (void)state;
     char bytes[64];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
     tacit_text_add_u64(&text, 0);
@@ -280,7 +262,6 @@ static void u64_at_both_ends_is_written_in_full(void **state)
 
 static void status_text_of_each_status_is_its_own_sentence(void **state)
 {
-    (void)state;
     static const enum tacit_status all[] = {
 #define X(name, value, text) name,
         TACIT_STATUS_LIST(X)
@@ -297,7 +278,6 @@ static void status_text_of_each_status_is_its_own_sentence(void **state)
 
 static void status_text_of_an_unknown_status_is_not_null(void **state)
 {
-    (void)state;
     assert_string_equal(tacit_status_text((enum tacit_status)(-100)), "an unknown status");
 }
 
@@ -305,7 +285,6 @@ static void status_text_of_an_unknown_status_is_not_null(void **state)
 
 static void pause_doubles_with_each_message_without_an_answer_up_to_64_times(void **state)
 {
-    (void)state;
     uint64_t expected_us = 3;
     for (uint32_t unanswered = 0; unanswered <= 6; unanswered++, expected_us *= 2)
         assert_int_equal(round_pause_us(3, unanswered), expected_us);
@@ -316,7 +295,6 @@ static void pause_doubles_with_each_message_without_an_answer_up_to_64_times(voi
 
 static void a_round_waits_its_full_time_once(void **state)
 {
-    (void)state;
     assert_true(round_deadline_us(false, true, 5, 10, 12) == TACIT_NEVER);
     assert_int_equal(round_deadline_us(true, true, 5, 10, 12), 15);
     assert_int_equal(round_deadline_us(true, true, 5, 10, TACIT_NEVER), 15);
@@ -339,7 +317,6 @@ static struct round_resend after(uint64_t due_us, uint32_t unanswered, struct ro
 
 static void nothing_is_due_when_nothing_is_wanted(void **state)
 {
-    (void)state;
     struct round_site_step const step = {.is_wanted = false, .has_moved = true, .sends = true};
     struct round_resend const resend = after(1010, 2, step);
     assert_int_equal(resend.due_us, TACIT_NEVER);
@@ -348,7 +325,6 @@ static void nothing_is_due_when_nothing_is_wanted(void **state)
 
 static void pause_begins_anew_and_only_what_is_said_counts(void **state)
 {
-    (void)state;
     struct round_site_step const waits = {
         .is_wanted = true, .has_moved = true, .unanswered_before = 2};
     struct round_site_step const says = {
@@ -362,7 +338,6 @@ static void pause_begins_anew_and_only_what_is_said_counts(void **state)
 
 static void an_answer_ends_a_long_pause_and_never_makes_one_longer(void **state)
 {
-    (void)state;
     struct round_site_step const answered = {.is_wanted = true, .unanswered_before = 5};
     struct round_site_step const silent = {.is_wanted = true};
     assert_int_equal(after(1640, 0, answered).due_us, 1010);

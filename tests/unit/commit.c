@@ -27,7 +27,6 @@ static void sha256_has_the_published_digests(void **state)
 {
     static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     uint8_t digest[BYTES];
-    (void)state;
     digest_of("", 0, digest);
     expect_hex(digest, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     digest_of("abc", 3, digest);
@@ -50,7 +49,6 @@ static void sha256_of_a_long_message_is_the_published_one(void **state)
     static uint8_t bytes[PART * PARTS];
     uint8_t digest[BYTES];
     struct tacit_sha256 sha = tacit_sha256_init();
-    (void)state;
     for (size_t i = 0; i < PARTS; i++)
         memcpy(bytes + i * PART, part, PART);
     for (size_t i = 0; i < TIMES; i++)
@@ -65,7 +63,6 @@ static void sha256_is_the_same_however_a_message_is_cut(void **state)
     enum { SIZE = 200 };
     uint8_t bytes[SIZE];
     uint8_t expected[BYTES];
-    (void)state;
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = (uint8_t)(i * i + 7);
     assert_int_equal(EVP_Digest(bytes, SIZE, expected, NULL, EVP_sha256(), NULL), 1);
@@ -87,7 +84,6 @@ static void sha256_by_the_processor_is_the_portable_one(void **state)
     struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_NOISE);
     sha256_blocks *const of_processor = sha256_blocks_of_processor();
     uint8_t bytes[5 * TACIT_SHA256_BLOCK_BYTES + 16];
-    (void)state;
     for (uint32_t run = 0; run < 5000; run++) {
         uint32_t words[3][8];
         size_t const count = (size_t)tacit_rng_below(&rng, 6);
@@ -113,7 +109,6 @@ static void sha256_is_that_of_libcrypto(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     uint8_t bytes[300];
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)tacit_rng_next(&rng);
     for (size_t size = 0; size <= sizeof bytes; size++) {
@@ -136,7 +131,6 @@ static void hmac_is_that_of_libcrypto(void **state)
     struct tacit_rng rng = tacit_rng_stream(2, 0, 0, TACIT_PURPOSE_NOISE);
     uint8_t key[BYTES];
     uint8_t bytes[200];
-    (void)state;
     for (size_t size = 0; size <= sizeof bytes; size++) {
         uint8_t expected[BYTES];
         uint8_t found[BYTES];
@@ -187,7 +181,6 @@ static void a_commitment_opens_to_what_was_committed_and_to_nothing_else(void **
     struct tacit_commit_head head = {{0}, {0}, {0}};
     struct tacit_commit made = commit_to(&rng, first, 4, "12 34");
     uint8_t other_domain[BYTES] = {9};
-    (void)state;
     assert_false(opens(&head, scope(7, 1, 4), &made, "12 34")); /* nothing was granted */
     assert_int_equal(tacit_commit_ask(&head, made.commitment, made.previous), TACIT_COMMIT_GRANTED);
     assert_true(opens(&head, scope(7, 1, 4), &made, "12 34"));
@@ -215,7 +208,6 @@ static void clones_with_equal_randomness_do_not_open_each_other(void **state)
     struct tacit_rng same = rng;
     struct tacit_rng again = rng;
     struct tacit_commit_head head = {{0}, {0}, {0}};
-    (void)state;
     struct tacit_commit const one = commit_to(&rng, first, 1, "100");
     struct tacit_commit const two = commit_to(&same, first, 1, "101");
     struct tacit_commit const equal = commit_to(&again, first, 1, "100");
@@ -231,7 +223,6 @@ static void clones_with_equal_randomness_do_not_open_each_other(void **state)
 static void equal_releases_have_different_commitments(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_NOISE);
-    (void)state;
     struct tacit_commit const one = commit_to(&rng, first, 1, "5");
     struct tacit_commit const two = commit_to(&rng, first, 1, "5");
     assert_memory_not_equal(one.commitment, two.commitment, BYTES);
@@ -249,7 +240,6 @@ static void without_entropy_nothing_is_committed(void **state)
     struct tacit_commit_scope const own = scope(7, 1, 1);
     struct tacit_commit made;
     struct tacit_commit before;
-    (void)state;
     memset(&made, 0x5a, sizeof made);
     before = made;
     assert_int_equal(tacit_commit_make(&own, first, "1", 1, &entropy, &made), TACIT_ENTROPY);
@@ -262,7 +252,6 @@ static void a_holder_grants_along_one_chain(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
-    (void)state;
     struct tacit_commit const one = commit_to(&rng, first, 1, "1");
     struct tacit_commit const clone = commit_to(&rng, first, 1, "2");
     struct tacit_commit const two = commit_to(&rng, one.commitment, 2, "3");
@@ -288,7 +277,6 @@ static void what_was_granted_long_ago_is_late_and_no_other_state(void **state)
     struct tacit_commit_head head = {{0}, {0}, {0}};
     struct tacit_commit chain[TACIT_COMMIT_RECENT + 3];
     size_t const count = sizeof chain / sizeof chain[0];
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         chain[i] = commit_to(&rng, i == 0 ? first : chain[i - 1].commitment, (uint32_t)i + 1, "1");
         assert_int_equal(tacit_commit_ask(&head, chain[i].commitment, chain[i].previous),
@@ -312,7 +300,6 @@ static void a_clone_that_skips_an_epoch_is_refused(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_commit_head head = {{0}, {0}, {0}};
-    (void)state;
     struct tacit_commit const one = commit_to(&rng, first, 1, "1");
     assert_int_equal(tacit_commit_ask(&head, one.commitment, one.previous), TACIT_COMMIT_GRANTED);
     struct tacit_commit const clone = commit_to(&rng, first, 2, "2");
@@ -327,7 +314,6 @@ static void numbered_commitments_are_chained_and_bind_nothing(void **state)
     struct tacit_entropy const none = {.fill = no_entropy};
     struct tacit_commit_head head = {{0}, {0}, {0}};
     struct tacit_commit made[2];
-    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct tacit_commit_scope own = scope(7, 0, i + 1);
         own.is_numbered = true;

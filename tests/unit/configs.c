@@ -73,7 +73,6 @@ static struct tacit_vote_private_config private_config(void)
 
 static void boards_and_players_belong_to_one(void **state)
 {
-    (void)state;
     uint64_t const committee = 5;
     uint64_t const another = 6;
     struct tacit_vote_board_config config = board_config();
@@ -114,7 +113,6 @@ static void boards_and_players_belong_to_one(void **state)
 
 static void noised_players_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_vote_private_config config = private_config();
     size_t const size = tacit_vote_private_size(&config);
     struct tacit_vote_private *const player = room(size);
@@ -140,7 +138,6 @@ static void noised_players_belong_to_one(void **state)
 
 static void pools_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_vote_pool_config config = {.run_id = 3,
                                             .player_count = PLAYERS,
                                             .arm_count = ARMS,
@@ -159,7 +156,6 @@ static void pools_belong_to_one(void **state)
 
 static void sites_and_hubs_of_votes_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_vote_site_config config = {.player = private_config(),
                                             .board = board_config(),
                                             .domain = {7},
@@ -213,7 +209,6 @@ static struct tacit_select_config select_config(void)
 
 static void selections_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_select_config config = select_config();
     size_t const size = tacit_select_size(&config);
     struct tacit_select *const made = room(size);
@@ -234,7 +229,6 @@ static void selections_belong_to_one(void **state)
 
 static void training_sites_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_select_site_config config = {.run_id = 3,
                                               .agent = 1,
                                               .agent_count = 6,
@@ -263,7 +257,6 @@ static void training_sites_belong_to_one(void **state)
 
 static void training_hubs_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_select_hub_config config = {.run_id = 3,
                                              .select = select_config(),
                                              .selector = TACIT_SELECTOR_ANNEALING,
@@ -328,7 +321,6 @@ static void training_hubs_belong_to_one(void **state)
 
 static void linear_bandits_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_glm_model model =
         tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, PLAYERS, 3, 50);
     model.run_id = 3;
@@ -389,7 +381,6 @@ static struct tacit_elim_schedule elim_schedule(double growth, double confidence
 
 static void agent_of_elimination_belongs_to_its_configuration(void **state)
 {
-    (void)state;
     struct tacit_elim_agent_config config = elim_agent_config();
     size_t const size = tacit_elim_agent_size(&config);
     struct tacit_elim_agent *const agent = room(size);
@@ -415,7 +406,6 @@ static void check_elim_hub(const struct tacit_elim_hub_config *made)
 
 static void hub_of_elimination_belongs_to_its_configuration(void **state)
 {
-    (void)state;
     struct tacit_elim_hub_config config = {.run_id = 3,
                                            .agent_count = PLAYERS,
                                            .mechanism = mechanism_of(1),
@@ -433,7 +423,6 @@ static void hub_of_elimination_belongs_to_its_configuration(void **state)
 
 static void peer_of_elimination_belongs_to_its_configuration(void **state)
 {
-    (void)state;
     uint32_t const neighbours[] = {0, 2};
     uint32_t const others[] = {0, 3};
     uint64_t const members[] = {0x1f};
@@ -498,7 +487,6 @@ static struct tacit_phases phases(void)
 
 static void sites_that_play_in_phases_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_phased_agent_config config = {.run_id = 3,
                                                .agent_id = 1,
                                                .agent_count = PLAYERS,
@@ -520,7 +508,6 @@ static void sites_that_play_in_phases_belong_to_one(void **state)
 
 static void hubs_of_play_in_phases_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_phased_hub_config config = {.run_id = 3,
                                              .schedule = phases(),
                                              .mechanism = mechanism_of(1),
@@ -548,7 +535,6 @@ static uint32_t const last_moved[] = {0, 3};
 
 static void gossiping_agents_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_gossip_config const run = {.agent_count = PLAYERS,
                                             .arm_count = ARMS,
                                             .horizon = 1000,
@@ -583,7 +569,6 @@ static void gossiping_agents_belong_to_one(void **state)
 
 static void agents_in_doubling_blocks_belong_to_one(void **state)
 {
-    (void)state;
     struct tacit_doubling_config config = {.schedule = phases(),
                                            .mechanism = mechanism_of(1),
                                            .run_id = 3,

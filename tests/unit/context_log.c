@@ -40,7 +40,6 @@ static const char offers[] = "who,case,a,b,good\n"
 
 static int open_directory(void **state)
 {
-    (void)state;
     temp_directory_make(directory);
     temp_path(beside, directory, "experiment.yaml");
     temp_file_write(directory, "ratings.csv", ratings);
@@ -52,7 +51,6 @@ static int open_directory(void **state)
 
 static int close_directory(void **state)
 {
-    (void)state;
     temp_directory_remove(directory);
     return 0;
 }
@@ -117,7 +115,6 @@ static void expect_refusal(const struct tacit_context_spec *spec, enum tacit_sta
 
 static void the_most_active_play_their_rows_in_order_of_time(void **state)
 {
-    (void)state;
     struct tacit_context_spec const spec = ratings_spec();
     struct tacit_context_data data = read_ok(&spec);
     /* at: ann 10 f3, bob 20 f1, ann 30 f2, bob 40 f4, ann 50 f4, bob 50 f5, ann 90 f1 */
@@ -143,7 +140,6 @@ static void the_most_active_play_their_rows_in_order_of_time(void **state)
 
 static void without_time_rows_have_no_order_and_values_may_be_the_rewards(void **state)
 {
-    (void)state;
     struct tacit_context_spec spec = ratings_spec();
     spec.time = NULL;
     spec.has_above = false;
@@ -157,7 +153,6 @@ static void without_time_rows_have_no_order_and_values_may_be_the_rewards(void *
 /* Words are cut at what is no letter and made small; "unseen" is of no film that anybody rated. */
 static void texts_make_vectors_of_length_one_and_alike_texts_alike_ones(void **state)
 {
-    (void)state;
     struct tacit_context_spec spec = ratings_spec();
     spec.texts = texts;
     spec.text_count = 1;
@@ -185,7 +180,6 @@ static void texts_make_vectors_of_length_one_and_alike_texts_alike_ones(void **s
  * table. */
 static void coordinates_are_standardised_and_a_constant_one_stands_last(void **state)
 {
-    (void)state;
     double const given[6][2] = {{1, 0}, {0, 1}, {0.6, 0.8}, {-1, 0}, {0, -1}, {0.5, 0.5}};
     for (int which = 0; which < 4; which++) {
         struct tacit_context_spec spec = ratings_spec();
@@ -215,7 +209,6 @@ static void coordinates_are_standardised_and_a_constant_one_stands_last(void **s
 /* Items without a direction count in no mean, and stay as they are. */
 static void items_that_are_never_offered_are_not_standardised(void **state)
 {
-    (void)state;
     struct tacit_context_spec spec = ratings_spec();
     spec.texts = texts;
     spec.text_count = 1;
@@ -244,7 +237,6 @@ static void items_that_are_never_offered_are_not_standardised(void **state)
  */
 static void a_row_offers_its_own_item_and_others_that_were_never_liked(void **state)
 {
-    (void)state;
     struct tacit_context_spec const spec = ratings_spec();
     struct tacit_context_data data = read_ok(&spec);
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, 1);
@@ -273,7 +265,6 @@ static void a_row_offers_its_own_item_and_others_that_were_never_liked(void **st
 
 static void only_the_rows_own_item_brings_its_reward(void **state)
 {
-    (void)state;
     struct tacit_context_spec const spec = ratings_spec();
     struct tacit_context_data data = read_ok(&spec);
     double best;
@@ -289,7 +280,6 @@ static void only_the_rows_own_item_brings_its_reward(void **state)
 
 static void offers_have_all_arms_and_their_rewards(void **state)
 {
-    (void)state;
     struct tacit_context_spec const spec = offers_spec();
     struct tacit_context_data data = read_ok(&spec);
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, 1);
@@ -335,7 +325,6 @@ static size_t make_archive(char *tar)
 
 static void an_archive_is_read_like_a_folder(void **state)
 {
-    (void)state;
     static char tar[TAR_BYTES];
     struct tacit_context_spec spec = ratings_spec();
     struct tacit_context_data plain = read_ok(&spec);
@@ -353,7 +342,6 @@ static void an_archive_is_read_like_a_folder(void **state)
 
 static void a_damaged_archive_is_refused(void **state)
 {
-    (void)state;
     static char tar[TAR_BYTES];
     struct tacit_context_spec spec = ratings_spec();
     spec.folder = "packed.tar/set";
@@ -374,7 +362,6 @@ static void a_damaged_archive_is_refused(void **state)
 
 static void what_does_not_fit_is_refused_with_its_place(void **state)
 {
-    (void)state;
     struct tacit_context_spec spec = ratings_spec();
     spec.value = "star";
     expect_refusal(&spec, TACIT_INVALID, "ratings.csv:1: there is no column 'star'");
@@ -400,7 +387,6 @@ static void what_does_not_fit_is_refused_with_its_place(void **state)
 
 static void vectors_must_be_there_and_not_longer_than_one(void **state)
 {
-    (void)state;
     struct tacit_context_spec spec = ratings_spec();
     temp_file_write(directory, "v.csv", "film,a,b\nf1,1,0\n");
     spec.item_table = "v.csv";
@@ -413,7 +399,6 @@ static void vectors_must_be_there_and_not_longer_than_one(void **state)
 
 static void offers_that_are_not_groups_are_refused(void **state)
 {
-    (void)state;
     struct tacit_context_spec spec = offers_spec();
     spec.table = "o.csv";
     temp_file_write(directory, "o.csv",
@@ -457,7 +442,6 @@ static double longest(const struct tacit_context_log *log)
 
 static void movielens_is_the_one_that_was_counted(void **state)
 {
-    (void)state;
     static const struct tacit_context_text both[] = {
         {.table = "movies.csv", .item = "movieId", .text = "genres"},
         {.table = "tags.csv", .item = "movieId", .text = "tag"}};
@@ -494,7 +478,6 @@ static void movielens_is_the_one_that_was_counted(void **state)
 
 static void lastfm_is_the_one_that_was_counted(void **state)
 {
-    (void)state;
     static const struct tacit_context_text tags[] = {{.table = "user_taggedartists.dat",
                                                       .item = "artistID",
                                                       .text = "tagID",

@@ -81,14 +81,12 @@ static void expect_memory_errors(enum tacit_status (*operation)(void), uint32_t 
 
 static int make_directory(void **state)
 {
-    (void)state;
     temp_directory_make(directory);
     return 0;
 }
 
 static int remove_directory(void **state)
 {
-    (void)state;
     temp_directory_remove(directory);
     return 0;
 }
@@ -198,7 +196,6 @@ static void assert_long_table(struct tacit_table *table)
 
 static void table_plain(void **state)
 {
-    (void)state;
     struct tacit_table table;
     expect_table_of("a,b\n1,2\n3,\n", &table);
     assert_int_equal(table.row_count, 3);
@@ -214,7 +211,6 @@ static void table_plain(void **state)
 
 static void table_no_last_newline(void **state)
 {
-    (void)state;
     struct tacit_table table;
     expect_table_of("a,b\n1,", &table);
     assert_int_equal(table.row_count, 2);
@@ -224,7 +220,6 @@ static void table_no_last_newline(void **state)
 
 static void table_crlf(void **state)
 {
-    (void)state;
     struct tacit_table table;
     expect_table_of("a,b\r\n\"1\",2\r\n\r\n3,4\r\n", &table);
     assert_int_equal(table.row_count, 3);
@@ -237,7 +232,6 @@ static void table_crlf(void **state)
 
 static void table_quotes(void **state)
 {
-    (void)state;
     struct tacit_table table;
     expect_table_of("\"a,b\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nx,y\n", &table);
     assert_string_equal(field(&table, 0, 0), "a,b");
@@ -251,7 +245,6 @@ static void table_quotes(void **state)
 
 static void table_idle_lines(void **state)
 {
-    (void)state;
     struct tacit_table table;
     expect_table_of("# made by hand, \"today\n\na,b\n#\r\n\r\n1,#2\n\"#3\",4\n# end", &table);
     assert_int_equal(table.row_count, 3);
@@ -265,7 +258,6 @@ static void table_idle_lines(void **state)
 
 static void table_byte_order_mark(void **state)
 {
-    (void)state;
     struct tacit_table table;
     expect_table_of("\xEF\xBB\xBF"
                     "a,b\n1,2\n",
@@ -279,7 +271,6 @@ static void table_byte_order_mark(void **state)
 
 static void table_empty(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"", "\xEF\xBB\xBF", "\n\r\n", "# nothing"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct tacit_table table;
@@ -293,7 +284,6 @@ static void table_empty(void **state)
 
 static void table_column(void **state)
 {
-    (void)state;
     struct tacit_table table;
     expect_table_of("a,b,b\n1,2,3\n", &table);
     assert_int_equal(tacit_table_column(&table, "a"), 0);
@@ -305,7 +295,6 @@ static void table_column(void **state)
 
 static void table_ragged(void **state)
 {
-    (void)state;
     expect_refused("a,b\n1\n",
                    ":2: 1 field, but line 1 has 2; every row has the same number of fields");
     expect_refused("# x\na,b\n1,2\n1,2,\n",
@@ -314,7 +303,6 @@ static void table_ragged(void **state)
 
 static void table_bad_quotes(void **state)
 {
-    (void)state;
     expect_refused("a\n\"b\nc\n\nd", ":2: a quote is opened and never closed");
     expect_refused("\"", ":1: a quote is opened and never closed");
     expect_refused("\"a\"\"", ":1: a quote is opened and never closed");
@@ -326,14 +314,12 @@ static void table_bad_quotes(void **state)
 
 static void table_bare_carriage_return(void **state)
 {
-    (void)state;
     expect_refused("a\rb\r", ":1: a carriage return without a line feed; lines end in LF or CR LF");
     expect_refused("a\nb\r", ":2: a carriage return without a line feed; lines end in LF or CR LF");
 }
 
 static void table_nul(void **state)
 {
-    (void)state;
     temp_file_write_bytes(directory, "t.csv", "a,b\n1,\0\n", 8);
     expect_table_error("t.csv", TACIT_INVALID, ":2: a NUL byte; a table is text in UTF-8 or ASCII");
     temp_file_write_bytes(directory, "t.csv", "a\n\0", 3);
@@ -342,7 +328,6 @@ static void table_nul(void **state)
 
 static void table_missing(void **state)
 {
-    (void)state;
     expect_table_error("none.csv", TACIT_IO, ": No such file or directory");
     expect_table_error("none.csv.xz", TACIT_IO, ": No such file or directory");
     expect_table_error(".", TACIT_IO, ": Is a directory");
@@ -350,7 +335,6 @@ static void table_missing(void **state)
 
 static void table_long_path_in_message(void **state)
 {
-    (void)state;
     char path[3000];
     memset(path, 'x', sizeof path - 1);
     path[sizeof path - 1] = '\0';
@@ -367,7 +351,6 @@ static void table_long_path_in_message(void **state)
 
 static void packed_xz(void **state)
 {
-    (void)state;
     char *const text = long_text();
     uint8_t packed[PACKED_BYTES];
     size_t const size = pack_xz(text, strlen(text), packed);
@@ -380,7 +363,6 @@ static void packed_xz(void **state)
 
 static void packed_xz_two_streams(void **state)
 {
-    (void)state;
     uint8_t packed[PACKED_BYTES];
     size_t size = pack_xz("a,b\n1", 5, packed);
     size += pack_xz(",2\n", 3, packed + size);
@@ -394,7 +376,6 @@ static void packed_xz_two_streams(void **state)
 
 static void packed_xz_cut_everywhere(void **state)
 {
-    (void)state;
     uint8_t packed[PACKED_BYTES];
     size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
     for (size_t cut = 0; cut < size; cut++) {
@@ -406,7 +387,6 @@ static void packed_xz_cut_everywhere(void **state)
 
 static void packed_xz_damaged(void **state)
 {
-    (void)state;
     uint8_t packed[PACKED_BYTES];
     size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
     packed[size / 2] ^= 0x10;
@@ -418,7 +398,6 @@ static void packed_xz_damaged(void **state)
 
 static void packed_gz(void **state)
 {
-    (void)state;
     char *const text = long_text();
     write_gz("t.csv.gz", "wb", text);
     struct tacit_table table;
@@ -429,7 +408,6 @@ static void packed_gz(void **state)
 
 static void packed_gz_two_members(void **state)
 {
-    (void)state;
     write_gz("t.csv.gz", "wb", "a,b\n1");
     write_gz("t.csv.gz", "ab", ",2\n");
     struct tacit_table table;
@@ -441,7 +419,6 @@ static void packed_gz_two_members(void **state)
 
 static void packed_gz_cut_everywhere(void **state)
 {
-    (void)state;
     write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
     uint8_t packed[PACKED_BYTES];
     size_t const size = read_back("t.csv.gz", packed);
@@ -454,7 +431,6 @@ static void packed_gz_cut_everywhere(void **state)
 
 static void packed_gz_damaged(void **state)
 {
-    (void)state;
     static const char *const wrong = ": not a gzip file, though its name ends in .gz, or damaged";
     write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
     uint8_t packed[PACKED_BYTES];
@@ -488,7 +464,6 @@ static void expect_limit(const char *name, size_t size)
 
 static void unpack_limit(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1000, 65535, 65536, 65537, 131072, 200000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *const text = malloc(sizes[i] + 1);
@@ -511,7 +486,6 @@ static void unpack_limit(void **state)
 
 static void number_accepted(void **state)
 {
-    (void)state;
     static const struct {
         const char *field;
         double value;
@@ -532,7 +506,6 @@ static void number_accepted(void **state)
 
 static void number_refused(void **state)
 {
-    (void)state;
     static const char *const cases[] = {
         "",    " ",     "abc",      "nan",   "NaN",          "inf",   "-inf", "1e",
         "1e+", "0x1p3", "0x10",     "1e999", "1,5",          "1.5x",  "1 2",  ".",
@@ -556,7 +529,6 @@ static void number_refused(void **state)
 
 static void number_in_a_locale_with_comma(void **state)
 {
-    (void)state;
     assert_non_null(setlocale(LC_NUMERIC, "de_DE.UTF-8")); /* tests/meson.build makes it */
     double value = 0.0;
     bool const read = data_field_number("0.25", &value);
@@ -567,7 +539,6 @@ static void number_in_a_locale_with_comma(void **state)
 
 static void shown_value(void **state)
 {
-    (void)state;
     assert_string_equal(data_shown_value("").text, "");
     char value[100];
     memset(value, 'a', sizeof value);
@@ -597,7 +568,6 @@ static enum tacit_status read_means(const char *text, struct tacit_means *means,
 
 static void means_read(void **state)
 {
-    (void)state;
     struct tacit_means means;
     struct tacit_error error;
     assert_int_equal(read_means("# two agents\n0.1,0.2, 0.3\n0,1,1e-1\r\n", &means, &error),
@@ -614,7 +584,6 @@ static void means_read(void **state)
 
 static void means_in_another_range(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     temp_path(path, directory, "means.csv");
     temp_file_write(directory, "means.csv", "-2.5,7\n");
@@ -629,7 +598,6 @@ static void means_in_another_range(void **state)
 
 static void means_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *rest;
@@ -658,7 +626,6 @@ static void means_refused(void **state)
 
 static void means_missing(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     temp_path(path, directory, "none.csv");
     struct tacit_means means;
@@ -669,7 +636,6 @@ static void means_missing(void **state)
 
 static void means_most_arms(void **state)
 {
-    (void)state;
     char *const text = malloc(2 * TACIT_ARMS_MAX + 3);
     assert_non_null(text);
     for (size_t i = 0; i <= TACIT_ARMS_MAX; i++)
@@ -700,7 +666,6 @@ static enum tacit_status read_edges(const char *text, uint32_t agent_count,
 
 static void edges_read(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"0,1\n2,1\n1,2\n", "# a list\n 0 , 1\r\n\n2,1\n1,2",
                                         "0 1\n2\t1\n  1   2  \n"};
     static const struct tacit_edge expected[] = {{0, 1}, {2, 1}, {1, 2}}; /* as they are listed */
@@ -718,7 +683,6 @@ static void edges_read(void **state)
 
 static void edges_none(void **state)
 {
-    (void)state;
     struct tacit_edges edges;
     struct tacit_error error;
     assert_int_equal(read_edges("# nothing\n", 1, &edges, &error), TACIT_OK);
@@ -730,7 +694,6 @@ static void edges_none(void **state)
 
 static void edges_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *rest;
@@ -842,7 +805,6 @@ static const struct tacit_log_spec drug_spec = {.arms = drug_arms,
 
 static void log_by_rules(void **state)
 {
-    (void)state;
     struct tacit_log log;
     struct tacit_error error;
     assert_int_equal(build(drug_text, &drug_spec, NULL, &log, &error), TACIT_OK);
@@ -879,7 +841,6 @@ static const struct tacit_log_spec column_spec = {.arm_column = "arm",
 /* Weights 1/p of the four rows of a cell: 2, 4, 8, 2. */
 static void log_gathers_what_its_rows_are_drawn_with(void **state)
 {
-    (void)state;
     static const char text[] = "who,arm,reward,p\n1,a,5,0.5\n1,a,3,0.25\n1,a,5,0.125\n"
                                "1,b,7,0.5\n1,a,4,0.5\n1,b,7,0.25\n";
     struct tacit_log_spec spec = column_spec;
@@ -925,7 +886,6 @@ static double days_naively(const double *traffic, double slots)
  * a Friday, of which they have two. */
 static void log_tells_days(void **state)
 {
-    (void)state;
     static const struct {
         const char *field;
         int32_t day; /* INT32_MIN: refused */
@@ -976,7 +936,6 @@ static void log_tells_days(void **state)
 /* "x" comes to both agents, and to agent "1" for both arms. */
 static void log_tells_whose_rewards_are(void **state)
 {
-    (void)state;
     static const char text[] = "who,arm,reward,customer\n1,a,1,x\n1,a,2,y\n1,a,3,x\n1,b,4,x\n"
                                "1,b,5,z\n2,a,6,x\n2,a,7,y\n2,b,8,x\n";
     static const uint32_t expected[] = {0, 1, 0, 0, 2, 3, 4, 3};
@@ -995,7 +954,6 @@ static void log_tells_whose_rewards_are(void **state)
 
 static void log_by_columns(void **state)
 {
-    (void)state;
     struct tacit_log log;
     struct tacit_error error;
     assert_int_equal(build(column_text, &column_spec, NULL, &log, &error), TACIT_OK);
@@ -1013,7 +971,6 @@ static void log_by_columns(void **state)
 
 static void log_sorts_values(void **state)
 {
-    (void)state;
     struct tacit_log_spec const spec = {
         .arm_column = "arm", .reward_column = "r", .split = TACIT_LOG_SEQUENTIAL, .agent_count = 1};
     struct tacit_log log;
@@ -1057,7 +1014,6 @@ static struct tacit_rng split_stream(uint64_t seed)
 
 static void log_sequential_split(void **state)
 {
-    (void)state;
     for (uint32_t n = 1; n <= 20; n++) {
         for (uint32_t agent_count = 1; agent_count <= n; agent_count++) {
             struct tacit_log log;
@@ -1073,7 +1029,6 @@ static void log_sequential_split(void **state)
 
 static void log_random_split(void **state)
 {
-    (void)state;
     enum { N = 200, A = 7 };
     struct tacit_log log;
     struct tacit_log again;
@@ -1101,7 +1056,6 @@ static void log_random_split(void **state)
  * and 5.4 of them (105) are passed with probability below 1e-6 over the 4 rows. */
 static void log_random_split_is_fair(void **state)
 {
-    (void)state;
     enum { SPLITS = 2000, N = 4 };
     uint32_t counts[N] = {0};
     for (uint32_t i = 0; i < SPLITS; i++) {
@@ -1117,7 +1071,6 @@ static void log_random_split_is_fair(void **state)
 
 static void log_empty_cells(void **state)
 {
-    (void)state;
     struct tacit_log_spec spec = drug_spec;
     spec.agent_count = 3;
     expect_log_refused(drug_text, &spec,
@@ -1134,7 +1087,6 @@ static void log_empty_cells(void **state)
  */
 static void log_missing_cells(void **state)
 {
-    (void)state;
     static const char text[] = "who,arm,reward\nv,a,1\n,a,1\nv, ,2\nv,b,\n,,\nv,b,0\n";
     struct tacit_log_spec spec = column_spec;
     struct tacit_log log;
@@ -1172,7 +1124,6 @@ static void log_missing_cells(void **state)
 /* A value that no row holds would make every reward 0, or an arm of nothing. */
 static void log_values_that_never_occur(void **state)
 {
-    (void)state;
     struct tacit_log_spec spec = column_spec;
     spec.reward_value = "Yes";
     expect_log_refused("who,arm,reward\nv,a,yes\nv,b,no\n", &spec,
@@ -1200,7 +1151,6 @@ static void expect_dialect(const char *text, const struct tacit_dialect *dialect
 
 static void table_separators_are_recognised_where_that_is_safe(void **state)
 {
-    (void)state;
     struct tacit_dialect const any = {0};
     struct tacit_dialect const bar = {.separator = '|'};
     expect_dialect("a;b\n1,5;x\n", &any, "1,5", "x");
@@ -1212,7 +1162,6 @@ static void table_separators_are_recognised_where_that_is_safe(void **state)
 
 static void table_encodings(void **state)
 {
-    (void)state;
     struct tacit_dialect const utf8 = {.encoding = TACIT_ENCODING_UTF8};
     struct tacit_dialect const cp1252 = {.encoding = TACIT_ENCODING_CP1252};
     struct tacit_dialect const latin1 = {.encoding = TACIT_ENCODING_LATIN1};
@@ -1251,7 +1200,6 @@ static enum tacit_status build_written(const char *text, char decimal, struct ta
 /* 1,5 between semicolons is one and a half; a point anywhere makes it no number. */
 static void log_decimal_commas(void **state)
 {
-    (void)state;
     struct tacit_log log;
     assert_int_equal(build_written("who;arm;reward\nv;a;1,5\nv;b;-0,25\n", '\0', &log), TACIT_OK);
     CELL(&log, 0, 0, 1.5);
@@ -1268,7 +1216,6 @@ static void log_decimal_commas(void **state)
 
 static void log_no_rows(void **state)
 {
-    (void)state;
     static const char *const rest =
         ": no rows; the first line names the columns, a row a pull follows";
     expect_log_refused("", &column_spec, rest);
@@ -1277,7 +1224,6 @@ static void log_no_rows(void **state)
 
 static void log_unknown_columns(void **state)
 {
-    (void)state;
     static const char text[] = "# log\nwho,arm,reward\n1,2,3\n";
     struct tacit_log_spec spec = column_spec;
     spec.agent_column = "whom";
@@ -1295,7 +1241,6 @@ static void log_unknown_columns(void **state)
 
 static void log_unknown_column_of_many(void **state)
 {
-    (void)state;
     char text[4096] = "c0";
     size_t size = 2;
     for (int i = 1; i < 200; i++)
@@ -1317,7 +1262,6 @@ static void log_unknown_column_of_many(void **state)
 
 static void log_bad_rewards(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"much", "nan", "-", "1e999"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[128];
@@ -1336,7 +1280,6 @@ static void log_bad_rewards(void **state)
 /* A reward that belongs to no arm is nobody's, so it may be anything. */
 static void log_reward_outside_all_arms(void **state)
 {
-    (void)state;
     struct tacit_log_spec spec = drug_spec;
     spec.reward_value = NULL;
     spec.arm_count = 1;
@@ -1351,7 +1294,6 @@ static void log_reward_outside_all_arms(void **state)
 
 static void log_wrong_counts(void **state)
 {
-    (void)state;
     struct tacit_log_spec spec = column_spec;
     spec.agent_count = 3;
     expect_log_refused(column_text, &spec,
@@ -1379,7 +1321,6 @@ static void log_wrong_counts(void **state)
 
 static void log_arm_without_columns(void **state)
 {
-    (void)state;
     static const struct tacit_log_arm arm = {.name = "none", .value = "Up"};
     struct tacit_log_spec spec = drug_spec;
     spec.arms = &arm;
@@ -1391,7 +1332,6 @@ static void log_arm_without_columns(void **state)
 /* 0 is "as many as there are". */
 static void log_counts_not_asked(void **state)
 {
-    (void)state;
     struct tacit_log_spec spec = column_spec;
     spec.agent_count = 0;
     struct tacit_log log;
@@ -1412,7 +1352,6 @@ static void set_environment(const char *data, const char *home)
 
 static void dataset_list(void **state)
 {
-    (void)state;
     size_t count = 0;
     const struct tacit_dataset *const list = tacit_dataset_list(&count);
     static const char *const names[] = {"diabetes130", "mnist", "cifar10",
@@ -1449,7 +1388,6 @@ static void assert_found(const char *name, const char *expected_directory,
 
 static void dataset_find(void **state)
 {
-    (void)state;
     char home[TEMP_PATH_BYTES];
     char data[TEMP_PATH_BYTES];
     make_home_data(home, data);
@@ -1476,7 +1414,6 @@ static void dataset_find(void **state)
 
 static void dataset_directories(void **state)
 {
-    (void)state;
     char text[TACIT_PATH_BYTES];
     set_environment("/d", "/h");
     tacit_dataset_directories(text);
@@ -1494,7 +1431,6 @@ static void dataset_directories(void **state)
 
 static void dataset_paths_too_long(void **state)
 {
-    (void)state;
     char name[TACIT_PATH_BYTES + 1];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -1515,7 +1451,6 @@ static void dataset_paths_too_long(void **state)
 
 static void dataset_verify(void **state)
 {
-    (void)state;
     struct tacit_error error;
     temp_file_write(directory, "abc", "abc");
     temp_file_write(directory, "abd", "abd");
@@ -1537,7 +1472,6 @@ static void dataset_verify(void **state)
 
 static void dataset_verify_other_spellings(void **state)
 {
-    (void)state;
     struct tacit_error error;
     temp_file_write(directory, "abc", "abc");
     temp_file_write(directory, "SHA256SUMS",
@@ -1563,7 +1497,6 @@ static int lowest_free_descriptor(void)
 
 static void files_are_closed(void **state)
 {
-    (void)state;
     int const before = lowest_free_descriptor();
     table_plain(state);
     table_missing(state); /* one of them is a directory, which opens and does not read */
@@ -1589,7 +1522,6 @@ static enum tacit_status read_xz_once(void)
 
 static void memory_table(void **state)
 {
-    (void)state;
     char *const text = long_text();
     uint8_t packed[PACKED_BYTES];
     size_t const size = pack_xz(text, strlen(text), packed);
@@ -1612,7 +1544,6 @@ static enum tacit_status read_means_once(void)
 
 static void memory_means(void **state)
 {
-    (void)state;
     write_gz("memory.csv.gz", "wb", "0.5,0.25\n");
     expect_memory_errors(read_means_once, 5);
 }
@@ -1631,7 +1562,6 @@ static enum tacit_status read_edges_once(void)
 
 static void memory_edges(void **state)
 {
-    (void)state;
     temp_file_write(directory, "memory.csv", "0,1\n");
     expect_memory_errors(read_edges_once, 4);
 }
@@ -1672,7 +1602,6 @@ static enum tacit_status build_columns_once(void)
 
 static void memory_log(void **state)
 {
-    (void)state;
     temp_file_write(directory, "memory.csv", drug_text);
     expect_memory_errors(build_rules_once, 10);
     temp_file_write(directory, "memory.csv", column_text);
@@ -1687,7 +1616,6 @@ static enum tacit_status verify_once(void)
 
 static void memory_verify(void **state)
 {
-    (void)state;
     temp_file_write(directory, "abc", "abc");
     temp_file_write(directory, "SHA256SUMS", SHA_OF_ABC "  ./abc\n");
     expect_memory_errors(verify_once, 1);

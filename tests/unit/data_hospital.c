@@ -55,7 +55,6 @@ static struct {
 
 static int read_hospital(void **state)
 {
-    (void)state;
     if (tacit_dataset_find(FILE_NAME, hospital.path) != TACIT_OK) {
         return 0;
     }
@@ -70,7 +69,6 @@ static int read_hospital(void **state)
 
 static int free_hospital(void **state)
 {
-    (void)state;
     if (hospital.present)
         tacit_table_free(&hospital.table);
     return 0;
@@ -116,7 +114,6 @@ static void assert_cell(const struct tacit_log *log, uint32_t agent, uint32_t ar
 
 static void hospital_table(void **state)
 {
-    (void)state;
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
     assert_int_equal(hospital.table.row_count, ROW_COUNT + 1);
@@ -127,7 +124,6 @@ static void hospital_table(void **state)
 
 static void hospital_sequential(void **state)
 {
-    (void)state;
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
     struct tacit_log log;
@@ -141,7 +137,6 @@ static void hospital_sequential(void **state)
 
 static void hospital_overall(void **state)
 {
-    (void)state;
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
     static const double means[ARM_COUNT] = {0.339784, 0.336259, 0.378723, 0.363114, 0.308807};
@@ -157,7 +152,6 @@ static void hospital_overall(void **state)
 /* However the rows are dealt, each arm keeps all of them. */
 static void hospital_random(void **state)
 {
-    (void)state;
     if (!hospital.present)
         SKIP_BECAUSE("no data set " FILE_NAME " here");
     struct tacit_rng rng = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);

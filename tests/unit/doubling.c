@@ -327,7 +327,6 @@ static uint32_t first_blocks(struct tacit_doubling_entry *entries)
 
 static void blocks_double_and_hold_the_rewards_since_the_last_one(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
     uint64_t const first = tacit_phases_first_rung(&bench.config.schedule);
@@ -358,7 +357,6 @@ static void blocks_double_and_hold_the_rewards_since_the_last_one(void **state)
 
 static void agent_catches_up_with_who_is_a_rung_ahead(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
     play_plan(&bench);
@@ -381,7 +379,6 @@ static void agent_catches_up_in_a_block_that_ends_at_T(void **state)
 {
     static const struct tacit_doubling_entry ahead[] = {{0, 2, 0, 0, 0}, {0, 2, 1, 0, 0}};
     uint32_t ended_there = 0;
-    (void)state;
     for (uint64_t horizon = 2 * ARMS; horizon < 200; horizon++) {
         struct bench bench;
         open_bench(&bench, (double)INFINITY, horizon);
@@ -407,7 +404,6 @@ static void agent_catches_up_in_a_block_that_ends_at_T(void **state)
 
 static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void **state)
 {
-    (void)state;
     struct bench bench;
     double squares = 0;
     uint32_t count = 0;
@@ -436,7 +432,6 @@ static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void
 
 static void news_waits_a_hop_and_is_passed_on_once(void **state)
 {
-    (void)state;
     struct bench bench;
     struct tacit_doubling_entry entries[CELLS];
     open_bench(&bench, (double)INFINITY, 100000);
@@ -460,7 +455,6 @@ static void news_waits_a_hop_and_is_passed_on_once(void **state)
 
 static void who_waits_asks_and_gets_what_is_missing(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
     play_plan(&bench);
@@ -497,7 +491,6 @@ static void who_waits_asks_and_gets_what_is_missing(void **state)
 
 static void message_and_its_copy_say_the_same(void **state)
 {
-    (void)state;
     struct tacit_doubling_entry entries[CELLS];
     uint8_t known[CELLS];
     memset(known, 2, sizeof known);
@@ -520,7 +513,6 @@ static void message_and_its_copy_say_the_same(void **state)
 
 static void death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
     uint64_t const first = view_of(&bench).rungs[0];
@@ -541,7 +533,6 @@ static void death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released
 
 static void without_entropy_nothing_is_released_until_it_is_there_again(void **state)
 {
-    (void)state;
     for (uint32_t draws = 0; draws < 12; draws++) {
         struct bench bench;
         open_bench(&bench, 1, 100000);
@@ -564,7 +555,6 @@ static void without_entropy_nothing_is_released_until_it_is_there_again(void **s
 
 static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, 1, 100000);
     struct tacit_doubling_entry const good = {0, 0, 0, 0, 5};
@@ -620,7 +610,6 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 
 static void block_with_another_sum_is_counted_and_not_taken(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, 1, 100000);
     struct tacit_doubling_entry entry = {0, 0, 0, 0, 5};
@@ -637,7 +626,6 @@ static void block_with_another_sum_is_counted_and_not_taken(void **state)
 
 static void rung_that_nobody_can_have_climbed_forces_no_arm(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, 1, 100000);
     bench.config.pull_us = 1000;
@@ -676,7 +664,6 @@ static void hear_many(struct bench *bench, uint32_t agent, uint64_t now_us)
 
 static void news_that_does_not_fit_in_one_message_goes_on_in_the_next(void **state)
 {
-    (void)state;
     struct bench bench;
     uint8_t known[AGENTS * MANY_ARMS] = {0};
     uint32_t const rest = 2 * MANY_ARMS * MANY_BLOCKS - TACIT_DOUBLING_ENTRIES_MAX;
@@ -727,7 +714,6 @@ static void news_that_does_not_fit_in_one_message_goes_on_in_the_next(void **sta
 
 static void rung_beyond_T_is_nobodys(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 1000);
     uint32_t const rungs = view_of(&bench).rung_count;
@@ -741,7 +727,6 @@ static void rung_beyond_T_is_nobodys(void **state)
 
 static void old_copies_and_second_incarnations_halt(void **state)
 {
-    (void)state;
     struct bench bench;
     open_bench(&bench, 1, 100000);
     struct tacit_doubling_entry const mine = {1, 0, 0, 0, 5}; /* which this state never released */
@@ -782,7 +767,6 @@ static void old_copies_and_second_incarnations_halt(void **state)
 static void damaged_states_are_seen_or_do_no_harm(void **state)
 {
     digest_pause(true);
-    (void)state;
     struct bench bench;
     struct tacit_doubling_entry entries[CELLS];
     uint32_t refused = 0;
@@ -820,7 +804,6 @@ static void damaged_states_are_seen_or_do_no_harm(void **state)
 
 static void configurations_that_cannot_be_are_refused(void **state)
 {
-    (void)state;
     struct tacit_doubling_config const good = config_of(1, 1000);
     static const uint32_t unsorted[] = {2, 0};
     struct tacit_doubling_config bad[10];
@@ -1040,7 +1023,6 @@ static void assert_agreement(const struct drive *drive)
 
 static void lost_words_deaths_and_failing_entropy_end_at_the_horizon_in_agreement(void **state)
 {
-    (void)state;
     for (uint32_t number = 0; number < DRIVES; number++) {
         struct drive drive;
         uint32_t turn = 0;

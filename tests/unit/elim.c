@@ -151,7 +151,6 @@ static void expect_hello(const struct driver_core *agent, uint32_t epoch)
 
 static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_agent_config const good = driver_agent_config(&setup, 1);
     struct tacit_elim_agent_config bad[10];
@@ -179,7 +178,6 @@ static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothi
 
 static void agent_with_every_parameter_at_its_limit_is_allowed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_agent_config config = driver_agent_config(&setup, 0);
     config.arm_count = TACIT_ARMS_MAX;
@@ -199,7 +197,6 @@ static void agent_with_every_parameter_at_its_limit_is_allowed(void **state)
 
 static void agent_after_init_has_all_arms_and_spent_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 65, 10);
     struct driver_core agent = driver_agent_open(&setup, 1);
     struct tacit_elim_agent_view const view = driver_agent_view(&agent);
@@ -216,7 +213,6 @@ static void agent_after_init_has_all_arms_and_spent_nothing(void **state)
 
 static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = pulling_agent(&setup, 10);
     struct tacit_elim_event const bad[] = {
@@ -245,7 +241,6 @@ static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void *
 
 static void reward_on_reals_is_refused_unless_finite(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.mode = TACIT_PRIVACY_PAPER;
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -259,7 +254,6 @@ static void reward_on_reals_is_refused_unless_finite(void **state)
 
 static void reward_in_each_phase_without_a_plan_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
         driver_agent_open(&setup, 0), waiting_agent(&setup, 10),
@@ -274,7 +268,6 @@ static void reward_in_each_phase_without_a_plan_is_refused_without_trace(void **
 
 static void exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
         releasing_agent(&setup, 10),
@@ -289,7 +282,6 @@ static void exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_tr
 
 static void exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 35);
     struct driver_core agent = pulling_agent(&setup, 10); /* 30 of 35 slots are planned */
     driver_expect_nothing(&agent, driver_exploited(0), TACIT_INVALID);
@@ -319,7 +311,6 @@ static void exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more(
 
 static void exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 35);
     struct driver_core cut = driver_agent_open(&setup, 0);
     driver_expect(&cut, driver_start(), TACIT_OK);
@@ -336,7 +327,6 @@ static void exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_tr
 
 static void exploited_while_waiting_counts_to_t_and_enters_no_estimate(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 100);
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message *const report = driver_keep(&agent);
@@ -366,7 +356,6 @@ static void refuse_order(struct driver_core *agent, struct tacit_elim_message or
 
 static void order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message order = order_of(2, 20, first_2);
@@ -392,7 +381,6 @@ static void order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trac
 
 static void order_that_makes_no_sense_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     give_order(&agent, 2, 20, first_2);
@@ -417,7 +405,6 @@ static void order_that_makes_no_sense_is_refused_without_trace(void **state)
 
 static void message_for_hubs_is_refused_by_an_agent_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = pulling_agent(&setup, 10);
     union tacit_sum const sums[3] = {{0}};
@@ -433,7 +420,6 @@ static void message_for_hubs_is_refused_by_an_agent_without_trace(void **state)
 
 static void late_or_repeated_order_in_each_phase_changes_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
         pulling_agent(&setup, 10),
@@ -452,7 +438,6 @@ static void late_or_repeated_order_in_each_phase_changes_nothing(void **state)
 
 static void new_order_to_an_agent_at_its_end_asks_for_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_message last = order_of(2, 10, only_1);
     last.last = true;
@@ -478,7 +463,6 @@ static void new_order_to_an_agent_at_its_end_asks_for_nothing(void **state)
 
 static void order_while_the_release_is_not_drawn_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
     refuse_order(&agent, order_of(2, 20, first_2), TACIT_UNEXPECTED);
@@ -493,7 +477,6 @@ static void order_while_the_release_is_not_drawn_is_refused_without_trace(void *
 
 static void order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
     driver_expect(&agent, driver_start(), TACIT_OK);
@@ -515,7 +498,6 @@ static void order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s(void **sta
 
 static void order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = pulling_agent(&setup, 10);
     driver_play(&agent, means_3, 17); /* arm 0: 10 of 10, arm 1: 3 of 10, arm 2: none */
@@ -535,7 +517,6 @@ static void order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s(void
 
 static void plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing(void **state)
 {
-    (void)state;
     for (uint64_t horizon = 1; horizon <= 29; horizon++) {
         struct driver_setup setup = noisy_setup();
         setup.horizon = horizon;
@@ -559,7 +540,6 @@ static void plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing(
 
 static void plan_cut_at_t_gives_no_arm_more_than_it_still_needs(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 60);
     struct driver_core agent = pulling_agent(&setup, 10);
     driver_play(&agent, means_3, 10); /* arms 0 and 1: 10 each, arm 2: none; 40 slots are left */
@@ -573,7 +553,6 @@ static void plan_cut_at_t_gives_no_arm_more_than_it_still_needs(void **state)
 
 static void need_beyond_any_horizon_is_cut_at_the_longest_horizon(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, TACIT_HORIZON_MAX);
     struct driver_core agent = driver_agent_open(&setup, 0);
     driver_expect(&agent, driver_start(), TACIT_OK);
@@ -591,7 +570,6 @@ static void need_beyond_any_horizon_is_cut_at_the_longest_horizon(void **state)
 
 static void epoch_that_ends_exactly_at_t_is_released_reported_and_said_again(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -609,7 +587,6 @@ static void epoch_that_ends_exactly_at_t_is_released_reported_and_said_again(voi
 
 static void last_order_plays_its_arm_until_t_and_says_no_more(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message last = order_of(2, 10, only_1);
@@ -629,7 +606,6 @@ static void last_order_plays_its_arm_until_t_and_says_no_more(void **state)
 
 static void one_arm_needs_no_message(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 1, 50);
     double const means[] = {0.5};
     struct driver_core agent = driver_agent_open(&setup, 1);
@@ -656,7 +632,6 @@ static void one_arm_needs_no_message(void **state)
 
 static void report_carries_the_history_of_the_active_arms_in_index_order(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     uint64_t const arms[] = {5};
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -676,7 +651,6 @@ static void report_carries_the_history_of_the_active_arms_in_index_order(void **
 
 static void agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
     struct tacit_elim_message order = order_of(1, 10, all_3);
@@ -695,7 +669,6 @@ static void agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report(
 
 static void waiting_agent_repeats_itself_at_deadlines_whose_pauses_double(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message *const report = driver_keep(&agent);
@@ -720,7 +693,6 @@ static void waiting_agent_repeats_itself_at_deadlines_whose_pauses_double(void *
 
 static void exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     double const tied[] = {0.25, 0.5, 0.5};
     struct driver_core agent = pulling_agent(&setup, 10);
@@ -735,7 +707,6 @@ static void exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties
 
 static void exploit_arm_on_reals_compares_reals(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(2, 3, 100000);
     setup.mode = TACIT_PRIVACY_NONE;
     double const means[] = {-1.0, -0.5, -0.5}; /* as integers, -1.0 is larger than -0.5 */
@@ -748,7 +719,6 @@ static void exploit_arm_on_reals_compares_reals(void **state)
 /* No honest hub says so; an agent must neither release again nor stop asking. */
 static void order_that_asks_for_no_pulls_is_answered_at_once_without_a_release(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core idle = driver_agent_open(&setup, 0);
     driver_expect(&idle, driver_start(), TACIT_OK);
@@ -776,7 +746,6 @@ static void order_that_asks_for_no_pulls_is_answered_at_once_without_a_release(v
 
 static void budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending(void **state)
 {
-    (void)state;
     struct driver_core agent = halted_agent(10);
     assert_false(agent.update.send);
     assert_true(agent.update.persist);
@@ -798,7 +767,6 @@ static void budget_smaller_than_the_cost_halts_the_agent_for_good_without_sendin
 
 static void budget_equal_to_the_cost_lasts_for_every_epoch(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup(); /* cost NANO, budget NANO */
     struct driver_core agent = waiting_agent(&setup, 10);
     for (uint32_t epoch = 2; epoch <= 6; epoch++) {
@@ -867,7 +835,6 @@ static bool release_fails_at(uint64_t fill)
 
 static void entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_once(void **state)
 {
-    (void)state;
     uint64_t fill = 0;
     while (release_fails_at(fill))
         fill++;
@@ -876,7 +843,6 @@ static void entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_on
 
 static void entropy_that_fails_again_and_again_is_asked_at_each_deadline(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
     agent.entropy.fail_count = 5;
@@ -897,7 +863,6 @@ static void entropy_that_fails_again_and_again_is_asked_at_each_deadline(void **
 
 static void without_noise_no_entropy_is_asked_for(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = pulling_agent(&setup, 10);
     agent.entropy.fail_count = UINT64_MAX;
@@ -919,7 +884,6 @@ static void restart(struct driver_core *core)
 
 static void restart_before_any_order_waits_and_then_says_hello(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
     agent.now_us = 5000;
@@ -935,7 +899,6 @@ static void restart_before_any_order_waits_and_then_says_hello(void **state)
 
 static void restart_in_the_middle_of_a_plan_finds_what_is_left_of_it(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = pulling_agent(&setup, 10);
     driver_play(&agent, means_3, 13); /* arm 0: 10, arm 1: 7 */
@@ -955,7 +918,6 @@ static void restart_in_the_middle_of_a_plan_finds_what_is_left_of_it(void **stat
 
 static void restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
     restart(&agent);
@@ -968,7 +930,6 @@ static void restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn(void
 
 static void restart_after_a_report_sends_the_identical_report(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     uint64_t const horizons[] = {100000, 30}; /* with 30, the epoch ends exactly at T */
     for (size_t i = 0; i < 2; i++) {
@@ -988,7 +949,6 @@ static void restart_after_a_report_sends_the_identical_report(void **state)
 
 static void restart_of_a_waiting_agent_that_was_not_asked_says_hello(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
     struct tacit_elim_message order = order_of(1, 10, all_3);
@@ -1003,7 +963,6 @@ static void restart_of_a_waiting_agent_that_was_not_asked_says_hello(void **stat
 
 static void restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 35);
     struct tacit_elim_message last = order_of(2, 10, only_1);
     last.last = true;
@@ -1057,7 +1016,6 @@ static void pass_deadline(struct driver_core *core)
 
 static void order_whose_seen_is_beyond_its_epoch_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     uint32_t const bad[] = {2, 3, TACIT_ELIM_EPOCHS_MAX, UINT32_MAX};
@@ -1076,7 +1034,6 @@ static void order_whose_seen_is_beyond_its_epoch_is_refused_without_trace(void *
 
 static void seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core waiting = waiting_agent(&setup, 10);
     struct tacit_elim_message order = word_of(1, 10, all_3, 1);
@@ -1098,7 +1055,6 @@ static void seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored(void 
 
 static void agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message *const report = driver_keep(&agent);
@@ -1126,7 +1082,6 @@ static void agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more
 
 static void new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK);
@@ -1149,7 +1104,6 @@ static void new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_be
 
 static void word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     for (uint32_t i = 0; i < 4; i++)
@@ -1173,7 +1127,6 @@ static void word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not(
 /* An announcement that comes twenty times is twenty connections. */
 static void many_starts_at_once_and_one_answer_leave_no_long_pause(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     for (uint32_t i = 0; i < 20; i++)
@@ -1188,7 +1141,6 @@ static void many_starts_at_once_and_one_answer_leave_no_long_pause(void **state)
 
 static void longest_pause_doubles_without_overflow(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = driver_agent_open(&setup, 0);
     agent.agent_config.resend_after_us = TACIT_ELIM_PAUSE_US_MAX;
@@ -1232,7 +1184,6 @@ static void expect_halted_for_good(struct driver_core *agent)
 
 static void hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
         driver_agent_open(&setup, 0), pulling_agent(&setup, 10), releasing_agent(&setup, 10),
@@ -1257,7 +1208,6 @@ static void hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_pha
 /* The order that tells may be new, late, one that the policy refuses, or the last. */
 static void any_order_to_an_old_copy_finds_it_out(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.epoch_max = 4;
     struct driver_core old = waiting_agent(&setup, 10);
@@ -1279,7 +1229,6 @@ static void any_order_to_an_old_copy_finds_it_out(void **state)
 /* A backup from the middle of epoch 2 comes back when the hub already has the report of epoch 2. */
 static void copy_from_before_a_release_is_found_out_before_it_releases_again(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.answers_all = true;
     struct driver_run run;
@@ -1309,7 +1258,6 @@ static void copy_from_before_a_release_is_found_out_before_it_releases_again(voi
 
 static void order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.epoch_max = 3;
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1333,7 +1281,6 @@ static void order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_take
 
 static void epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     for (uint32_t max = 0; max <= 1; max++) {
         setup.epoch_max = max;
@@ -1352,7 +1299,6 @@ static void epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch(void **state)
 /* Refusing has no meaning at T: the order says that the round is over, and that is all. */
 static void order_beyond_epoch_max_at_t_ends_the_wait_for_the_report(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.epoch_max = 1;
     setup.horizon = 30;
@@ -1368,7 +1314,6 @@ static void order_beyond_epoch_max_at_t_ends_the_wait_for_the_report(void **stat
 
 static void finished_agent_says_its_last_report_12_times_more_and_then_gives_up(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -1392,7 +1337,6 @@ static void finished_agent_says_its_last_report_12_times_more_and_then_gives_up(
 
 static void finished_agent_whose_report_is_held_or_too_late_says_no_more(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
     struct tacit_elim_message const ends[] = {word_of(1, 10, all_3, 1), word_of(2, 20, all_3, 0),
@@ -1414,7 +1358,6 @@ static void finished_agent_whose_report_is_held_or_too_late_says_no_more(void **
 
 static void finished_agent_that_was_not_asked_has_nothing_to_say(void **state)
 {
-    (void)state;
     struct driver_setup setup = noisy_setup();
     setup.horizon = 30;
     struct driver_core agent = driver_agent_open(&setup, 0);
@@ -1431,7 +1374,6 @@ static void finished_agent_that_was_not_asked_has_nothing_to_say(void **state)
 
 static void restart_with_the_last_arm_open_says_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message last = order_of(2, 10, only_1);
@@ -1446,7 +1388,6 @@ static void restart_with_the_last_arm_open_says_nothing(void **state)
 /* A directed order does not even touch what is known of the hub. */
 static void word_while_the_release_is_not_drawn_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = releasing_agent(&setup, 10);
     refuse_order(&agent, word_of(2, 20, first_2, 0), TACIT_UNEXPECTED);
@@ -1476,7 +1417,6 @@ static void step_both(struct driver_core *still, struct driver_core *mover,
 
 static void agent_that_moves_before_every_step_continues_identically(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core still = driver_agent_open(&setup, 0);
     struct driver_core mover = driver_copy(&still);
@@ -1500,7 +1440,6 @@ static void agent_that_moves_before_every_step_continues_identically(void **stat
 
 static void hub_that_moves_before_every_step_continues_identically(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
     struct driver_core still = driver_hub_open(&setup);
@@ -1527,7 +1466,6 @@ static void hub_that_moves_before_every_step_continues_identically(void **state)
 
 static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_hub_config const good = driver_hub_config(&setup);
     struct tacit_elim_hub_config bad[19];
@@ -1568,7 +1506,6 @@ static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing
 
 static void hub_with_every_parameter_at_its_limit_is_allowed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_hub_config config = driver_hub_config(&setup);
     config.agent_count = config.schedule.report_count = TACIT_AGENTS_MAX;
@@ -1605,7 +1542,6 @@ static void refuse_report(struct driver_core *hub, struct tacit_elim_message rep
 
 static void report_not_of_this_run_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
     uint64_t const pulls = driver_hub_view(&hub).pulls;
@@ -1631,7 +1567,6 @@ static void report_not_of_this_run_is_refused_without_trace(void **state)
 
 static void report_that_does_not_fit_its_order_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
     uint64_t const pulls = driver_hub_view(&hub).pulls;
@@ -1660,7 +1595,6 @@ static void report_that_does_not_fit_its_order_is_refused_without_trace(void **s
 
 static void report_with_an_implausible_sum_is_refused_whole(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(2, 3, 2000);
     struct driver_core exact = started_hub(&setup);
     int64_t const top = (int64_t)driver_hub_view(&exact).pulls * TACIT_STEPS;
@@ -1692,7 +1626,6 @@ static void report_with_an_implausible_sum_is_refused_whole(void **state)
 
 static void report_on_reals_is_refused_unless_every_sum_is_finite(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(2, 3, 2000);
     setup.mode = TACIT_PRIVACY_PAPER;
     struct driver_core hub = started_hub(&setup);
@@ -1710,7 +1643,6 @@ static void report_on_reals_is_refused_unless_every_sum_is_finite(void **state)
 
 static void report_of_an_agent_that_was_not_asked_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
     struct driver_core hub = started_hub(&setup);
@@ -1730,7 +1662,6 @@ static void report_of_an_agent_that_was_not_asked_is_refused_without_trace(void 
 
 static void second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
     uint64_t const pulls = driver_hub_view(&hub).pulls;
@@ -1749,7 +1680,6 @@ static void second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs(v
 
 static void hub_before_its_start_refuses_every_message(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = driver_hub_open(&setup);
     union tacit_sum const sums[3] = {{0}};
@@ -1761,7 +1691,6 @@ static void hub_before_its_start_refuses_every_message(void **state)
 
 static void event_for_agents_is_refused_by_a_hub_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
     struct tacit_elim_message order = order_of(1, 10, all_3);
@@ -1799,7 +1728,6 @@ static struct driver_core hub_in_epoch_2(const struct driver_setup *setup)
 
 static void late_report_is_answered_with_the_standing_order_and_changes_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = hub_in_epoch_2(&setup);
     union tacit_sum const sums[3] = {{.steps = 30}, {.steps = 20}, {.steps = 10}};
@@ -1814,7 +1742,6 @@ static void late_report_is_answered_with_the_standing_order_and_changes_nothing(
 
 static void hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = hub_in_epoch_2(&setup);
     for (uint32_t epoch = 0; epoch <= 4; epoch++) {
@@ -1830,7 +1757,6 @@ static void hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead(void **
 
 static void restart_of_the_hub_repeats_the_standing_order_to_everyone(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
     struct driver_core hub = started_hub(&setup);
@@ -1845,7 +1771,6 @@ static void restart_of_the_hub_repeats_the_standing_order_to_everyone(void **sta
 
 static void entropy_that_fails_at_the_start_leaves_the_hub_unstarted(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 3;
     for (uint64_t fill = 0; fill < 3; fill++) {
@@ -1861,7 +1786,6 @@ static void entropy_that_fails_at_the_start_leaves_the_hub_unstarted(void **stat
 
 static void entropy_that_fails_at_the_last_report_leaves_that_report_out(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(5, 3, 2000);
     setup.report_count = 2;
     union tacit_sum const sums[3] = {{.steps = 30}, {.steps = 20}, {.steps = 10}};
@@ -1907,7 +1831,6 @@ static struct driver_core collect(const struct driver_core *fresh, const uint32_
 
 static void aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit(void **state)
 {
-    (void)state;
     uint32_t const natural[4] = {0, 1, 2, 3};
     double const forth = ((1e16 + 1.0) - 1e16) + 0.7;
     double const back = ((0.7 - 1e16) + 1.0) + 1e16;
@@ -1933,7 +1856,6 @@ static void aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit(void *
 
 static void aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 2000);
     struct driver_core hub = started_hub(&setup);
     int64_t const pulls = (int64_t)driver_hub_view(&hub).pulls;
@@ -1978,7 +1900,6 @@ static bool survives(uint64_t horizon, double best)
 
 static void arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays(void **state)
 {
-    (void)state;
     uint32_t exact = 0;
     for (uint64_t horizon = 2000; horizon < 2100; horizon++) {
         struct tacit_elim_schedule const schedule = {
@@ -1998,7 +1919,6 @@ static void arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays(v
 
 static void arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(1, 2, TACIT_HORIZON_MAX);
     struct driver_core hub = started_hub(&setup);
     while (!driver_hub_view(&hub).finished) {
@@ -2074,7 +1994,6 @@ static void expect_overdue(const struct driver_core *hub, uint32_t reports)
 
 static void round_closes_at_its_deadline_with_the_quorum_and_not_before(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 2);
     for (uint32_t reports = 2; reports <= 3; reports++) {
         struct driver_core hub = hub_with_reports(&setup, reports);
@@ -2099,7 +2018,6 @@ static void round_closes_at_its_deadline_with_the_quorum_and_not_before(void **s
 
 static void round_with_every_report_closes_at_once_and_the_next_gets_the_full_time(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(3, 1);
     struct driver_core hub = hub_with_reports(&setup, 2);
     hub.now_us = 700;
@@ -2116,7 +2034,6 @@ static void round_with_every_report_closes_at_once_and_the_next_gets_the_full_ti
 /* With 0, and with N, only everybody will do. */
 static void overdue_round_closes_at_the_report_that_makes_the_quorum(void **state)
 {
-    (void)state;
     uint32_t const quorums[] = {0, 1, 2, 3, 4};
     uint32_t const needed[] = {4, 1, 2, 3, 4};
     for (size_t i = 0; i < 5; i++) {
@@ -2143,7 +2060,6 @@ static void overdue_round_closes_at_the_report_that_makes_the_quorum(void **stat
 
 static void timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing(void **state)
 {
-    (void)state;
     struct driver_setup setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 1);
     pass_deadline(&hub);
@@ -2164,7 +2080,6 @@ static void timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing(vo
 
 static void quorum_aggregates_only_what_was_received_and_its_radius_says_so(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 4); /* rows of everybody, of epoch 1 */
     struct tacit_elim_hub_view view = driver_hub_view(&hub);
@@ -2200,7 +2115,6 @@ static void quorum_aggregates_only_what_was_received_and_its_radius_says_so(void
 /* With 4 reports an arm this far behind goes; with 2 of them the radius is too large to tell. */
 static void quorum_eliminates_less_than_everybody_would(void **state)
 {
-    (void)state;
     for (uint32_t reports = 2; reports <= 4; reports += 2) {
         struct driver_setup const setup = patient_setup(4, 2);
         struct driver_core hub = started_hub(&setup);
@@ -2226,7 +2140,6 @@ static void quorum_eliminates_less_than_everybody_would(void **state)
 /* The same set of reports: the same bytes, whoever came first, before or after the deadline. */
 static void quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 3);
     uint32_t const orders[6][3] = {{0, 2, 3}, {0, 3, 2}, {2, 0, 3},
                                    {2, 3, 0}, {3, 0, 2}, {3, 2, 0}};
@@ -2251,7 +2164,6 @@ static void quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit(void **st
 
 static void report_after_its_round_was_closed_is_answered_and_not_taken_for_seen(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 1);
     uint64_t const pulls = driver_hub_view(&hub).pulls;
@@ -2270,7 +2182,6 @@ static void report_after_its_round_was_closed_is_answered_and_not_taken_for_seen
 
 static void restart_in_an_overdue_round_goes_on_waiting_for_the_quorum(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = hub_with_reports(&setup, 1);
     pass_deadline(&hub);
@@ -2290,7 +2201,6 @@ static void restart_in_an_overdue_round_goes_on_waiting_for_the_quorum(void **st
 /* All are asked anew: who is quicker than the others does not close the round without them. */
 static void a_new_term_gives_an_overdue_round_the_full_time(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 1);
     struct driver_core hub = hub_with_reports(&setup, 0);
     pass_deadline(&hub);
@@ -2305,7 +2215,6 @@ static void a_new_term_gives_an_overdue_round_the_full_time(void **state)
 
 static void restart_gives_the_full_time_but_puts_no_deadline_off(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_core hub = driver_hub_open(&setup);
     hub.now_us = 500000;
@@ -2330,7 +2239,6 @@ static void restart_gives_the_full_time_but_puts_no_deadline_off(void **state)
 /* Drawing the next participants may fail at the deadline, and at a report after it. */
 static void entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again(void **state)
 {
-    (void)state;
     struct driver_setup setup = patient_setup(5, 1);
     setup.report_count = 2;
     for (uint32_t way = 0; way < 3; way++) {
@@ -2365,7 +2273,6 @@ static void entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_a
 
 static void overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody(void **state)
 {
-    (void)state;
     for (uint32_t early = 0; early < 2; early++) {
         struct driver_setup setup = patient_setup(3, 1);
         setup.round_limit = 1;
@@ -2392,7 +2299,6 @@ static void overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobo
 
 static void agent_that_was_away_for_rounds_catches_up_with_one_report(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(3, 2);
     struct driver_core hub = hub_with_reports(&setup, 2);
     struct driver_core agent = driver_agent_open(&setup, 2);
@@ -2417,7 +2323,6 @@ static void agent_that_was_away_for_rounds_catches_up_with_one_report(void **sta
 
 static void orders_to_one_agent_say_what_is_held_from_it(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(3, 0);
     struct driver_core hub = hub_with_reports(&setup, 3);
     report_to(&hub, 1, TACIT_OK);
@@ -2433,7 +2338,6 @@ static void orders_to_one_agent_say_what_is_held_from_it(void **state)
 
 static void live_hub_answers_every_report_and_hello_that_it_takes(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(3, 3, 100000);
     setup.answers_all = true;
     struct driver_core hub = started_hub(&setup);
@@ -2460,7 +2364,6 @@ static void live_hub_answers_every_report_and_hello_that_it_takes(void **state)
 
 static void hub_without_answers_all_says_nothing_to_those_who_know_its_order(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(3, 3, 100000);
     struct driver_core hub = started_hub(&setup);
     struct tacit_elim_message const hello = hello_of(1, 1);
@@ -2512,7 +2415,6 @@ static void expect_last(struct driver_run *run, uint32_t epoch, uint32_t arm)
  *     python3 tests/oracle/elim_schedule_check.py */
 static void federation_of_3_agents_and_4_arms_does_what_the_oracle_computes(void **state)
 {
-    (void)state;
     double const means[] = {0.9, 0.8, 0.5, 0.1};
     struct round const rounds[] = {
         {1, 160, 0.12491105738922277, 3},
@@ -2536,7 +2438,6 @@ static void federation_of_3_agents_and_4_arms_does_what_the_oracle_computes(void
 /* The same with "horizon": 3000; the third epoch is cut. */
 static void federation_whose_third_epoch_passes_t_stops_after_two_rounds(void **state)
 {
-    (void)state;
     double const means[] = {0.9, 0.8, 0.5, 0.1};
     struct round const rounds[] = {
         {1, 123, 0.12467901046694357, 3},
@@ -2564,7 +2465,6 @@ static void federation_whose_third_epoch_passes_t_stops_after_two_rounds(void **
  * S stands still in the epochs 5, 8, 10 and 12. */
 static void epochs_in_which_s_stands_still_cost_no_message(void **state)
 {
-    (void)state;
     double const means[] = {0.55, 0.6};
     struct round const rounds[] = {
         {1, 14, 0.24004394440470386, 3},
@@ -2594,7 +2494,6 @@ static void epochs_in_which_s_stands_still_cost_no_message(void **state)
  * 18 arms leave in epoch 6; S(7) for two arms is smaller, but so is C(7), and arm 1 leaves too. */
 static void epoch_in_which_s_stands_still_may_eliminate(void **state)
 {
-    (void)state;
     double means[20] = {0.9, 0.52};
     for (uint32_t arm = 2; arm < 20; arm++)
         means[arm] = 0.5;
@@ -2626,7 +2525,6 @@ static void epoch_in_which_s_stands_still_may_eliminate(void **state)
  *        "gap": 0.2}' | python3 tests/oracle/elim_schedule_check.py */
 static void round_limit_with_several_arms_left_ends_with_the_best_mean(void **state)
 {
-    (void)state;
     double const means[] = {0.55, 0.62, 0.5, 0.1};
     struct round const rounds[] = {
         {1, 200, 0.1117238461854718, 7},
@@ -2646,7 +2544,6 @@ static void round_limit_with_several_arms_left_ends_with_the_best_mean(void **st
 
 static void round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best(void **state)
 {
-    (void)state;
     double const means[] = {0.55, 0.62, 0.62};
     struct driver_setup setup = driver_setup_plain(2, 3, 100000);
     setup.round_limit = 1;
@@ -2661,7 +2558,6 @@ static void round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_bes
 
 static void finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order(void **state)
 {
-    (void)state;
     double const means[] = {0.9, 0.1};
     struct driver_setup setup = driver_setup_plain(2, 2, 5000);
     struct driver_run run;
@@ -2685,7 +2581,6 @@ static void finished_hub_refuses_reports_and_answers_late_agents_with_its_last_o
 
 static void participation_asks_exactly_n_agents_each_round_and_everyone_explores(void **state)
 {
-    (void)state;
     double const means[] = {0.505, 0.5, 0.1};
     struct driver_setup setup = driver_setup_plain(8, 3, 2000000);
     setup.report_count = 3;
@@ -2714,7 +2609,6 @@ static void participation_asks_exactly_n_agents_each_round_and_everyone_explores
 
 static void noise_with_a_large_budget_still_finds_the_best_arm(void **state)
 {
-    (void)state;
     struct driver_setup setup = driver_setup_plain(3, 3, 1000000);
     setup.epsilon = 1;
     setup.budget_nano = NANO;
@@ -2730,7 +2624,6 @@ static void noise_with_a_large_budget_still_finds_the_best_arm(void **state)
 
 static void check_with_another_size_is_malformed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct driver_core hub = started_hub(&setup);
@@ -2761,7 +2654,6 @@ static void check_with_another_size_is_malformed(void **state)
 
 static void agent_check_with_another_configuration_is_malformed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_setup other = setup;
     struct driver_core agent = waiting_agent(&setup, 10);
@@ -2793,7 +2685,6 @@ static void agent_check_with_another_configuration_is_malformed(void **state)
 
 static void hub_check_with_another_configuration_is_malformed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(4, 2);
     struct driver_setup other = setup;
     struct driver_core hub = hub_with_reports(&setup, 1);
@@ -2861,7 +2752,6 @@ static uint64_t *word_with(const struct driver_core *core, uint64_t value)
 /* Lies that agree with each other: the two changes together are what cannot be. */
 static void agent_state_with_two_lies_is_malformed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
     struct driver_core agent = waiting_agent(&setup, 10);
     expect_impossible_word(&agent, word_with(&agent, 30), 29); /* played less than was done */
@@ -2876,7 +2766,6 @@ static void agent_state_with_two_lies_is_malformed(void **state)
 
 static void hub_state_with_two_lies_is_malformed(void **state)
 {
-    (void)state;
     struct driver_setup setup = patient_setup(5, 2);
     setup.report_count = 3;
     for (uint32_t lie = 0; lie < 2; lie++) {
@@ -2902,7 +2791,6 @@ static void hub_state_with_two_lies_is_malformed(void **state)
 
 static void agent_state_that_cannot_be_is_malformed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_agent_view const view = driver_agent_view(&agent);
@@ -2933,7 +2821,6 @@ static void agent_state_that_cannot_be_is_malformed(void **state)
 
 static void hub_state_that_cannot_be_is_malformed(void **state)
 {
-    (void)state;
     struct driver_setup const setup = patient_setup(5, 3);
     struct driver_core hub = hub_with_reports(&setup, 5);
     report_to(&hub, 0, TACIT_OK);
@@ -3096,7 +2983,6 @@ static void drive_once(struct drive *drive)
 
 static void check_takes_every_state_of_long_random_drives(void **state)
 {
-    (void)state;
     uint32_t ends = 0;
     uint32_t halts = 0;
     uint32_t quorum_rounds = 0;
@@ -3141,7 +3027,6 @@ static void step_damaged(struct driver_core *core)
 static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 {
     digest_pause(true);
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_setup const patient = patient_setup(3, 2);
     struct driver_core cores[] = {
@@ -3176,7 +3061,6 @@ static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state
 
 static void message_copy_points_into_its_own_memory_only(void **state)
 {
-    (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message const *const report = &agent.update.message;

@@ -135,7 +135,6 @@ static void site_that_is_dropped_lets_the_round_close_that_waited_for_it(void **
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
-    (void)state;
     play_round(&star, 2);
     assert_int_equal(driver_hub_view(&star.hub).epoch, 1);
     assert_int_equal(driver_hub_view(&star.hub).reports_missing, 1);
@@ -171,7 +170,6 @@ static void dropped_site_that_comes_back_plays_along_and_is_not_counted(void **s
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
-    (void)state;
     driver_play(&star.agents[2], means, 0); /* its commitment gets lost */
     play_round(&star, 2);
     (void)change(&star, TACIT_ELIM_DROP_SITE, 2, 0);
@@ -193,7 +191,6 @@ static void report_that_is_here_stays_when_its_site_is_dropped(void **state)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
-    (void)state;
     play(&star, 2);
     (void)change(&star, TACIT_ELIM_DROP_SITE, 2, 0);
     assert_int_equal(driver_hub_view(&star.hub).covered_count, 1);
@@ -207,7 +204,6 @@ static void report_that_is_here_stays_when_its_site_is_dropped(void **state)
 static void dropped_sites_are_not_drawn(void **state)
 {
     struct driver_setup setup = changing_setup(AGENTS);
-    (void)state;
     setup.report_count = 1;
     struct star star = star_open(&setup);
     uint32_t const asked = tacit_bits_next(driver_hub_view(&star.hub).uploaders, AGENTS, 0);
@@ -229,7 +225,6 @@ static void without_entropy_nobody_is_dropped(void **state)
 {
     struct driver_setup setup = changing_setup(AGENTS);
     uint32_t number;
-    (void)state;
     setup.report_count = 1;
     struct star star = star_open(&setup);
     star.hub.entropy.fail_from = star.hub.entropy.fill_count;
@@ -245,7 +240,6 @@ static void without_entropy_nobody_is_dropped(void **state)
 static void lower_quorum_closes_the_round_that_waited_for_it(void **state)
 {
     struct driver_setup setup = changing_setup(AGENTS);
-    (void)state;
     setup.round_timeout_us = 1000;
     struct star star = star_open(&setup);
     play_round(&star, 2);
@@ -266,7 +260,6 @@ static void lower_quorum_closes_the_round_that_waited_for_it(void **state)
 static void a_quorum_that_is_not_needed_changes_no_result(void **state)
 {
     struct driver_setup setup = changing_setup(AGENTS);
-    (void)state;
     setup.epsilon = 1;
     struct star stars[2] = {star_open(&setup), star_open(&setup)};
     for (uint32_t epoch = 1; epoch <= 3; epoch++) {
@@ -289,7 +282,6 @@ static void a_quorum_that_is_not_needed_changes_no_result(void **state)
 static void longer_horizon_lets_a_plan_be_played_that_did_not_fit(void **state)
 {
     struct driver_setup setup = changing_setup(1);
-    (void)state;
     setup.horizon = 100;
     struct star star = star_open(&setup);
     uint64_t const pulls = driver_hub_view(&star.hub).pulls;
@@ -314,7 +306,6 @@ static void longer_horizon_lets_a_plan_be_played_that_did_not_fit(void **state)
 static void horizon_beyond_the_policy_is_not_taken(void **state)
 {
     struct driver_setup setup = changing_setup(2);
-    (void)state;
     setup.horizon = 100;
     struct star star = star_open(&setup);
     driver_close(&star.agents[1]);
@@ -340,7 +331,6 @@ static void run_that_is_ended_gives_the_best_arm_by_what_is_known(void **state)
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
-    (void)state;
     expect_refused(&star, TACIT_ELIM_END_RUN, 0, 0, TACIT_INVALID); /* nothing is known */
     play_round(&star, NEVER_REFUSED);
     assert_false(driver_hub_view(&star.hub).finished);
@@ -369,7 +359,6 @@ static void arm_that_is_retired_is_played_no_more_and_the_round_goes_on(void **s
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
-    (void)state;
     play(&star, 0); /* its report, with all arms, is on its way or here */
     driver_play(&star.agents[1], means, 7);
     (void)change(&star, TACIT_ELIM_RETIRE_ARM, 0, 0);
@@ -409,7 +398,6 @@ static void epoch_ends_when_only_the_retired_arm_was_left_of_it(void **state)
 {
     struct driver_setup const setup = changing_setup(1);
     struct star star = star_open(&setup);
-    (void)state;
     driver_play(&star.agents[0], means, 2); /* arms are played in order: two pulls of the last */
     (void)change(&star, TACIT_ELIM_RETIRE_ARM, ARMS - 1, 0);
     hear(&star, 0);
@@ -425,7 +413,6 @@ static void site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in(void **s
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
-    (void)state;
     driver_play(&star.agents[1], means, 9);
     assert_int_equal(driver_refuse(&star.agents[1], 3), TACIT_OK);
     assert_true(star.agents[1].update.persist && star.agents[1].update.send);
@@ -454,7 +441,6 @@ static void site_that_refuses_while_its_release_waits_is_not_flagged(void **stat
 {
     struct driver_setup const setup = changing_setup(AGENTS);
     struct star star = star_open(&setup);
-    (void)state;
     driver_play(&star.agents[1], means, 0);
     assert_true(driver_agent_view(&star.agents[1]).committed);
     assert_int_equal(driver_refuse(&star.agents[1], 3), TACIT_OK);
@@ -471,7 +457,6 @@ static void site_keeps_one_arm_and_refuses_even_the_winner(void **state)
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
-    (void)state;
     play_round(&star, NEVER_REFUSED);
     (void)change(&star, TACIT_ELIM_END_RUN, 0, 0);
     hear(&star, 0);
@@ -490,7 +475,6 @@ static void new_term_leaves_retired_arms_out(void **state)
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
-    (void)state;
     (void)change(&star, TACIT_ELIM_RETIRE_ARM, 1, 0);
     hear(&star, 0);
     struct tacit_elim_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
@@ -508,7 +492,6 @@ static void orders_with_a_log_that_does_not_fit_are_refused_without_trace(void *
 {
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
-    (void)state;
     (void)change(&star, TACIT_ELIM_RETIRE_ARM, 1, 0);
     struct tacit_elim_change log[9];
     for (uint32_t i = 0; i < 9; i++) {
@@ -544,7 +527,6 @@ static void log_that_is_full_takes_no_more(void **state)
     struct driver_setup const setup = changing_setup(2);
     struct star star = star_open(&setup);
     struct driver_setup closed = setup;
-    (void)state;
     for (uint32_t i = 0; i < setup.change_max; i++)
         assert_int_equal(change(&star, TACIT_ELIM_EXTEND_HORIZON, 0, setup.horizon + 1 + i), i + 1);
     expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 0, 0, TACIT_REFUSED);

@@ -144,7 +144,6 @@ static void hub_judges_by_whole_rounds_and_by_histories_of_those_who_came(void *
     static const double epsilons[] = {INFINITY, 4, 1};
     uint32_t broken = 0;
     uint32_t rounds = 0;
-    (void)state;
     for (uint32_t index = 0; index < SETTINGS; index++) {
         struct driver_setup setup = exact_setup(epsilons[index % 3], 20000);
         struct tacit_rng faults = tacit_rng_stream(4, index, 0, TACIT_PURPOSE_FAULT);
@@ -206,7 +205,6 @@ static struct driver_core agent_after_first_epoch(const struct driver_setup *set
 
 static void agent_that_waits_plays_the_leader_of_the_last_order(void **state)
 {
-    (void)state;
     struct driver_setup const setup = exact_setup(INFINITY, 1000);
     struct driver_core agent = agent_after_first_epoch(&setup);
     uint64_t const some = 7;
@@ -222,7 +220,6 @@ static void agent_that_waits_plays_the_leader_of_the_last_order(void **state)
 
 static void plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = exact_setup(INFINITY, 100);
     struct driver_core agent = agent_after_first_epoch(&setup);
     uint64_t const some = 7;
@@ -241,7 +238,6 @@ static void plan_that_no_longer_fits_is_the_leader_until_the_end_and_releases_no
 
 static void leader_that_is_not_in_is_refused(void **state)
 {
-    (void)state;
     struct driver_setup const setup = exact_setup(1, 1000);
     struct driver_core agent = agent_after_first_epoch(&setup);
     uint64_t const some = 5;
@@ -257,7 +253,6 @@ static void leader_that_is_not_in_is_refused(void **state)
  * numbers. */
 static void hub_judges_by_a_confidence_and_a_growth_that_are_said(void **state)
 {
-    (void)state;
     static double const means[] = {0.9, 0.8, 0.4, 0.3, 0.1};
     double const confidences[] = {0.5, 0.95};
     for (size_t i = 0; i < 2; i++) {
@@ -278,7 +273,6 @@ static void hub_judges_by_a_confidence_and_a_growth_that_are_said(void **state)
 
 static void configurations_that_exact_bounds_do_not_know_are_refused(void **state)
 {
-    (void)state;
     struct driver_setup const setup = exact_setup(1, 10000);
     struct tacit_elim_hub_config const good = driver_hub_config(&setup);
     double const growths[] = {1, 0.5, -1, 4.5, INFINITY, (double)NAN, 1.0001};
@@ -318,7 +312,6 @@ static void configurations_that_exact_bounds_do_not_know_are_refused(void **stat
 static void damaged_state_is_refused_or_goes_on(void **state)
 {
     digest_pause(true);
-    (void)state;
     struct driver_setup setup = exact_setup(INFINITY, 20000);
     static const double close[ARMS] = {0.5, 0.5, 0.5, 0.5, 0.5};
     struct driver_run run;
@@ -356,7 +349,6 @@ static bool is_hub(const void *state, size_t size, void *config)
 /* Where arms are out, no word that is damaged makes one of them the leader. */
 static void each_damaged_word_of_a_hub_gets_the_verdict_that_it_always_got(void **state)
 {
-    (void)state;
     struct driver_setup setup = exact_setup(INFINITY, 20000);
     static const double apart[ARMS] = {0.1, 0.9, 0.2, 0.88, 0.1};
     struct driver_run run;

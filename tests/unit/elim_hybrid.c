@@ -175,7 +175,6 @@ static struct hybrid hybrid_gathered(const struct peer_setup *setup)
 
 static void peer_of_a_hybrid_waits_for_the_hub(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_open(&setup);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
@@ -195,7 +194,6 @@ static void peer_of_a_hybrid_waits_for_the_hub(void **state)
 
 static void report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
@@ -225,7 +223,6 @@ static void report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_sl
 
 static void relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
@@ -243,7 +240,6 @@ static void relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_wai
 
 static void relay_repeats_all_it_has_and_asks_the_hub_in_turn(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
@@ -281,7 +277,6 @@ static void relay_repeats_all_it_has_and_asks_the_hub_in_turn(void **state)
 
 static void more_rows_than_a_message_may_carry_go_with_the_slots_that_follow(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.rows_max = 1;
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -306,7 +301,6 @@ static void more_rows_than_a_message_may_carry_go_with_the_slots_that_follow(voi
 
 static void data_that_came_before_is_answered_by_what_is_here(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
@@ -326,7 +320,6 @@ static void data_that_came_before_is_answered_by_what_is_here(void **state)
 
 static void word_that_does_not_fit_a_relay_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
@@ -387,7 +380,6 @@ static void expect_sum_of(const struct hybrid *hybrid, const struct tacit_elim_m
 
 static void sink_reports_the_sum_of_its_component_once_it_is_complete(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_gathered(&setup);
     struct peer_core *const sink = &hybrid.p[2];
@@ -401,7 +393,6 @@ static void sink_reports_the_sum_of_its_component_once_it_is_complete(void **sta
 
 static void sink_without_others_reports_at_once(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     assert_int_equal(peer_play(&hybrid.p[5], means_3, 0), TACIT_OK);
@@ -411,7 +402,6 @@ static void sink_without_others_reports_at_once(void **state)
 
 static void sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_gathered(&setup);
     struct peer_core *const sink = &hybrid.p[2];
@@ -435,7 +425,6 @@ static void sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn(void 
 
 static void sink_that_is_not_complete_waits_and_says_for_whom(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const sink = &hybrid.p[2];
@@ -485,7 +474,6 @@ static struct hybrid hybrid_at_timeout(struct tacit_elim_message **late)
 
 static void sink_reports_what_it_has_when_its_time_is_over(void **state)
 {
-    (void)state;
     static const uint64_t middle[] = {2 + 4 + 8};
     struct tacit_elim_message *late;
     struct hybrid hybrid = hybrid_at_timeout(&late);
@@ -513,7 +501,6 @@ static void sink_reports_what_it_has_when_its_time_is_over(void **state)
 /* One update carries one message: neither timer may swallow what the other one has to say. */
 static void sink_whose_two_timers_run_off_at_once_still_reports(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.gather_timeout_us = DRIVER_RESEND_US; /* its own timer runs off at the same moment */
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -532,7 +519,6 @@ static void sink_whose_two_timers_run_off_at_once_still_reports(void **state)
 
 static void sink_takes_rows_of_its_members_only(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const sink = &hybrid.p[2];
@@ -552,7 +538,6 @@ static void sink_takes_rows_of_its_members_only(void **state)
 
 static void new_order_begins_a_new_collection_wherever_the_peer_is(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct tacit_elim_message const order = order_of(2, 2 * PULLS, not_1);
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -578,7 +563,6 @@ static void new_order_begins_a_new_collection_wherever_the_peer_is(void **state)
 /* Where the turn stood in the epoch before does not matter: the parent is first. */
 static void relay_of_a_new_epoch_asks_its_parent_first(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -596,7 +580,6 @@ static void relay_of_a_new_epoch_asks_its_parent_first(void **state)
 
 static void order_that_does_not_come_from_the_hub_is_refused(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_open(&setup);
     struct tacit_elim_message order = order_of(1, PULLS, all_3);
@@ -614,7 +597,6 @@ static void order_that_does_not_come_from_the_hub_is_refused(void **state)
 
 static void hub_that_holds_more_than_was_released_halts_a_sink(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct tacit_elim_message order = order_of(1, PULLS, all_3);
@@ -628,7 +610,6 @@ static void hub_that_holds_more_than_was_released_halts_a_sink(void **state)
 
 static void parent_that_holds_a_report_this_state_did_not_make_halts_a_relay(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core copy = peer_copy(&hybrid.p[1]);
@@ -648,7 +629,6 @@ static void parent_that_holds_a_report_this_state_did_not_make_halts_a_relay(voi
 
 static void hello_is_answered_by_what_came_also_of_the_epoch_before(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
@@ -670,7 +650,6 @@ static void hello_is_answered_by_what_came_also_of_the_epoch_before(void **state
 /* Our hub never orders an epoch without pulls, but a peer must not depend on that. */
 static void order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct hybrid hybrid = hybrid_pulling(&setup);
     struct peer_core *const relay = &hybrid.p[1];
@@ -692,7 +671,6 @@ static void order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with
  * parent: a relay at T, or a sink that lacks somebody, must not be kept asking by it for ever. */
 static void peer_at_t_asks_a_hub_that_waits_only_so_often(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.base.horizon = 2 * ARMS * PULLS; /* T comes with the end of epoch 2 */
     struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
@@ -720,7 +698,6 @@ static void peer_at_t_asks_a_hub_that_waits_only_so_often(void **state)
 
 static void halted_relay_says_nothing_not_even_for_others(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.base.budget_nano = NANO - 1;
     struct hybrid hybrid = hybrid_pulling(&setup);
@@ -784,7 +761,6 @@ static void fill_sums(const struct driver_core *hub, uint32_t agents, const doub
 
 static void hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing(void **state)
 {
-    (void)state;
     struct driver_setup const setup = hub_setup();
     static const uint32_t too_few[] = {2, 0, 0, 1};
     static const uint32_t too_many[] = {3, 1, 0, 1};
@@ -818,7 +794,6 @@ static void hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing(void 
 
 static void hub_asks_the_sinks_only_and_orders_everybody(void **state)
 {
-    (void)state;
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
     assert_int_equal(hub.update.message.to, TACIT_EVERYONE);
@@ -850,7 +825,6 @@ static struct tacit_elim_hub_view two_reports(struct driver_core *hub, uint32_t 
 
 static void hub_weighs_components_by_their_agents_and_by_the_switch_alike(void **state)
 {
-    (void)state;
     struct driver_setup const setup = hub_setup();
     static const double a[] = {0.5, 0.25, 0.75};
     static const double b[] = {0.25, 0.5, 0.75};
@@ -867,7 +841,6 @@ static void hub_weighs_components_by_their_agents_and_by_the_switch_alike(void *
 
 static void radius_is_that_of_the_agents_that_are_covered(void **state)
 {
-    (void)state;
     struct driver_setup const setup = hub_setup();
     struct tacit_elim_schedule const schedule = driver_hub_config(&setup).schedule;
     for (uint32_t agents = 1; agents <= 3; agents++) {
@@ -882,7 +855,6 @@ static void radius_is_that_of_the_agents_that_are_covered(void **state)
 
 static void report_of_a_sink_that_does_not_fit_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
     union tacit_sum sums[ARMS];
@@ -909,7 +881,6 @@ static void report_of_a_sink_that_does_not_fit_is_refused_without_trace(void **s
 
 static void report_that_names_no_number_is_of_one_agent(void **state)
 {
-    (void)state;
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
     union tacit_sum sums[ARMS];
@@ -925,7 +896,6 @@ static void report_that_names_no_number_is_of_one_agent(void **state)
 
 static void bounds_of_a_sum_grow_with_the_agents_in_it(void **state)
 {
-    (void)state;
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
     union tacit_sum sums[ARMS];
@@ -945,7 +915,6 @@ static void bounds_of_a_sum_grow_with_the_agents_in_it(void **state)
 
 static void quorum_of_a_hybrid_counts_agents(void **state)
 {
-    (void)state;
     struct driver_setup setup = hub_setup();
     setup.quorum = 3;
     setup.round_timeout_us = 100;
@@ -976,7 +945,6 @@ static void quorum_of_a_hybrid_counts_agents(void **state)
 /* Epoch times agents does not fit 32 bits any more, and an honest sum must still be taken. */
 static void bounds_of_a_large_component_in_a_late_epoch_do_not_wrap(void **state)
 {
-    (void)state;
     uint32_t const agents = TACIT_AGENTS_MAX;
     struct driver_setup setup = driver_setup_plain(agents, 2, 1000000);
     setup.epsilon = 10;
@@ -1010,7 +978,6 @@ static void bounds_of_a_large_component_in_a_late_epoch_do_not_wrap(void **state
 /* 2^63 is the end of integers; whoever would add up more is refused at the start. */
 static void component_whose_sum_would_not_fit_an_integer_is_refused(void **state)
 {
-    (void)state;
     static const uint32_t neighbours[] = {0};
     struct peer_setup setup = peer_setup_plain(2, 2, TACIT_HORIZON_MAX);
     struct tacit_elim_peer_config config = {.agent = driver_agent_config(&setup.base, 1),
@@ -1066,7 +1033,6 @@ static void damage_every_bit(const struct peer_core *core)
 static void peer_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 {
     digest_pause(true);
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.gather_timeout_us = 500;
     struct hybrid hybrid = hybrid_open(&setup);
@@ -1089,7 +1055,6 @@ static void peer_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 
 static void hub_check_with_other_weights_is_malformed(void **state)
 {
-    (void)state;
     static const uint32_t other[] = {2, 1, 0, 1};
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
@@ -1119,7 +1084,6 @@ static void step_damaged_hub(struct driver_core *hub)
 static void hub_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 {
     digest_pause(true);
-    (void)state;
     struct driver_setup setup = hub_setup();
     setup.quorum = 3;
     setup.round_timeout_us = 100;
@@ -1231,7 +1195,6 @@ static void expect_rounds_of_the_releases(const struct peer_net *net)
 
 static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **state)
 {
-    (void)state;
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 250; seed++) {
         struct peer_world world = world_of(seed);
@@ -1254,7 +1217,6 @@ static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **s
  * counted once, and the hub decides as if nothing had happened. */
 static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
-    (void)state;
     for (uint64_t seed = 101; seed <= 110; seed++) {
         struct peer_world world = world_of(seed);
         peer_expect_deaths_change_nothing(&world);

@@ -175,7 +175,6 @@ static void expect_invalid(const struct tacit_elim_peer_config *config)
 static void
 init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing(void **state)
 {
-    (void)state;
     struct tacit_elim_peer_config bad[20];
     for (size_t i = 0; i < 20; i++)
         bad[i] = good_config();
@@ -207,7 +206,6 @@ init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing(void
 
 static void init_with_a_place_that_cannot_be_is_refused_and_writes_nothing(void **state)
 {
-    (void)state;
     static const uint32_t with_self[] = {0, 1};
     static const uint32_t with_stranger[] = {0, 3};
     static const uint32_t falling[] = {2, 0};
@@ -238,7 +236,6 @@ static void init_with_a_place_that_cannot_be_is_refused_and_writes_nothing(void 
 
 static void every_parameter_at_its_limit_is_allowed(void **state)
 {
-    (void)state;
     struct tacit_elim_peer_config config = good_config();
     config.agent.arm_count = config.schedule.arm_count = TACIT_ARMS_MAX;
     config.agent.agent_count = config.schedule.report_count = TACIT_AGENTS_MAX;
@@ -272,7 +269,6 @@ static void every_parameter_at_its_limit_is_allowed(void **state)
 
 static void peer_after_init_has_all_arms_and_knows_nothing(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct network *const network = path_of(AGENTS);
     struct peer_core core = peer_open(&setup, network, 1, NULL);
@@ -294,7 +290,6 @@ static void peer_after_init_has_all_arms_and_knows_nothing(void **state)
 
 static void own_report_is_kept_and_advertised_to_the_neighbours_at_once(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -314,7 +309,6 @@ static void own_report_is_kept_and_advertised_to_the_neighbours_at_once(void **s
 
 static void advert_is_answered_by_a_request_of_exactly_what_lacks(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message advert = peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
@@ -330,7 +324,6 @@ static void advert_is_answered_by_a_request_of_exactly_what_lacks(void **state)
 
 static void repeated_advert_asks_nothing_again(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message const advert =
@@ -348,7 +341,6 @@ static void repeated_advert_asks_nothing_again(void **state)
 
 static void own_timer_asks_again_for_what_was_lost(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message const advert =
@@ -365,7 +357,6 @@ static void own_timer_asks_again_for_what_was_lost(void **state)
 
 static void request_is_answered_by_the_rows_as_they_were_released(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_peer_view const view = peer_view(&trio.p[0]);
@@ -391,7 +382,6 @@ static void request_is_answered_by_the_rows_as_they_were_released(void **state)
 
 static void what_comes_in_during_a_slot_goes_on_together_with_the_next(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     uint64_t const slots[] = {0, 1, 7};
     for (size_t i = 0; i < 3; i++) {
@@ -418,7 +408,6 @@ static void what_comes_in_during_a_slot_goes_on_together_with_the_next(void **st
 
 static void all_three_close_the_round_with_the_same_verdict(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     trio_spread(&trio);
@@ -443,7 +432,6 @@ static void all_three_close_the_round_with_the_same_verdict(void **state)
 static void
 last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -475,7 +463,6 @@ static struct trio trio_with_data(const struct peer_setup *setup, struct tacit_e
 
 static void data_not_asked_for_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
@@ -499,7 +486,6 @@ static void data_not_asked_for_is_refused_without_trace(void **state)
 
 static void data_that_does_not_fit_the_epoch_is_refused_whole(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct tacit_elim_message *data;
     struct trio trio = trio_with_data(&setup, &data);
@@ -537,7 +523,6 @@ static void expect_bad_sum(struct peer_core *core, const struct tacit_elim_messa
 
 static void data_with_a_sum_that_cannot_be_is_refused_whole(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     struct tacit_elim_message *data;
     struct trio trio = trio_with_data(&setup, &data);
@@ -561,7 +546,6 @@ static void data_with_a_sum_that_cannot_be_is_refused_whole(void **state)
 
 static void row_that_differs_from_the_one_that_is_here_is_refused_whole(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     hand_over(&trio.p[2], &trio.p[1], 1, only_2);
@@ -588,7 +572,6 @@ static void row_that_differs_from_the_one_that_is_here_is_refused_whole(void **s
 
 static void data_of_another_epoch_is_late_or_refused(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
@@ -603,7 +586,6 @@ static void data_of_another_epoch_is_late_or_refused(void **state)
 
 static void request_of_what_is_not_held_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
     struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, only_1);
@@ -621,7 +603,6 @@ static void request_of_what_is_not_held_is_refused_without_trace(void **state)
 
 static void request_for_the_epoch_before_the_previous_one_is_refused(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     trio_spread(&trio);
@@ -645,7 +626,6 @@ static void request_for_the_epoch_before_the_previous_one_is_refused(void **stat
 
 static void message_of_a_stranger_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message const good =
@@ -675,7 +655,6 @@ static void message_of_a_stranger_is_refused_without_trace(void **state)
 
 static void message_that_makes_no_sense_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
@@ -703,7 +682,6 @@ static void message_that_makes_no_sense_is_refused_without_trace(void **state)
 
 static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void **state)
 {
-    (void)state;
     struct peer_setup const setups[] = {noisy_setup(), real_setup()};
     for (size_t i = 0; i < 2; i++) {
         struct trio trio = trio_open(&setups[i]);
@@ -728,7 +706,6 @@ static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void *
 
 static void neighbour_is_heard_only_so_often_in_an_epoch(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -751,7 +728,6 @@ static void neighbour_is_heard_only_so_often_in_an_epoch(void **state)
 
 static void neighbour_gets_only_so_many_rows_in_an_epoch(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -772,7 +748,6 @@ static void neighbour_gets_only_so_many_rows_in_an_epoch(void **state)
 
 static void restart_puts_off_no_bound(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -794,7 +769,6 @@ static void restart_puts_off_no_bound(void **state)
 
 static void request_of_more_rows_than_a_message_may_carry_is_refused(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.rows_max = 1;
     struct trio trio = trio_released(&setup);
@@ -825,7 +799,6 @@ static void serve(struct peer_core *core, struct peer_core *neighbour, uint32_t 
 
 static void what_did_not_fit_a_message_is_asked_for_after_it(void **state)
 {
-    (void)state;
     struct peer_setup setup = peer_setup_plain(5, ARMS, 100000);
     setup.rows_max = 1;
     struct network *const network = path_of(5);
@@ -867,7 +840,6 @@ static void what_did_not_fit_a_message_is_asked_for_after_it(void **state)
 
 static void hello_is_answered_by_what_the_asker_lacks(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -892,7 +864,6 @@ static void hello_is_answered_by_what_the_asker_lacks(void **state)
 
 static void hello_of_the_epoch_before_is_answered_by_all_that_it_had(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     trio_spread(&trio);
@@ -925,7 +896,6 @@ static struct trio trio_with_2_behind(const struct peer_setup *setup)
 
 static void peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_with_2_behind(&setup);
     struct peer_core *const late = &trio.p[2];
@@ -969,7 +939,6 @@ static struct peer_setup clock_setup(void)
 /* What was said about an epoch that it had not come to is asked for when it comes there. */
 static void peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there(void **state)
 {
-    (void)state;
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const late = &trio.p[2];
@@ -993,7 +962,6 @@ static void peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there(vo
 
 static void complete_round_is_closed_by_the_clock_and_not_before(void **state)
 {
-    (void)state;
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_open(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1020,7 +988,6 @@ static void complete_round_is_closed_by_the_clock_and_not_before(void **state)
 
 static void round_that_is_not_complete_at_the_clock_is_closed_when_it_is(void **state)
 {
-    (void)state;
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_open(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1040,7 +1007,6 @@ static void round_that_is_not_complete_at_the_clock_is_closed_when_it_is(void **
 
 static void restart_with_a_new_clock_waits_no_longer_than_a_round(void **state)
 {
-    (void)state;
     struct peer_setup const setup = clock_setup();
     struct trio trio = trio_open(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1098,7 +1064,6 @@ static uint32_t count_other_choices(enum tacit_privacy_mode mode, uint32_t *nois
 
 static void paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one(void **state)
 {
-    (void)state;
     uint32_t noised_choices;
     assert_int_equal(count_other_choices(TACIT_PRIVACY_PAPER, &noised_choices), 0);
     assert_in_range(noised_choices, 5, 50); /* so the two differ */
@@ -1108,7 +1073,6 @@ static void paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one
 
 static void exploit_arm_stays_while_the_peer_waits(void **state)
 {
-    (void)state;
     struct peer_setup const setup = real_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1128,7 +1092,6 @@ static void exploit_arm_stays_while_the_peer_waits(void **state)
 /* False alarm of about 1e-6: 5 standard deviations of Binomial(900, 1/3). */
 static void exploit_arm_among_equals_is_drawn_evenly(void **state)
 {
-    (void)state;
     static const double alike[] = {0.5, 0.5, 0.5};
     struct peer_setup const setup = real_setup();
     struct network *const network = path_of(AGENTS);
@@ -1148,7 +1111,6 @@ static void exploit_arm_among_equals_is_drawn_evenly(void **state)
 
 static void entropy_that_fails_at_a_tie_takes_the_first_of_them(void **state)
 {
-    (void)state;
     static const double alike[] = {0.25, 0.5, 0.5};
     struct peer_setup setup = real_setup();
     setup.base.epsilon = INFINITY; /* so that ties are all that asks for entropy */
@@ -1164,7 +1126,6 @@ static void entropy_that_fails_at_a_tie_takes_the_first_of_them(void **state)
  */
 static void exploit_arm_is_never_one_that_is_out(void **state)
 {
-    (void)state;
     static const double mine[] = {0.1, 0.9, 0.2}; /* the others say otherwise */
     struct peer_setup setup = real_setup();
     setup.base.epsilon = INFINITY;
@@ -1209,7 +1170,6 @@ static void expect_halted_for_good(struct peer_core *core, struct peer_core *nei
 
 static void neighbour_that_holds_a_report_this_state_did_not_make_halts_it(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
                                                          TACIT_ELIM_DATA};
@@ -1233,7 +1193,6 @@ static void neighbour_that_holds_a_report_this_state_did_not_make_halts_it(void 
 /* Whoever is ahead holds our report of the epoch before: an old copy hears so when it asks. */
 static void neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
                                                          TACIT_ELIM_REQUEST, TACIT_ELIM_DATA};
@@ -1262,7 +1221,6 @@ static void neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask
 
 static void neighbour_that_only_names_a_later_epoch_stops_nobody(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1279,7 +1237,6 @@ static void neighbour_that_only_names_a_later_epoch_stops_nobody(void **state)
 
 static void neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
     struct tacit_elim_message const request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, only_1);
@@ -1292,7 +1249,6 @@ static void neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody(void
 /* A restart in the middle of a plan asks, so that it hears what was seen before it releases. */
 static void old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_open(&setup);
     struct peer_core copy = peer_copy(&trio.p[1]);
@@ -1316,7 +1272,6 @@ static void old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello(void 
 
 static void entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     bool failed = true;
     for (uint64_t fill = 0; failed; fill++) {
@@ -1346,7 +1301,6 @@ static void entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_onc
 
 static void budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_leaves(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.base.budget_nano = NANO - 1;
     struct trio trio = trio_open(&setup);
@@ -1361,7 +1315,6 @@ static void budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_le
 /* It serves the epoch that it is in, closes no round twice, and goes no further. */
 static void epoch_beyond_the_policy_is_judged_once_and_not_begun(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.base.epoch_max = 1;
     struct trio trio = trio_released(&setup);
@@ -1396,7 +1349,6 @@ static void epoch_beyond_the_policy_is_judged_once_and_not_begun(void **state)
 
 static void round_that_is_complete_at_t_is_closed_once(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     struct trio probe = trio_open(&setup);
     uint64_t const length = peer_plan_length(&probe.p[1]);
@@ -1427,7 +1379,6 @@ static void round_that_is_complete_at_t_is_closed_once(void **state)
 
 static void epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     setup.base.horizon = 20;
     struct trio trio = trio_open(&setup);
@@ -1446,7 +1397,6 @@ static void epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say(void *
 
 static void one_arm_needs_no_message(void **state)
 {
-    (void)state;
     struct peer_setup const setup = peer_setup_plain(AGENTS, 1, 1000);
     struct network *const network = path_of(AGENTS);
     struct peer_core core = peer_open(&setup, network, 1, NULL);
@@ -1465,7 +1415,6 @@ static void one_arm_needs_no_message(void **state)
 
 static void peer_without_neighbours_judges_alone(void **state)
 {
-    (void)state;
     static const double far_means[] = {0.9, 0.1, 0.5};
     struct peer_setup const setup = peer_setup_plain(1, ARMS, 100000);
     struct network *const network = path_of(1);
@@ -1488,7 +1437,6 @@ static void peer_without_neighbours_judges_alone(void **state)
  * timer runs off at the same moment. */
 static void two_timers_that_run_off_at_once_lose_no_word(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1515,7 +1463,6 @@ static void two_timers_that_run_off_at_once_lose_no_word(void **state)
 
 static void check_with_another_size_or_table_is_malformed(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1543,7 +1490,6 @@ static void check_with_another_size_or_table_is_malformed(void **state)
 
 static void check_with_another_configuration_is_malformed(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1588,7 +1534,6 @@ static void expect_impossible_word(struct peer_core *core, const void *place, ui
 
 static void state_that_cannot_be_is_malformed(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
@@ -1619,7 +1564,6 @@ static uint64_t *word_with(const struct peer_core *core, uint64_t value)
 
 static void table_that_cannot_be_is_malformed(void **state)
 {
-    (void)state;
     struct peer_setup setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     uint64_t const sum = (uint64_t)peer_view(&trio.p[1]).agent.noised[2].steps;
@@ -1666,7 +1610,6 @@ static void damage_every_bit(const struct peer_core *core)
 static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 {
     digest_pause(true);
-    (void)state;
     struct peer_setup const setups[] = {noisy_setup(), real_setup()};
     for (size_t i = 0; i < 2; i++) {
         struct network *const network = path_of(AGENTS);
@@ -1691,7 +1634,6 @@ static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(voi
 
 static void copy_of_data_holds_its_rows_in_the_order_of_their_origins(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     hand_over(&trio.p[2], &trio.p[1], 1, only_2);
@@ -1716,7 +1658,6 @@ static void copy_of_data_holds_its_rows_in_the_order_of_their_origins(void **sta
 
 static void rows_of_a_shared_table_stay_where_they_are(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct network *const network = path_of(AGENTS);
     struct tacit_elim_table *const table = malloc(tacit_elim_table_size(AGENTS, ARMS));
@@ -1745,7 +1686,6 @@ static void rows_of_a_shared_table_stay_where_they_are(void **state)
 
 static void newest_release_is_shown_as_the_report_of_a_star(void **state)
 {
-    (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     for (uint32_t round = 0; round < 2; round++) { /* also when its round is over already */
@@ -1856,7 +1796,6 @@ static void expect_same_rounds(const struct peer_record *a, const struct peer_re
  * the last bit, the same arm sets, and those that follow from the releases. */
 static void all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery(void **state)
 {
-    (void)state;
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 250; seed++) {
         struct peer_world world = world_of(seed);
@@ -1879,7 +1818,6 @@ static void all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery(void
 
 static void peers_that_move_before_every_step_continue_identically(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct peer_world world = world_of(seed);
         struct peer_net *const still = peer_world_played(&world, true, false);
@@ -1905,7 +1843,6 @@ static void peers_that_move_before_every_step_continue_identically(void **state)
  * had happened. */
 static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
-    (void)state;
     for (uint64_t seed = 101; seed <= 110; seed++) {
         struct peer_world world = world_of(seed);
         peer_expect_deaths_change_nothing(&world);

@@ -116,7 +116,6 @@ static void draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first(vo
 {
     struct trio trio = trio_drawn();
     struct peer_core *const middle = &trio.p[1];
-    (void)state;
     expect_message(middle, TACIT_ELIM_COMMIT, 0);
     struct tacit_commit const commit = *middle->update.message.commit;
     struct tacit_elim_message const early = word_of(TACIT_ELIM_GRANT, 2, 1, &commit);
@@ -155,7 +154,6 @@ static void second_of_two_clones_is_refused_and_names_the_holder(void **state)
     struct network *const network = network_of(TACIT_GRAPH_PATH, 3);
     struct peer_core holder = peer_open(&setup, network, 0, NULL);
     struct peer_core first = peer_open(&setup, network, 1, NULL);
-    (void)state;
     peer_expect(&holder, driver_start(), TACIT_OK);
     peer_expect(&first, driver_start(), TACIT_OK);
     struct peer_core second = peer_copy(&first);
@@ -191,7 +189,6 @@ static void copy_that_waits_for_a_grant_that_was_used_is_refused(void **state)
     struct trio trio = trio_drawn();
     struct peer_core *const holder = &trio.p[0];
     static const struct tacit_commit none = {.commitment = {0}};
-    (void)state;
     struct peer_core copy = peer_copy(&trio.p[1]);
     struct tacit_commit const first = *trio.p[1].update.message.commit;
     struct tacit_commit second = none;
@@ -227,7 +224,6 @@ static void neighbours_read_the_head_that_a_hello_shows(void **state)
     struct peer_core *const holder = &trio.p[0];
     struct tacit_commit shown = {.commitment = {0}};
     struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 1, 0, 1, only_1);
-    (void)state;
     hello.commit = &shown;
     peer_expect(holder, driver_receive(&hello), TACIT_OK); /* before its first grant came */
     memcpy(shown.commitment, peer_view(&trio.p[1]).agent.head, sizeof shown.commitment);
@@ -255,7 +251,6 @@ static void neighbour_that_has_lost_its_heads_is_told_by_a_hello(void **state)
     struct trio trio = trio_granted();
     struct peer_setup const setup = granting_setup(3);
     struct peer_core empty = peer_open(&setup, trio.network, 2, NULL);
-    (void)state;
     peer_expect(&empty, driver_start(), TACIT_OK);
     wake(&trio.p[1]); /* the others' reports are missing */
     expect_message(&trio.p[1], TACIT_ELIM_HELLO, TACIT_NEIGHBOURS);
@@ -287,7 +282,6 @@ static void words_about_commitments_that_do_not_fit_are_refused_without_trace(vo
     static const struct tacit_commit other = {.commitment = {9}, .previous = {3}};
     struct tacit_commit const ours = *middle->update.message.commit;
     struct tacit_elim_message word = word_of(TACIT_ELIM_GRANT, 0, 1, &ours);
-    (void)state;
     word.run_id++;
     peer_expect_nothing(middle, &word, TACIT_STRANGER);
     word.run_id--;
@@ -343,7 +337,6 @@ static void row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_
     struct tacit_elim_message wrong = *data;
     union tacit_sum sums[ARMS];
     struct tacit_elim_opening opening = *data->openings;
-    (void)state;
     wrong.openings = NULL;
     peer_expect_nothing(&trio.p[0], &wrong, TACIT_MALFORMED);
     wrong.openings = &opening;
@@ -369,7 +362,6 @@ static void row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_
 static void row_travels_with_what_opens_it_as_far_as_it_goes(void **state)
 {
     struct trio trio = trio_granted();
-    (void)state;
     struct tacit_elim_message const advert =
         peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
@@ -421,7 +413,6 @@ static void damage_every_bit(const struct peer_core *core)
 static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
 {
     digest_pause(true);
-    (void)state;
     struct trio trio = trio_drawn();
     damage_every_bit(&trio.p[1]);
     assert_int_equal(pass(&trio.p[0], &trio.p[1]), TACIT_OK);
@@ -476,7 +467,6 @@ static void refusal_of_nobody(struct tacit_elim_peer *peer)
 static void state_of_grants_that_cannot_be_is_malformed(void **state)
 {
     struct trio trio = trio_drawn();
-    (void)state;
     expect_impossible(&trio.p[1], grant_of_all);
     expect_impossible(&trio.p[1], grant_of_the_last_alone);
     expect_impossible(&trio.p[1], draw_without_commitment);
@@ -550,7 +540,6 @@ static void member_asks_its_parent_and_a_sink_the_hub(void **state)
     struct hybrid hybrid = hybrid_pulling();
     struct peer_core *const leaf = &hybrid.p[0];
     struct peer_core *const sink = &hybrid.p[1];
-    (void)state;
     expect_message(leaf, TACIT_ELIM_COMMIT, 1);
     struct tacit_commit const commit = *leaf->update.message.commit;
     struct tacit_elim_message const wrong = word_of(TACIT_ELIM_GRANT, TACIT_HUB, 0, &commit);
@@ -595,7 +584,6 @@ static void total_names_the_grant_of_its_sink_and_one_alone_opens_it(void **stat
     struct hybrid hybrid = hybrid_pulling();
     struct peer_core *const sink = &hybrid.p[1];
     struct peer_core *const alone = &hybrid.p[3];
-    (void)state;
     assert_int_equal(tell_hub(&hybrid, sink), TACIT_OK);
     struct tacit_elim_message *const grant = driver_keep(&hybrid.hub);
     assert_int_equal(grant->kind, TACIT_ELIM_GRANT);
@@ -654,7 +642,6 @@ static void parent_whose_epoch_is_over_grants_and_asks_for_no_report(void **stat
                                        .epoch = 2,
                                        .pulls = 90000,
                                        .arms = all_3};
-    (void)state;
     struct tacit_elim_message *const commit = peer_keep(leaf);
     assert_int_equal(tell_hub(&hybrid, sink), TACIT_OK);
     assert_int_equal(hub_tells(&hybrid, sink), TACIT_OK);
@@ -699,7 +686,6 @@ static struct peer_world net_world_of(uint64_t seed, bool has_grants)
 static void grants_change_no_result_in_any_order_of_delivery(void **state)
 {
     uint32_t rounds = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct peer_world without = net_world_of(seed, false);
         struct peer_world with = net_world_of(seed, true);
@@ -721,7 +707,6 @@ static void grants_change_no_result_in_any_order_of_delivery(void **state)
  */
 static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
-    (void)state;
     for (uint64_t seed = 101; seed <= 106; seed++) {
         struct peer_world world = net_world_of(seed, true);
         peer_expect_deaths_change_nothing(&world);

@@ -283,7 +283,6 @@ static void hub_that_was_lost_closes_its_rounds_bit_for_bit(void **state)
     uint64_t losses = 0;
     uint64_t rounds = 0;
     uint64_t finished = 0;
-    (void)state;
     for (uint32_t schedule = 0; schedule < SCHEDULES; schedule++) {
         open_pair(&pair, schedule);
         for (uint32_t i = 0; i < STEPS_MAX && !driver_hub_view(&pair.whole).finished; i++) {
@@ -353,7 +352,6 @@ static void comparison_sees_what_is_not_the_same(void **state)
 {
     static struct pair pair;
     static struct snapshot old;
-    (void)state;
     open_plain(&pair, 6);
     play_to(&pair, 1);
     old = pair.kept;
@@ -404,7 +402,6 @@ static void snapshot_has_one_form(void **state)
     static struct pair pair;
     static struct snapshot bad;
     static struct snapshot again;
-    (void)state;
     open_plain(&pair, 6);
     play_to(&pair, 2);
     uint32_t number;
@@ -436,7 +433,6 @@ static void snapshot_has_one_form(void **state)
 static void snapshot_of_another_run_is_refused(void **state)
 {
     static struct pair pair;
-    (void)state;
     open_plain(&pair, 6);
     play_to(&pair, 1);
     struct driver_setup other = pair.setup;
@@ -461,7 +457,6 @@ static void report_of_a_site_that_was_left_out_is_not_waited_for(void **state)
 {
     static struct pair pair;
     uint32_t number;
-    (void)state;
     open_plain(&pair, 6);
     for (uint32_t agent = 0; agent < 5; agent++) {
         draw_sums(&pair, agent);
@@ -486,7 +481,6 @@ static void hub_that_never_started_starts(void **state)
     static struct snapshot first;
     struct driver_setup const setup = driver_setup_plain(2, 2, 1000);
     struct driver_core hub = driver_hub_open(&setup);
-    (void)state;
     take(&hub, &first);
     assert_int_equal(put_back(&hub, &first), TACIT_OK);
     driver_expect(&hub, driver_start(), TACIT_OK);
@@ -501,7 +495,6 @@ static void hub_that_never_started_starts(void **state)
 static void report_that_speaks_for_nobody_or_for_two_is_no_state(void **state)
 {
     static struct pair pair;
-    (void)state;
     open_plain(&pair, 6);
     draw_sums(&pair, 4);
     hear_report(&pair, &pair.whole, 4);
@@ -524,7 +517,6 @@ static void interval_of_an_arm_that_is_taken_out_is_that_of_its_last_look(void *
 {
     static struct pair pair;
     uint32_t number;
-    (void)state;
     open_exact(&pair, 6);
     assert_int_equal(driver_change(&pair.whole, TACIT_ELIM_RETIRE_ARM, 0, 0, &number), TACIT_OK);
     assert_int_equal(driver_change(&pair.lost, TACIT_ELIM_RETIRE_ARM, 0, 0, &number), TACIT_OK);

@@ -76,7 +76,6 @@ static struct moments binomial_moments(double n, double p)
 
 static void constant_adds_exactly_count_times_its_mean_and_draws_nothing(void **state)
 {
-    (void)state;
     double const means[] = {0.25, 1.0, 0.3};
     struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 3, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(0);
@@ -99,7 +98,6 @@ static void constant_adds_exactly_count_times_its_mean_and_draws_nothing(void **
 
 static void bernoulli_at_0_and_1_is_certain(void **state)
 {
-    (void)state;
     double const means[] = {0, 1};
     struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 2, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(1);
@@ -113,7 +111,6 @@ static void bernoulli_at_0_and_1_is_certain(void **state)
 
 static void bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments(void **state)
 {
-    (void)state;
     double const means[] = {0.3};
     struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
     uint64_t const counts[] = {1, 7, 1000};
@@ -131,7 +128,6 @@ static void bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_mome
 
 static void bernoulli_on_steps_has_the_same_ones_as_on_reals(void **state)
 {
-    (void)state;
     double const means[] = {0.6};
     struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(2);
@@ -150,7 +146,6 @@ static void bernoulli_on_steps_has_the_same_ones_as_on_reals(void **state)
 
 static void gaussian_on_reals_is_one_normal_draw_whatever_the_count(void **state)
 {
-    (void)state;
     double const means[] = {-2.0};
     struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 3.0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(3);
@@ -172,7 +167,6 @@ static void gaussian_on_reals_is_one_normal_draw_whatever_the_count(void **state
  * mean f(0) - f(1) + Q(1); second moment 1/2 - Q(1) - f(1) + Q(1) = 1/2 - f(1). */
 static void gaussian_on_steps_is_clipped_pull_by_pull(void **state)
 {
-    (void)state;
     double const means[] = {0};
     struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 1.0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(4);
@@ -191,7 +185,6 @@ static void gaussian_on_steps_is_clipped_pull_by_pull(void **state)
 
 static void gaussian_on_steps_many_pulls_are_as_many_single_ones(void **state)
 {
-    (void)state;
     double const means[] = {0.4};
     struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 0.7, {0}, NULL, NULL};
     struct tacit_rng rng = stream(5);
@@ -207,7 +200,6 @@ static void gaussian_on_steps_many_pulls_are_as_many_single_ones(void **state)
 
 static void logged_binary_is_the_binomial_of_the_share_of_ones(void **state)
 {
-    (void)state;
     /* Two agents, two arms; the cell (1, 0) has one 1 in four. */
     uint32_t const start[] = {0, 1, 2, 6, 7};
     double const rewards[] = {0, 1, 0, 1, 0, 0, 1};
@@ -235,7 +227,6 @@ static void logged_binary_is_the_binomial_of_the_share_of_ones(void **state)
 
 static void logged_draws_each_row_of_its_own_cell_equally_often(void **state)
 {
-    (void)state;
     /* Other cells hold values that would be seen at once. */
     uint32_t const start[] = {0, 1, 2, 5, 6};
     double const rewards[] = {50, 51, 1, 2, 3, 52};
@@ -257,7 +248,6 @@ static void logged_draws_each_row_of_its_own_cell_equally_often(void **state)
 
 static void logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps(void **state)
 {
-    (void)state;
     uint32_t const start[] = {0, 4};
     double const rewards[] = {-5, 0.5, NAN, 9};
     double const means[] = {0.5};
@@ -289,7 +279,6 @@ static void shares_of(uint32_t count, const double *keep, const uint32_t *other,
 
 static void weighing_gives_each_row_the_share_of_its_weight(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(21);
     double weights[64];
     double keep[64];
@@ -312,7 +301,6 @@ static void weighing_gives_each_row_the_share_of_its_weight(void **state)
 
 static void logged_draws_rows_in_proportion_to_their_weights(void **state)
 {
-    (void)state;
     uint32_t const start[] = {0, 2, 6};
     double const rewards[] = {50, 51, 0, 1, 2, 3};
     double keep[] = {1, 1, 1, 2, 1, 4};
@@ -348,7 +336,6 @@ static void logged_draws_rows_in_proportion_to_their_weights(void **state)
 
 static void logged_sums_at_once_have_the_law_of_single_draws(void **state)
 {
-    (void)state;
     /* Of the second cell 0 comes with chance 5/8, 1 with 1/4 and 1000 with 1/8. */
     uint32_t const start[] = {0, 1, 9};
     double const rewards[] = {50, 0, 0, 0, 0, 0, 1, 1, 1000};
@@ -393,7 +380,6 @@ static void logged_sums_at_once_have_the_law_of_single_draws(void **state)
  * of them twice, cell 1 two; ten pulls of 2 x 5 are the most that lasts. */
 static void of_a_unit_no_more_rewards_are_drawn_than_allowed(void **state)
 {
-    (void)state;
     enum { LIMIT = 5, UNITS = 3 };
     static const uint32_t start[] = {0, 5, 7};
     static const uint32_t units[] = {0, 1, 2, 1, 0, 2, 0};
@@ -434,7 +420,6 @@ static void of_a_unit_no_more_rewards_are_drawn_than_allowed(void **state)
 
 static void pulls_are_single_only_where_the_law_of_the_sum_is_not_known(void **state)
 {
-    (void)state;
     struct tacit_env env = {.kind = TACIT_ENV_BERNOULLI};
     for (uint32_t kind = TACIT_ENV_BERNOULLI; kind <= TACIT_ENV_LOGGED; kind++) {
         env.kind = (enum tacit_env_kind)kind;
@@ -452,7 +437,6 @@ static void pulls_are_single_only_where_the_law_of_the_sum_is_not_known(void **s
 
 static void mean_with_one_row_is_the_same_for_every_agent(void **state)
 {
-    (void)state;
     double const means[] = {0.1, 0.2};
     struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 2, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(9);
@@ -463,7 +447,6 @@ static void mean_with_one_row_is_the_same_for_every_agent(void **state)
 
 static void mean_with_a_row_an_agent_is_its_own(void **state)
 {
-    (void)state;
     double const means[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
     struct tacit_env const env = {TACIT_ENV_CONSTANT, 3, 2, means, 0, {0}, NULL, NULL};
     struct tacit_rng rng = stream(9);
@@ -477,7 +460,6 @@ static void mean_with_a_row_an_agent_is_its_own(void **state)
 
 static void global_means_are_the_averages_over_rows(void **state)
 {
-    (void)state;
     double const means[] = {0, 1, 0.5, 0.25, 1, 0};
     struct tacit_env env = {TACIT_ENV_BERNOULLI, 3, 2, means, 0, {0}, NULL, NULL};
     double out[2];
@@ -492,7 +474,6 @@ static void global_means_are_the_averages_over_rows(void **state)
 
 static void generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1(void **state)
 {
-    (void)state;
     static double means[DRAWS + 1];
     struct tacit_rng rng = stream(20);
     means[DRAWS] = -7;
@@ -505,7 +486,6 @@ static void generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1(vo
 
 static void generate_from_the_same_stream_gives_the_same_means(void **state)
 {
-    (void)state;
     double first[5];
     double second[5];
     struct tacit_rng one = stream(21);
@@ -519,7 +499,6 @@ static void generate_from_the_same_stream_gives_the_same_means(void **state)
 
 static void gap_is_to_the_second_best_wherever_the_best_stands(void **state)
 {
-    (void)state;
     double const first[] = {0.75, 0.5, 0.25};
     double const last[] = {0.25, 0.5, 0.75};
     double const middle[] = {0.5, 0.75, 0.25};
@@ -530,14 +509,12 @@ static void gap_is_to_the_second_best_wherever_the_best_stands(void **state)
 
 static void gap_passes_over_ties_with_the_best(void **state)
 {
-    (void)state;
     double const means[] = {0.75, 0.25, 0.75, 0.25, 0.75};
     assert_true(tacit_env_smallest_gap(means, 5) == 0.5);
 }
 
 static void gap_passes_over_rounding_but_not_over_more(void **state)
 {
-    (void)state;
     double const rounding[] = {0.1, 0.1 + 1e-17, nextafter(0.1, 1), 0.1 - 1e-13, 0.05};
     double const more[] = {0.1, 0.1 - 1e-11, 0.05};
     assert_true(fabs(tacit_env_smallest_gap(rounding, 5) - 0.05) < 1e-15);
@@ -546,7 +523,6 @@ static void gap_passes_over_rounding_but_not_over_more(void **state)
 
 static void gap_is_0_if_all_are_equal_or_there_is_one(void **state)
 {
-    (void)state;
     double const means[] = {0.3, 0.3, 0.1 + 0.2, 0.3};
     assert_true(tacit_env_smallest_gap(means, 4) == 0.0);
     assert_true(tacit_env_smallest_gap(means, 1) == 0.0);
@@ -564,7 +540,6 @@ static void pull_by_each_is_one_pull_after_the_other(void **state)
     static const struct tacit_scale *const scales[] = {&real_scale, &unit_steps, &wide_steps};
     static const double means[] = {0, 0.5, 0.9, 1, 0.2, 0.1};
     static const uint32_t arms[EACH_AGENTS] = {1, 0, 1, 1, 0};
-    (void)state;
     for (uint32_t pair = 0; pair < 9; pair++) {
         struct tacit_env const env = {.kind = kinds[pair % 3],
                                       .row_count = 1,
@@ -593,7 +568,6 @@ static void pull_by_each_is_one_pull_after_the_other(void **state)
 /* Every kind, on both scales: who watches sees what is drawn, and changes nothing of it. */
 static void a_watch_changes_no_reward(void **state)
 {
-    (void)state;
     static const double rows[] = {0.1, 0.4, 0.7, 1.2};
     static const double bits[] = {0, 1, 1, 0};
     static const uint32_t start[] = {0, 4};

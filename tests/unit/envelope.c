@@ -88,7 +88,6 @@ static void envelopes_survive_the_trip(void **state)
 {
     static uint8_t long_body[100000];
     struct tacit_wire_envelope envelope = sample();
-    (void)state;
     expect_trip(&envelope);
     envelope.to[0] = '\0'; /* everybody */
     expect_trip(&envelope);
@@ -132,7 +131,6 @@ static void bytes_are_as_published(void **state)
         "7200";              /* not signed */
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
-    (void)state;
     wire_bytes_expect(coded, golden);
     free(coded.bytes);
 }
@@ -141,7 +139,6 @@ static void another_length_is_refused(void **state)
 {
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
-    (void)state;
     wire_bytes_expect_length(coded, 0x7a, expect_refused); /* an unknown field 15, of no bytes */
     free(coded.bytes);
 }
@@ -152,7 +149,6 @@ static void another_form_is_refused(void **state)
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
     uint8_t other[256];
-    (void)state;
     memcpy(other, coded.bytes, coded.size);
     memcpy(other, coded.bytes + 5, 5); /* family before version */
     memcpy(other + 5, coded.bytes, 5);
@@ -190,7 +186,6 @@ static void what_cannot_be_is_refused(void **state)
         {93, 0},    /* no term */
     };
     struct tacit_wire_envelope const envelope = sample();
-    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         struct wire_bytes const coded = encode(&envelope);
         assert_int_not_equal(coded.bytes[wrongs[i].at], wrongs[i].byte);
@@ -205,7 +200,6 @@ static void a_signature_is_of_64_bytes_or_none(void **state)
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
     uint8_t other[512];
-    (void)state;
     for (uint8_t size = 1; size < 128; size++) {
         memcpy(other, coded.bytes, coded.size);
         other[coded.size - 1] = size;
@@ -222,7 +216,6 @@ static void a_flipped_bit_does_no_harm(void **state)
     struct tacit_wire_envelope const envelope = sample();
     struct wire_bytes const coded = encode(&envelope);
     size_t taken = 0;
-    (void)state;
     for (size_t bit = 0; bit < 8 * coded.size; bit++) {
         struct tacit_wire_envelope found;
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
@@ -243,7 +236,6 @@ static void a_flipped_bit_does_no_harm(void **state)
 static void run_numbers_keep_their_64_bits(void **state)
 {
     uint8_t run[TACIT_WIRE_RUN_BYTES];
-    (void)state;
     tacit_wire_run(UINT64_C(0xfedcba9876543210), run);
     assert_true(tacit_wire_run_id(run) == UINT64_C(0xfedcba9876543210));
     assert_int_equal(run[8], 0xfe);
@@ -289,7 +281,6 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 static void damaged_envelopes_are_judged_as_they_were(void **state)
 {
     struct tacit_wire_envelope envelope = sample();
-    (void)state;
     wire_bytes_sizes(look, NULL);
     for (int i = 0; i < 3; i++) {
         struct wire_bytes const word = encode(&envelope);

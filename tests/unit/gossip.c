@@ -69,7 +69,6 @@ static double drift(const struct tacit_gossip_network *network, uint32_t agents,
 
 static void average_of_theta_less_that_of_means_is_kept_for_1e6_slots(void **state)
 {
-    (void)state;
     static const enum tacit_privacy_mode modes[] = {TACIT_PRIVACY_NONE, TACIT_PRIVACY_PAPER};
     struct tacit_graph_spec const path = {.kind = TACIT_GRAPH_PATH, .agent_count = 5};
     static double const means[] = {.2, .5, .4, .9, .1, .3, .3, .3, .3, .6, .1, .2, .5, .5, .4};
@@ -603,7 +602,6 @@ static void settle(struct schedule *schedule)
 
 static void lost_late_repeated_messages_and_crashes_keep_the_average(void **state)
 {
-    (void)state;
     uint32_t const schedules = schedule_count();
     uint32_t crashes = 0;
     uint64_t exchanges = 0;
@@ -636,7 +634,6 @@ static void lost_late_repeated_messages_and_crashes_keep_the_average(void **stat
  */
 static void of_clones_one_incarnation_is_heard_and_the_average_is_kept(void **state)
 {
-    (void)state;
     uint32_t const schedules = schedule_count();
     uint32_t clones = 0;
     uint32_t halted = 0;
@@ -682,7 +679,6 @@ static void of_clones_one_incarnation_is_heard_and_the_average_is_kept(void **st
 /* The checker has teeth. */
 static void mass_from_nowhere_is_seen_by_the_checkers(void **state)
 {
-    (void)state;
     struct schedule *const schedule = allocate(sizeof *schedule);
     open_schedule(schedule, 1, TACIT_PRIVACY_NONE);
     play_us(schedule, 3000, true);
@@ -705,7 +701,6 @@ static void mass_from_nowhere_is_seen_by_the_checkers(void **state)
 /* Two processes go on from one disk: neighbours take the one that they hear first. */
 static void second_copy_of_a_site_halts(void **state)
 {
-    (void)state;
     struct schedule *const schedule = allocate(sizeof *schedule);
     open_schedule(schedule, 7, TACIT_PRIVACY_SOUND);
     schedule->crash = schedule->loss = schedule->duplication = 0;
@@ -821,7 +816,6 @@ static void bench_agent_free(struct bench_agent *bench)
 
 static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 {
-    (void)state;
     struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
     static const double row[ARMS] = {0, 1, 2};
     static const double bad[ARMS] = {0, (double)NAN, 2};
@@ -883,7 +877,6 @@ static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
 
 static void neighbours_huge_count_is_cut_to_what_can_have_been_pulled(void **state)
 {
-    (void)state;
     struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
     static const uint64_t huge[ARMS] = {1, UINT64_MAX, 1};
     struct tacit_gossip_message const lie = {
@@ -915,7 +908,6 @@ static void neighbours_huge_count_is_cut_to_what_can_have_been_pulled(void **sta
 
 static void huge_count_is_cut_to_what_the_clock_allows(void **state)
 {
-    (void)state;
     struct bench_agent bench = bench_agent_open(TACIT_PRIVACY_SOUND, 0);
     static const uint64_t huge[ARMS] = {1, UINT64_MAX, 1};
     struct tacit_gossip_message const lie = {.kind = TACIT_GOSSIP_COUNTS,
@@ -951,7 +943,6 @@ static void huge_count_is_cut_to_what_the_clock_allows(void **state)
 /* theta less the flow of all edges stays, whatever was missed before. */
 static void exchanges_that_were_missed_are_caught_up_with_by_the_flow(void **state)
 {
-    (void)state;
     struct bench_agent bench = bench_agent_open(TACIT_PRIVACY_PAPER, 0);
     static const double shift[ARMS] = {9, 9, 9}; /* of the last exchange alone: not to be used */
     double theta[ARMS];
@@ -984,7 +975,6 @@ static void exchanges_that_were_missed_are_caught_up_with_by_the_flow(void **sta
 /* Nobody to meet: no timer, and pulls until T. After it nothing is planned, whatever comes. */
 static void who_has_no_neighbours_plays_until_the_end_without_a_word(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < 2 * 3; i++) {
         enum tacit_privacy_mode const mode = i % 2 == 0 ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
         uint64_t const horizon = 2 + 10 * (i / 2);
@@ -1026,7 +1016,6 @@ static void who_has_no_neighbours_plays_until_the_end_without_a_word(void **stat
 
 static void restart_closes_trees_and_goes_on_with_what_was_released(void **state)
 {
-    (void)state;
     struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
     struct tacit_gossip_agent_view before;
     struct tacit_gossip_agent_view after;
@@ -1118,7 +1107,6 @@ static void check_spread(const uint64_t *counts, uint32_t agents)
 
 static void lemmas_1_to_3_hold_in_every_slot(void **state)
 {
-    (void)state;
     uint64_t(*const history)[AGENTS_MAX * ARMS] = allocate((LEMMA_SLOTS + 1) * sizeof history[0]);
     uint64_t third = 0;
     for (uint32_t number = 0; number < 12; number++) {
@@ -1168,7 +1156,6 @@ static void lemmas_1_to_3_hold_in_every_slot(void **state)
 
 static void bounds_grow_with_privacy_and_with_slow_mixing(void **state)
 {
-    (void)state;
     struct tacit_gossip_rule const rule = rule_of(10, 3, 1000000, TACIT_PRIVACY_PAPER, 1);
     static const double gaps[] = {0, 0.1, 0.3};
     double const plain = tacit_gossip_regret_bound(&rule, (double)INFINITY, gaps, 0.9);
@@ -1195,7 +1182,6 @@ static void bounds_grow_with_privacy_and_with_slow_mixing(void **state)
 
 static void mixing_slots_are_the_first_from_which_the_bound_holds(void **state)
 {
-    (void)state;
     static const double lambdas[] = {0.01, 0.5, 0.9, 0.9946, 0.9999};
     static const uint32_t agents[] = {3, 10, 1000};
     for (size_t i = 0; i < COUNT(lambdas); i++)
@@ -1216,7 +1202,6 @@ static void mixing_slots_are_the_first_from_which_the_bound_holds(void **state)
 /* Radii, slots and bounds of many runs: all that the rule says. */
 static void what_a_rule_says_is_what_it_said(void **state)
 {
-    (void)state;
     static const struct tacit_mechanism_config mechanisms[] = {{TACIT_PRIVACY_NONE, 1, 0, 1},
                                                                {TACIT_PRIVACY_PAPER, 0.5, 0, 1},
                                                                {TACIT_PRIVACY_PAPER, 3, 0, 2},
@@ -1270,7 +1255,6 @@ static void squared_disagreement_falls_at_least_by_lambda_2_a_slot(void **state)
     enum { PATH = 6, RUNS = 4000, SLOTS = 60 };
     static double const start[PATH] = {0.9659, 0.7071, 0.2588, -0.2588, -0.7071, -0.9659};
     static const uint32_t looks[] = {1, 20, SLOTS};
-    (void)state;
     struct tacit_graph_spec const path = {.kind = TACIT_GRAPH_PATH, .agent_count = PATH};
     struct network *const network = network_new(&path, 1, 1);
     struct tacit_gossip_rule const rule = rule_of(PATH, 1, 1000, TACIT_PRIVACY_NONE, INFINITY);
@@ -1416,7 +1400,6 @@ static void both_surveys_find_what_the_lines_of_the_paper_say(void **state)
                                  {0, 6}, {1, 2}, {1, 3}, {2, 3}, {4, 5}};
     struct tacit_graph graph;
     void *const memory = malloc(tacit_graph_size(SURVEY_AGENTS, COUNT(edges)));
-    (void)state;
     assert_non_null(memory);
     assert_int_equal(tacit_graph_init(&graph, memory, SURVEY_AGENTS, edges, COUNT(edges)),
                      TACIT_OK);
@@ -1453,7 +1436,6 @@ static void horizon_beyond_half_a_word_is_played_as_any_other(void **state)
     struct tacit_graph graph;
     void *const memory = malloc(tacit_graph_size(LONG_AGENTS, 1));
     double theta[LONG_AGENTS * LONG_ARMS];
-    (void)state;
     assert_non_null(memory);
     assert_int_equal(tacit_graph_init(&graph, memory, LONG_AGENTS, &edge, 1), TACIT_OK);
     for (size_t i = 0; i < COUNT(horizons); i++) {
@@ -1500,7 +1482,6 @@ static void no_exact_sum_is_in_what_is_kept(void **state)
     int64_t totals[ARMS] = {0};
     uint32_t found = 0;
     uint32_t pulls = 0;
-    (void)state;
     open_schedule(&schedule, 3, TACIT_PRIVACY_SOUND);
     schedule.loss = schedule.duplication = schedule.crash = 0;
     struct site *const site = &schedule.sites[0];

@@ -24,7 +24,6 @@ static void write_bytes(const char *path, const void *bytes, size_t size)
 
 static int open_folder(void **state)
 {
-    (void)state;
     temp_directory_make(folder.directory);
     temp_path(folder.images, folder.directory, "images");
     temp_path(folder.labels, folder.directory, "labels");
@@ -33,7 +32,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     temp_directory_remove(folder.directory);
     return 0;
 }
@@ -45,7 +43,6 @@ static const unsigned char idx_labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 9, 0};
 
 static void idx_pair_is_read_to_the_byte(void **state)
 {
-    (void)state;
     struct tacit_images images;
     struct tacit_error error;
     write_bytes(folder.images, idx_images, sizeof idx_images);
@@ -86,7 +83,6 @@ static void expect_refusal(bool in_labels, size_t byte, int value, const char *w
 
 static void damaged_idx_files_are_refused(void **state)
 {
-    (void)state;
     expect_refusal(false, 3, 1, "does not begin with");
     expect_refusal(false, 15, -1, "does not begin with");
     expect_refusal(false, 0, -1, "does not begin with");
@@ -103,7 +99,6 @@ static void damaged_idx_files_are_refused(void **state)
 
 static void cifar_files_follow_one_on_the_other(void **state)
 {
-    (void)state;
     unsigned char *const rows = calloc(3, ROW);
     assert_non_null(rows);
     for (uint32_t i = 0; i < 3; i++) {
@@ -139,7 +134,6 @@ static void cifar_files_follow_one_on_the_other(void **state)
 
 static void missing_files_are_named(void **state)
 {
-    (void)state;
     char path[TEMP_PATH_BYTES];
     struct tacit_images images;
     struct tacit_error error;
@@ -154,7 +148,6 @@ static void missing_files_are_named(void **state)
 /* The published test set begins with a 7, a 2, a 1, a 0 and a 4. */
 static void mnist_is_as_published(void **state)
 {
-    (void)state;
     char pixels[TACIT_PATH_BYTES];
     char labels[TACIT_PATH_BYTES];
     if (tacit_dataset_find(MNIST_IMAGES, pixels) != TACIT_OK ||

@@ -8,7 +8,6 @@
 
 static void two_groups_are_those_of_the_authors(void **state)
 {
-    (void)state;
     double center[30];
     tacit_latency_two_groups(center, 30);
     assert_true(fabs(center[0] - 0.06) < 1e-15);
@@ -53,7 +52,6 @@ static void expect_expectations(const struct tacit_latency *latency)
 
 static void normal_expectations_are_those_of_many_draws(void **state)
 {
-    (void)state;
     double center[USERS];
     tacit_latency_two_groups(center, USERS);
     struct tacit_latency const latency = {.kind = TACIT_LATENCY_NORMAL,
@@ -66,7 +64,6 @@ static void normal_expectations_are_those_of_many_draws(void **state)
 
 static void log_normal_expectations_are_those_of_many_draws(void **state)
 {
-    (void)state;
     double center[USERS];
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, 1);
     tacit_latency_log_normal(center, USERS, 0.1, 0.5, &rng);
@@ -80,7 +77,6 @@ static void log_normal_expectations_are_those_of_many_draws(void **state)
 
 static void trace_expectations_are_column_averages(void **state)
 {
-    (void)state;
     static const double rows[2 * USERS] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.01,
                                            0.3, 0.4, 0.5, 0.6, 0.7, 0.2};
     struct tacit_latency const latency = {.kind = TACIT_LATENCY_TRACE,

@@ -158,7 +158,6 @@ static void compare_slopes(const struct tacit_model *model)
 
 static void gradients_are_finite_differences(void **state)
 {
-    (void)state;
     struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false, false, 0};
     struct tacit_model const mlp = mnist_mlp(false);
     struct tacit_model const normed = mnist_mlp(true);
@@ -191,7 +190,6 @@ static double loss_of(struct lesson *lesson, bool in_training)
  * that of evaluation, which no draw moves; without dropout nothing is drawn. */
 static void outputs_are_dropped_in_training_only(void **state)
 {
-    (void)state;
     struct tacit_model model = authors_cnn(false);
     struct lesson lesson = lesson_new(&model);
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, 1);
@@ -217,7 +215,6 @@ static void outputs_are_dropped_in_training_only(void **state)
  * in the logits: of 20 x 16 outputs about half count twice. */
 static void as_many_are_dropped_as_was_said(void **state)
 {
-    (void)state;
     struct tacit_model const model = {TACIT_MODEL_MLP, 1, 28, 28, 2, false, false, 0.5};
     struct lesson lesson = lesson_new(&model);
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, 1);
@@ -247,7 +244,6 @@ static void as_many_are_dropped_as_was_said(void **state)
 
 static void pictures_are_their_rows_as_floats(void **state)
 {
-    (void)state;
     enum { PIXELS = 67, PICTURES = 5 }; /* no whole lines of a cache */
     uint32_t const rows[] = {4, 0, 3, 3};
     uint8_t pixels[PICTURES * PIXELS];
@@ -265,7 +261,6 @@ static void pictures_are_their_rows_as_floats(void **state)
 
 static void models_have_the_paper_s_sizes(void **state)
 {
-    (void)state;
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     uint64_t count;
     struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false, false, 0};
@@ -288,7 +283,6 @@ static void models_have_the_paper_s_sizes(void **state)
 
 static void models_out_of_their_limits_are_refused(void **state)
 {
-    (void)state;
     struct tacit_learn_network *network = NULL;
     struct tacit_model bad[7];
     for (size_t i = 0; i < 7; i++)
@@ -310,7 +304,6 @@ static void models_out_of_their_limits_are_refused(void **state)
 /* The reference kernels are called "ref". */
 static void no_primitive_falls_to_a_reference_kernel(void **state)
 {
-    (void)state;
     struct tacit_model const models[] = {mnist_mlp(false), mnist_mlp(true), cifar_cnn(),
                                          dropped_mlp(), authors_cnn(false)};
     for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
@@ -327,7 +320,6 @@ static void no_primitive_falls_to_a_reference_kernel(void **state)
 
 static void same_seed_same_bits(void **state)
 {
-    (void)state;
     struct tacit_model const model = cifar_cnn();
     struct lesson first = lesson_new(&model);
     struct lesson second = lesson_new(&model);
@@ -387,7 +379,6 @@ static void train_by_heart(const struct tacit_model *model, enum tacit_optimizer
 
 static void a_batch_is_learnt_by_heart(void **state)
 {
-    (void)state;
     struct tacit_model const mlp = mnist_mlp(false);
     struct tacit_model const normed = mnist_mlp(true);
     struct tacit_model const cnn = cifar_cnn();
@@ -401,7 +392,6 @@ static void a_batch_is_learnt_by_heart(void **state)
  * sign. */
 static void adam_steps_are_those_of_its_authors(void **state)
 {
-    (void)state;
     float parameters[3] = {1, 1, 1};
     float first[3] = {0};
     float second[3] = {0};
@@ -429,7 +419,6 @@ static void moments_that_nothing_feeds_become_zero(void **state)
     float parameters[COUNT] = {0};
     struct tacit_optimizer optimizer = {
         .kind = TACIT_OPTIMIZER_ADAM, .rate = 0.01, .first = first, .second = second};
-    (void)state;
     for (uint32_t i = 0; i < COUNT; i++)
         gradient[i] = 1;
     tacit_optimizer_step(&optimizer, gradient, COUNT, parameters);
@@ -447,7 +436,6 @@ static void moments_that_nothing_feeds_become_zero(void **state)
 
 static void a_model_that_is_no_number_hits_nothing(void **state)
 {
-    (void)state;
     struct tacit_model const model = mnist_mlp(false);
     struct lesson lesson = lesson_new(&model);
     for (uint64_t i = 0; i < lesson.parameter_count; i++)

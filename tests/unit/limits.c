@@ -103,7 +103,6 @@ static struct tacit_elim_peer_config elim_peer(void)
 
 static void limits_of_elimination(void **state)
 {
-    (void)state;
     struct tacit_elim_agent_config agent = elim_agent();
     LIMIT(agent, tacit_elim_agent_size, arm_count, 1, 0);
     LIMIT(agent, tacit_elim_agent_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
@@ -149,7 +148,6 @@ static void limits_of_elimination(void **state)
 
 static void states_of_elimination_grow_by_their_columns(void **state)
 {
-    (void)state;
     struct tacit_elim_agent_config agent = elim_agent();
     assert_int_equal(GROWTH(agent, tacit_elim_agent_size, arm_count, 10, 11), 7);
     assert_int_equal(GROWTH(agent, tacit_elim_agent_size, arm_count, 64, 65),
@@ -202,7 +200,6 @@ static struct tacit_phased_agent_config phased_agent(void)
 
 static void limits_of_play_in_phases(void **state)
 {
-    (void)state;
     struct tacit_phased_agent_config agent = phased_agent();
     LIMIT(agent, tacit_phased_agent_size, arm_count, 1, 0);
     LIMIT(agent, tacit_phased_agent_size, arm_count, TACIT_ARMS_MAX, TACIT_ARMS_MAX + 1);
@@ -234,7 +231,6 @@ static size_t judge_size(const struct tacit_phased_hub_config *config)
 
 static void states_of_play_in_phases_grow_by_their_columns(void **state)
 {
-    (void)state;
     struct tacit_phased_agent_config agent = phased_agent();
     assert_int_equal(GROWTH(agent, tacit_phased_agent_size, arm_count, 10, 11), 9);
     struct tacit_phased_hub_config hub = {.schedule = phases(),
@@ -294,7 +290,6 @@ static struct tacit_vote_pool_config vote_pool(void)
 
 static void limits_of_votes(void **state)
 {
-    (void)state;
     struct tacit_vote_board_config board = vote_board();
     LIMIT(board, tacit_vote_board_size, player_count, 1, 0);
     LIMIT(board, tacit_vote_board_size, player_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
@@ -365,7 +360,6 @@ static void limits_of_votes(void **state)
 
 static void states_of_votes_grow_by_their_columns(void **state)
 {
-    (void)state;
     struct tacit_vote_board_config board = vote_board();
     assert_int_equal(GROWTH(board, tacit_vote_board_size, arm_count, 10, 12), 1);
     assert_int_equal(GROWTH(board, tacit_vote_board_size, arm_count, 64, 66), 1 + 10 + 1);
@@ -408,7 +402,6 @@ static struct tacit_glm_client_config glm_client(void)
 
 static void limits_of_generalised_linear_bandits(void **state)
 {
-    (void)state;
     struct tacit_glm_client_config client = glm_client();
     LIMIT(client, tacit_glm_client_size, client_id, 9, 10);
     LIMIT(client, tacit_glm_client_size, resend_after_us, 1, 0);
@@ -464,7 +457,6 @@ static void limits_of_generalised_linear_bandits(void **state)
 
 static void states_of_generalised_linear_bandits_grow_by_their_parts(void **state)
 {
-    (void)state;
     struct tacit_glm_client_config client = glm_client();
     client.model.variant = TACIT_GLM_RANDOM; /* it keeps no samples */
     assert_int_equal(GROWTH(client, tacit_glm_client_size, model.dimension, 8, 12),
@@ -486,7 +478,6 @@ static size_t rule_is_made(const struct tacit_glm_private_model *model)
 
 static void limits_of_the_private_model(void **state)
 {
-    (void)state;
     struct tacit_glm_private_model model = {.link = TACIT_LINALG_IDENTITY,
                                             .client_count = 10,
                                             .dimension = 8,
@@ -552,7 +543,6 @@ static size_t gossip_rule_is_made(const struct tacit_gossip_config *config)
 
 static void limits_of_gossip(void **state)
 {
-    (void)state;
     struct tacit_gossip_config config = {.agent_count = 10,
                                          .arm_count = 10,
                                          .horizon = 1000,
@@ -588,7 +578,6 @@ static size_t network_size(const struct tacit_gossip_agent_config *config)
 
 static void states_of_gossip_grow_by_their_columns(void **state)
 {
-    (void)state;
     struct tacit_gossip_agent_config agent = gossip_agent();
     assert_int_equal(GROWTH(agent, tacit_gossip_agent_size, rule.arm_count, 10, 11), 9 + 2 + 2 * 2);
     assert_int_equal(GROWTH(agent, tacit_gossip_agent_size, rule.arm_count, 64, 65),
@@ -619,7 +608,6 @@ static struct tacit_doubling_config doubling(void)
 
 static void neighbours_ascend(void **state)
 {
-    (void)state;
     static const uint32_t far[] = {0, 9};
     static const uint32_t beyond[] = {0, 10};
     static const uint32_t twice[] = {2, 2};
@@ -637,7 +625,6 @@ static void neighbours_ascend(void **state)
 
 static void limits_of_releases_that_double(void **state)
 {
-    (void)state;
     struct tacit_doubling_config config = doubling();
     LIMIT(config, tacit_doubling_size, agent_id, 9, 10);
     LIMIT(config, tacit_doubling_size, agent_id, 1, 0); /* its own neighbour */
@@ -677,7 +664,6 @@ static struct tacit_select_config selection(void)
 
 static void limits_of_selection(void **state)
 {
-    (void)state;
     static double const given[] = {1, 2};
     struct tacit_select_config config = selection();
     LIMIT(config, tacit_select_size, user_count, 5, 4);
@@ -731,7 +717,6 @@ static struct tacit_select_site_config training_site(void)
 
 static void limits_of_training(void **state)
 {
-    (void)state;
     struct tacit_select_site_config site = training_site();
     LIMIT(site, tacit_select_site_size, agent, 9, 10);
     LIMIT(site, tacit_select_site_size, agent_count, TACIT_AGENTS_MAX, TACIT_AGENTS_MAX + 1);
@@ -781,7 +766,6 @@ static size_t tree_is_made(const struct tacit_tree_config *config)
 
 static void limits_of_a_learner_and_of_mechanisms(void **state)
 {
-    (void)state;
     struct tacit_arms_config config = {.kind = TACIT_ARMS_UCB1,
                                        .arm_count = 10,
                                        .horizon = 1000,
@@ -821,7 +805,6 @@ static void limits_of_a_learner_and_of_mechanisms(void **state)
 /* A process may die before its first event. */
 static void what_was_just_made_can_be_put_back(void **state)
 {
-    (void)state;
     struct tacit_elim_agent_config const agent = elim_agent();
     FRESH(agent, tacit_elim_agent_size, tacit_elim_agent_init, tacit_elim_agent_check);
     struct tacit_elim_hub_config const hub = elim_hub();
@@ -849,7 +832,6 @@ static void what_was_just_made_can_be_put_back(void **state)
 
 static void what_is_beyond_a_limit_makes_no_state(void **state)
 {
-    (void)state;
     NO_STATE(tacit_elim_agent, elim_agent(), arm_count, 0);
     NO_STATE(tacit_elim_hub, elim_hub(), agent_count, 9);
     NO_STATE(tacit_phased_judge, phases(), growth, above(4));

@@ -42,7 +42,6 @@ static void a_policy_s_estimates_are_those_worked_out_by_hand(void **state)
     static const double model[2 * ROWS] = {9, 9, 1, 2, 3, 4, 0, 3, 4, 0, 2, 2};
     struct tacit_off_policy_policy all;
     struct tacit_off_policy_policy later;
-    (void)state;
     tacit_off_policy_policy(&small, choices, model, 1.5, 0, &all);
     /* weights 2, 1, 0, 2, 0.25, 2 on rewards 1, 0, 3, 4, 2, 5 */
     assert_int_equal(all.valued_rows, ROWS);
@@ -70,7 +69,6 @@ static void a_policy_s_estimates_are_those_worked_out_by_hand(void **state)
 static void weighted_estimates_are_those_worked_out_by_hand(void **state)
 {
     struct tacit_off_policy_arm results[6];
-    (void)state;
     estimate(&small, results);
     struct tacit_off_policy_arm const *const all = &results[4];
     /* arm 0: weights 2, 4, 1, 2 on rewards 1, 3, 2, 5 */
@@ -91,7 +89,6 @@ static void weighted_estimates_are_those_worked_out_by_hand(void **state)
 static void guesses_come_from_the_other_folds_alone(void **state)
 {
     struct tacit_off_policy_arm results[6];
-    (void)state;
     estimate(&small, results);
     /* arm 0 in cell 0 has rows 0, 2, 5 with 1, 3, 5 in folds 0, 2, 0: the other folds' mean is 3
      * for rows 0 and 5, 3 for row 2 and row 1 of fold 1 (1, 3, 5), .. */
@@ -115,7 +112,6 @@ static void a_model_that_is_right_leaves_nothing_to_correct(void **state)
     double own_rewards[COUNT];
     double own_propensities[COUNT];
     struct tacit_off_policy_arm results[9];
-    (void)state;
     for (uint32_t i = 0; i < COUNT; i++) {
         own_arms[i] = i % 3;
         own_cells[i] = i / 7 % 2;
@@ -138,7 +134,6 @@ static void an_arm_that_a_cell_never_chose_has_no_self_normalised_estimate(void 
     static const uint32_t one_cell[2] = {0, 0};
     struct tacit_off_policy_arm results[4];
     struct tacit_off_policy_log const log = {2, 2, 1, one_arm, one_cell, rewards, propensities};
-    (void)state;
     estimate(&log, results);
     assert_true(isnan(results[1].self_normalised.value));
     assert_true(isnan(results[1].self_normalised.error));
@@ -150,7 +145,6 @@ static void an_arm_that_a_cell_never_chose_has_no_self_normalised_estimate(void 
 static void logged_choices_earned_their_plain_mean(void **state)
 {
     struct tacit_off_policy_estimate const logged = tacit_off_policy_logged(&small);
-    (void)state;
     is_near(logged.value, 15.0 / 6);
     is_near(logged.error, sqrt((1 + 0 + 9 + 16 + 4 + 25 - 6 * 6.25) / 5 / 6));
 }
@@ -218,7 +212,6 @@ static void rows_answer_pulls_of_their_arm_until_they_are_used_up(void **state)
 {
     struct bench *const bench = bench_new(1);
     uint32_t agent;
-    (void)state;
     is_near(pull(bench, 0, 1, 100), 200);
     is_near(pull(bench, 0, 0, 50), 50);
     assert_true(tacit_env_replay_length(&bench->replay, 1000, &agent) == 1000);
@@ -236,7 +229,6 @@ static void rows_answer_pulls_of_their_arm_until_they_are_used_up(void **state)
 static void pulls_beyond_the_limit_do_not_count(void **state)
 {
     struct bench *const bench = bench_new(1);
-    (void)state;
     bench->replay.limit = 7;
     (void)pull(bench, 1, 0, 5);
     tacit_env_pass(&bench->env, 1, 1, 5);
@@ -251,7 +243,6 @@ static void pulls_beyond_the_limit_do_not_count(void **state)
 static void rows_answer_with_the_chance_they_are_given(void **state)
 {
     struct bench *const bench = bench_new(0.5);
-    (void)state;
     (void)pull(bench, 1, 0, 1000000);
     assert_true(fabs((double)bench->replay.ends[1] - 750) < 6 * 19.4);
     free(bench);
@@ -262,7 +253,6 @@ static void every_row_comes_once_unless_they_are_drawn_anew(void **state)
     struct bench *const bench = bench_new(1);
     uint32_t seen[LOG_ROWS] = {0};
     uint32_t missing = 0;
-    (void)state;
     for (uint32_t i = 0; i < LOG_ROWS; i++)
         seen[bench->order[i]]++;
     for (uint32_t i = 0; i < LOG_ROWS; i++)
@@ -289,7 +279,6 @@ static void a_watch_counts_what_was_drawn_and_changes_nothing(void **state)
     struct tacit_env_watch watch = {counts, sums, NULL};
     struct tacit_env env = {
         .kind = TACIT_ENV_BERNOULLI, .row_count = 1, .arm_count = 2, .means = means};
-    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct tacit_rng rng = tacit_rng_stream(9, i, 0, TACIT_PURPOSE_REWARD);
         struct tacit_rng same = rng;

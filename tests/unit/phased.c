@@ -80,7 +80,6 @@ static struct phased_core *pulling_agent(const struct phased_setup *setup)
 
 static void agent_parameters_out_of_range_are_refused_and_nothing_is_written(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct tacit_phased_agent_config bad[8];
     for (size_t i = 0; i < 8; i++)
@@ -104,7 +103,6 @@ static void agent_parameters_out_of_range_are_refused_and_nothing_is_written(voi
 
 static void rewards_that_the_plan_did_not_ask_for_are_refused_without_trace(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
     phased_expect_nothing(agent, phased_reward(0, 1, 0), TACIT_INVALID);
@@ -127,7 +125,6 @@ static void rewards_that_the_plan_did_not_ask_for_are_refused_without_trace(void
 
 static void orders_that_make_no_sense_are_refused_without_trace(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
     struct tacit_pull_block const empty[] = {{1, 0}};
@@ -162,7 +159,6 @@ static void orders_that_make_no_sense_are_refused_without_trace(void **state)
 
 static void site_policy_refuses_rounds_and_small_plans(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.round_max = 1;
     setup.pulls_min = 6;
@@ -184,7 +180,6 @@ static void site_policy_refuses_rounds_and_small_plans(void **state)
 /* Each block counts, and the last word may have the number after that of the last plan. */
 static void policy_and_numbers_reach_to_their_last(void **state)
 {
-    (void)state;
     struct tacit_pull_block const small_first[] = {{0, 5}, {1, 7}};
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.pulls_min = 6;
@@ -205,7 +200,6 @@ static void policy_and_numbers_reach_to_their_last(void **state)
 
 static void plan_of_all_slots_for_one_arm_is_released(void **state)
 {
-    (void)state;
     struct tacit_pull_block const all[] = {{2, 1000}};
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = phased_agent_new(&setup, 0);
@@ -226,7 +220,6 @@ static void plan_of_all_slots_for_one_arm_is_released(void **state)
 
 static void of_equal_arms_the_first_is_played_while_nobody_leads(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.schedule.epsilon_per_reward = INFINITY;
     struct phased_core *const agent = pulling_agent(&setup);
@@ -239,7 +232,6 @@ static void of_equal_arms_the_first_is_played_while_nobody_leads(void **state)
 /* The rewards of the plan before are dropped: the new release says nothing of them. */
 static void order_overtakes_an_open_plan_and_its_rewards_are_dropped(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.schedule.epsilon_per_reward = INFINITY;
     struct phased_core *const agent = pulling_agent(&setup);
@@ -260,7 +252,6 @@ static void order_overtakes_an_open_plan_and_its_rewards_are_dropped(void **stat
 
 static void plan_that_does_not_fit_is_played_by_the_leader_and_never_released(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 29, 0);
     struct phased_core *agent = phased_agent_new(&setup, 0);
     struct tacit_phased_message order = order_of(4, two_blocks, 2); /* 30 pulls */
@@ -290,7 +281,6 @@ static void plan_that_does_not_fit_is_played_by_the_leader_and_never_released(vo
 
 static void one_arm_is_played_until_T_without_a_word(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(2, 77, 0.9);
     setup.schedule.arm_count = 1;
     struct phased_core *const agent = phased_agent_new(&setup, 1);
@@ -311,7 +301,6 @@ static void one_arm_is_played_until_T_without_a_word(void **state)
 
 static void entropy_that_fails_draws_nothing_and_is_asked_again(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
     agent->entropy_fails = true;
@@ -332,7 +321,6 @@ static void entropy_that_fails_draws_nothing_and_is_asked_again(void **state)
 
 static void budget_that_does_not_suffice_halts_before_anything_is_drawn(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(2, 1000, 0);
     setup.budget_nano = TACIT_NANO - 1;
     struct phased_core *const agent = pulling_agent(&setup);
@@ -348,7 +336,6 @@ static void budget_that_does_not_suffice_halts_before_anything_is_drawn(void **s
 
 static void rounds_are_disjoint_rewards_and_cost_the_maximum(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
     for (uint32_t round = 2; round < 20; round++) {
@@ -363,7 +350,6 @@ static void rounds_are_disjoint_rewards_and_cost_the_maximum(void **state)
 
 static void report_is_said_again_with_the_same_bytes_until_the_hub_has_it(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
     assert_int_equal(phased_play(agent), TACIT_OK);
@@ -395,7 +381,6 @@ static void report_is_said_again_with_the_same_bytes_until_the_hub_has_it(void *
 
 static void state_older_than_what_the_hub_holds_is_halted(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *const agent = pulling_agent(&setup);
     struct tacit_phased_message word = order_of(1, two_blocks, 2);
@@ -469,7 +454,6 @@ static void *play_federation(const struct phased_setup *setup, bool dies, uint32
 
 static void deaths_in_every_step_change_no_byte(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct phased_setup setup = setup_of(2, 30000, i == 0 ? 0 : 0.95);
         struct tacit_phased_hub_config const config = phased_hub_config(&setup);
@@ -501,7 +485,6 @@ static struct phased_core *collecting_hub(const struct phased_setup *setup)
 
 static void reports_that_do_not_fit_are_refused_without_trace(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(3, 100000, 0);
     struct phased_core *const hub = collecting_hub(&setup);
     int64_t const sums[ARMS] = {0, TACIT_STEPS, 0, 0, -5};
@@ -544,7 +527,6 @@ static void reports_that_do_not_fit_are_refused_without_trace(void **state)
 
 static void round_closes_at_the_deadline_with_its_quorum(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(3, 100000, 0);
     setup.quorum = 2;
     setup.round_timeout_us = 500;
@@ -576,7 +558,6 @@ static void round_closes_at_the_deadline_with_its_quorum(void **state)
 
 static void hub_that_answers_all_says_what_it_holds(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(3, 100000, 0);
     setup.answers_all = true;
     struct phased_core *const hub = collecting_hub(&setup);
@@ -594,7 +575,6 @@ static void hub_that_answers_all_says_what_it_holds(void **state)
 
 static void horizon_below_the_first_plan_ends_at_once_without_a_leader(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(3, 1, 0.9);
     uint64_t const least = tacit_phases_horizon_min(&setup.schedule);
     setup.schedule.horizon = least - 1;
@@ -617,7 +597,6 @@ static void horizon_below_the_first_plan_ends_at_once_without_a_leader(void **st
 /* Sites without a leader play all arms in turn: where not all are there, one is named. */
 static void last_word_without_a_leader_names_an_arm_that_is_there(void **state)
 {
-    (void)state;
     for (uint32_t first_count = 1; first_count <= ARMS; first_count++) {
         struct phased_setup setup = setup_of(3, 1, 0.9);
         setup.schedule.first_count = first_count;
@@ -632,7 +611,6 @@ static void last_word_without_a_leader_names_an_arm_that_is_there(void **state)
 
 static void schedules_out_of_range_are_refused(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(3, 100000, 0);
     struct tacit_phases bad[15];
     for (size_t i = 0; i < 15; i++)
@@ -668,7 +646,6 @@ static void schedules_out_of_range_are_refused(void **state)
 
 static void round_without_reports_is_repeated_with_the_same_plan(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(3, 100000, 0);
     struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&setup.schedule));
     struct tacit_phased_judge_view first;
@@ -689,7 +666,6 @@ static void round_without_reports_is_repeated_with_the_same_plan(void **state)
 /* Bits that the check lets pass leave a judge that goes on without stumbling. */
 static void check_refuses_most_damaged_judges_and_survives_the_others(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(3, 2000, 0.9);
     size_t const size = tacit_phased_judge_size(&setup.schedule);
     struct tacit_phased_judge *const judge = malloc(size);
@@ -798,7 +774,6 @@ static void damage_each_byte(struct phased_core *core, double refused_min)
 
 static void damaged_states_are_refused_or_go_on_without_stumbling(void **state)
 {
-    (void)state;
     struct phased_setup const setup = setup_of(2, 1000, 0);
     struct phased_core *core = pulling_agent(&setup);
     assert_int_equal(phased_step(core, phased_reward(1, 3, TACIT_STEPS)), TACIT_OK);
@@ -857,7 +832,6 @@ static void expect_refused_change(struct phased_core *hub, bool is_added, uint32
 
 static void a_change_that_cannot_be_leaves_every_byte_as_it_was(void **state)
 {
-    (void)state;
     struct phased_setup setup = setup_of(2, 1000000, 0);
     setup.schedule.first_count = ARMS - 1;
     setup.schedule.guard_arm = 1;
@@ -933,7 +907,6 @@ static struct phased_setup changed_setup(uint32_t run, struct tacit_rng *chance)
  * is closed. */
 static void arms_that_come_and_go_at_any_time_leave_a_state(void **state)
 {
-    (void)state;
     uint64_t rounds = 0;
     for (uint32_t run = 0; run < CHANGED_RUNS; run++) {
         struct tacit_rng chance = tacit_rng_stream(23, run, 0, TACIT_PURPOSE_FAULT);

@@ -108,7 +108,6 @@ static void put_hub_back(const struct entry *entry, uint64_t term)
 static void release_that_was_granted_is_said_again_and_counts_once(void **state)
 {
     static struct entry entry;
-    (void)state;
     open_star();
     snapshot_of(hub, &entry);
     report(0);
@@ -146,7 +145,6 @@ static void release_that_was_granted_is_said_again_and_counts_once(void **state)
 static void draw_that_was_not_granted_is_dropped_with_its_rewards(void **state)
 {
     static struct entry entry;
-    (void)state;
     open_star();
     snapshot_of(hub, &entry);
     struct tacit_phased_message *const grant = commit(0); /* on its way when the hub is lost */
@@ -172,7 +170,6 @@ static void draw_that_was_not_granted_is_dropped_with_its_rewards(void **state)
 static void words_of_the_lost_hub_and_to_it_are_not_heard(void **state)
 {
     static struct entry entry;
-    (void)state;
     open_star();
     snapshot_of(hub, &entry);
     struct tacit_phased_message *const grant = commit(0);
@@ -192,7 +189,6 @@ static void words_of_the_lost_hub_and_to_it_are_not_heard(void **state)
 static void site_that_is_ahead_plays_its_round_anew(void **state)
 {
     static struct entry entry;
-    (void)state;
     open_star();
     snapshot_of(hub, &entry);
     report(0);
@@ -220,7 +216,6 @@ static void site_that_is_ahead_plays_its_round_anew(void **state)
 /* Not another plan's: the round is the same, the arms are not. */
 static void release_of_another_plan_is_not_said(void **state)
 {
-    (void)state;
     open_star();
     report(0);
     begin_term(agents[0], 1);
@@ -254,7 +249,6 @@ static void old_copy_that_was_halted_goes_on_in_a_term(void **state)
                                          .leader = TACIT_NO_ARM,
                                          .block_count = 2,
                                          .blocks = plan};
-    (void)state;
     open_star();
     assert_int_equal(phased_step(agents[0], phased_receive(&order)), TACIT_ROLLBACK);
     assert_true(phased_agent_view(agents[0]).halted);
@@ -287,7 +281,6 @@ static bool holds(const struct phased_core *core, int64_t sum)
 static void rewards_that_were_not_drawn_are_gone_with_the_term(void **state)
 {
     int64_t const sum = 700001;
-    (void)state;
     open_star();
     assert_int_equal(phased_step(agents[0], phased_reward(1, 1, sum)), TACIT_OK);
     assert_true(holds(agents[0], sum));
@@ -302,7 +295,6 @@ static void rewards_that_were_not_drawn_are_gone_with_the_term(void **state)
  * before. */
 static void hub_that_begins_a_term_forgets_what_it_granted(void **state)
 {
-    (void)state;
     open_star();
     report(0);
     phased_free(agents[0]);
@@ -326,7 +318,6 @@ static void arms_that_came_and_went_are_as_they_were(void **state)
     static struct entry kept;
     static struct entry again;
     struct tacit_phased_update update;
-    (void)state;
     setup = (struct phased_setup){.schedule = {.arm_count = 3,
                                                .first_count = 2,
                                                .agent_count = SITES,
@@ -363,7 +354,6 @@ static void snapshot_has_one_form_and_is_of_one_run(void **state)
     static struct entry bad;
     static struct entry again;
     struct tacit_phased_hub_config config;
-    (void)state;
     open_star();
     config = phased_hub_config(&setup);
     report(0);

@@ -62,7 +62,6 @@ static enum tacit_status status_of_coin(uint64_t numerator, uint64_t denominator
 
 static void bernoulli_exp_refuses_what_is_outside_its_limits(void **state)
 {
-    (void)state;
     assert_int_equal(status_of_coin(0, 0), TACIT_INVALID);
     assert_int_equal(status_of_coin(0, 1), TACIT_OK);
     assert_int_equal(status_of_coin(1, 1), TACIT_OK);
@@ -85,7 +84,6 @@ static enum tacit_status status_of_noise(uint64_t t, uint64_t s)
 
 static void discrete_laplace_refuses_what_is_outside_its_limits(void **state)
 {
-    (void)state;
     assert_int_equal(status_of_noise(0, 1), TACIT_INVALID);
     assert_int_equal(status_of_noise(1, 0), TACIT_INVALID);
     assert_int_equal(status_of_noise(1, 1), TACIT_OK);
@@ -100,7 +98,6 @@ static void discrete_laplace_refuses_what_is_outside_its_limits(void **state)
 
 static void bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
 {
-    (void)state;
     uint32_t most_fills = 0;
     for (uint32_t run = 0; run < 300; run++) {
         enum tacit_status status = TACIT_ENTROPY;
@@ -123,7 +120,6 @@ static void bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouche
 
 static void discrete_laplace_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
 {
-    (void)state;
     uint32_t most_fills = 0;
     for (uint32_t run = 0; run < 100; run++) {
         enum tacit_status status = TACIT_ENTROPY;
@@ -158,7 +154,6 @@ static void check_release_at_every_fill(const struct tacit_mechanism *mechanism)
 
 static void release_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
 {
-    (void)state;
     struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, 0.5);
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.5);
     check_release_at_every_fill(&paper);
@@ -182,7 +177,6 @@ static enum tacit_status status_of(const struct tacit_mechanism_config *config)
 
 static void init_takes_epsilons_from_1e_6_to_1e6_and_infinity(void **state)
 {
-    (void)state;
     double const good[] = {1e-6, 1, 10, 1e6, INFINITY};
     double const bad[] = {
         NAN,   0,      -0.0, -1,     -INFINITY, nextafter(1e-6, 0), nextafter(1e6, INFINITY),
@@ -203,7 +197,6 @@ static void init_takes_epsilons_from_1e_6_to_1e6_and_infinity(void **state)
 
 static void init_takes_finite_ranges_that_doubles_can_divide(void **state)
 {
-    (void)state;
     double const good[][2] = {{0, 1},         {-3, 3},      {-1, -0.5},
                               {0, 1e-150},    {0, 1e150},   {1, 1 + DBL_EPSILON},
                               {1e20, 1.5e20}, {-1e-150, 0}, {-5e149, 5e149}};
@@ -242,7 +235,6 @@ static void init_takes_finite_ranges_that_doubles_can_divide(void **state)
 
 static void init_without_privacy_looks_at_nothing(void **state)
 {
-    (void)state;
     struct tacit_mechanism_config const config = {
         .mode = TACIT_PRIVACY_NONE, .epsilon_per_reward = NAN, .lo = 1, .hi = -INFINITY};
     struct tacit_mechanism mechanism;
@@ -256,7 +248,6 @@ static void init_without_privacy_looks_at_nothing(void **state)
 
 static void sound_epsilon_is_rounded_down_to_a_nano_epsilon(void **state)
 {
-    (void)state;
     struct {
         double epsilon;
         uint64_t nano;
@@ -278,7 +269,6 @@ static void sound_epsilon_is_rounded_down_to_a_nano_epsilon(void **state)
 /* 4.1 * 1e9 is a little below 4100000000 in doubles; a statement must not say 4.099999999. */
 static void epsilons_with_four_decimals_are_kept_as_they_were_written(void **state)
 {
-    (void)state;
     for (uint64_t i = 1; i <= 200000; i++) {
         double const epsilon = (double)i / 10000; /* correctly rounded, as a parser's would be */
         struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, epsilon);
@@ -290,7 +280,6 @@ static void epsilons_with_four_decimals_are_kept_as_they_were_written(void **sta
 
 static void sound_scale_is_steps_over_epsilon_in_lowest_terms(void **state)
 {
-    (void)state;
     struct {
         double epsilon;
         uint64_t t;
@@ -310,7 +299,6 @@ static void sound_scale_is_steps_over_epsilon_in_lowest_terms(void **state)
 /* t/s = STEPS / (nano / 1e9) exactly, in lowest terms, and within what the sampler takes. */
 static void sound_scale_is_exact_for_any_epsilon(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream(9);
     for (uint32_t i = 0; i < 20000; i++) {
         double const epsilon = 1e-6 * pow(1e12, tacit_rng_uniform(&rng));
@@ -332,7 +320,6 @@ static void sound_scale_is_exact_for_any_epsilon(void **state)
 
 static void paper_scale_is_the_range_over_epsilon(void **state)
 {
-    (void)state;
     struct tacit_mechanism_config const config = {
         .mode = TACIT_PRIVACY_PAPER, .epsilon_per_reward = 50, .lo = -1, .hi = 4};
     struct tacit_mechanism mechanism;
@@ -345,7 +332,6 @@ static void paper_scale_is_the_range_over_epsilon(void **state)
 
 static void paper_cost_is_rounded_up_to_a_nano_epsilon(void **state)
 {
-    (void)state;
     struct tacit_mechanism const above = mechanism_of(TACIT_PRIVACY_PAPER, 0.1234567891);
     struct tacit_mechanism const just = mechanism_of(TACIT_PRIVACY_PAPER, 0.123456789);
     struct tacit_mechanism const product = mechanism_of(TACIT_PRIVACY_PAPER, 50 * 0.1);
@@ -373,7 +359,6 @@ static void check_release_without_noise(const struct tacit_mechanism *mechanism)
 
 static void release_without_noise_is_the_sum_and_needs_no_entropy(void **state)
 {
-    (void)state;
     struct tacit_mechanism const none = mechanism_of(TACIT_PRIVACY_NONE, 1);
     struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, INFINITY);
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, INFINITY);
@@ -385,7 +370,6 @@ static void release_without_noise_is_the_sum_and_needs_no_entropy(void **state)
 
 static void sound_release_is_the_sum_plus_the_samplers_noise(void **state)
 {
-    (void)state;
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.3);
     int64_t const sums[] = {0, 12345, -(INT64_C(1) << 60), INT64_C(1) << 60};
     for (uint32_t run = 0; run < 400; run++) {
@@ -407,7 +391,6 @@ static void sound_release_is_the_sum_plus_the_samplers_noise(void **state)
 /* The noise must not depend on the sum (nor, therefore, on how many rewards are in it). */
 static void noise_is_the_same_whatever_the_sum(void **state)
 {
-    (void)state;
     struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, 1);
     for (uint32_t run = 0; run < 400; run++) {
         struct tacit_rng here = some_stream(run);
@@ -435,7 +418,6 @@ static bool is_plausible(const struct tacit_mechanism *mechanism, int64_t steps,
 
 static void plausible_in_sound_mode_allows_60_scales_a_release_on_either_side(void **state)
 {
-    (void)state;
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.5);
     int64_t const scale = 2 * TACIT_STEPS;
     for (uint32_t releases = 1; releases <= 40; releases += 13) {
@@ -453,7 +435,6 @@ static void plausible_in_sound_mode_allows_60_scales_a_release_on_either_side(vo
 
 static void plausible_without_noise_allows_only_sums_that_rewards_can_make(void **state)
 {
-    (void)state;
     struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, INFINITY);
     assert_true(is_plausible(&sound, 0, 3, 1));
     assert_false(is_plausible(&sound, -1, 3, 1));
@@ -465,7 +446,6 @@ static void plausible_without_noise_allows_only_sums_that_rewards_can_make(void 
 
 static void plausible_in_doubles_means_finite(void **state)
 {
-    (void)state;
     enum tacit_privacy_mode const modes[] = {TACIT_PRIVACY_NONE, TACIT_PRIVACY_PAPER};
     for (size_t i = 0; i < COUNT(modes); i++) {
         struct tacit_mechanism const mechanism = mechanism_of(modes[i], 1);
@@ -482,7 +462,6 @@ static void plausible_in_doubles_means_finite(void **state)
 
 static void plausible_accepts_every_honest_release(void **state)
 {
-    (void)state;
     double const epsilons[] = {1e-6, 0.1, 1, 1e6};
     struct tacit_rng rng = some_stream(21);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -506,7 +485,6 @@ static int64_t level(double lo, double hi, double reward)
 
 static void level_clips_to_the_range_and_takes_bad_rewards_for_lo(void **state)
 {
-    (void)state;
     double const ranges[][2] = {{0, 1},      {-3, 5},         {-2, -1},
                                 {0, 1e-150}, {-5e149, 5e149}, {1e20, 2e20}};
     for (size_t i = 0; i < COUNT(ranges); i++) {
@@ -529,7 +507,6 @@ static void level_clips_to_the_range_and_takes_bad_rewards_for_lo(void **state)
 
 static void level_of_denormals_and_of_signed_zeros_is_0(void **state)
 {
-    (void)state;
     double const tiny[] = {5e-324, -5e-324, DBL_MIN, -DBL_MIN, DBL_MIN / 2, 0.0, -0.0};
     for (size_t i = 0; i < COUNT(tiny); i++) {
         assert_int_equal(level(0, 1, tiny[i]), 0);
@@ -540,7 +517,6 @@ static void level_of_denormals_and_of_signed_zeros_is_0(void **state)
 /* Halves go up; the points tested are exact in binary. */
 static void level_rounds_to_the_nearest_step(void **state)
 {
-    (void)state;
     double const step = 0x1p-20;
     for (int64_t k = 0; k < TACIT_STEPS; k += k < 100 || k > TACIT_STEPS - 100 ? 1 : 997) {
         double const here = (double)k * step;
@@ -554,7 +530,6 @@ static void level_rounds_to_the_nearest_step(void **state)
 
 static void level_of_any_double_grows_with_it_and_stays_in_its_range(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream(31);
     for (uint32_t i = 0; i < 200000; i++) {
         double rewards[2];
@@ -574,7 +549,6 @@ static void level_of_any_double_grows_with_it_and_stays_in_its_range(void **stat
 
 static void sums_of_2_to_the_40_rewards_are_exact(void **state)
 {
-    (void)state;
     struct tacit_scale const scale = {.kind = TACIT_SCALE_STEPS, .lo = 0, .hi = 1};
     union tacit_sum sum = {0};
     tacit_sum_add_reward(&scale, &sum, 1, TACIT_HORIZON_MAX);
@@ -591,7 +565,6 @@ static void sums_of_2_to_the_40_rewards_are_exact(void **state)
 
 static void sums_in_steps_do_not_depend_on_order_or_grouping(void **state)
 {
-    (void)state;
     struct tacit_scale const scale = {.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 2};
     double const rewards[] = {0.1, 1e9, -0.3, NAN, 1.7, -INFINITY, 0.1};
     union tacit_sum forward = {0};
@@ -627,7 +600,6 @@ static void expect_spend(struct tacit_ledger *ledger, uint64_t cell, uint64_t na
 
 static void ledger_starts_with_nothing_spent(void **state)
 {
-    (void)state;
     struct tacit_ledger const ledger = tacit_ledger_init(5);
     assert_int_equal(ledger.budget_nano, 5);
     assert_int_equal(tacit_ledger_spent_nano(&ledger), 0);
@@ -637,7 +609,6 @@ static void ledger_starts_with_nothing_spent(void **state)
 
 static void ledger_can_be_exhausted_exactly_but_not_by_one_nano_more(void **state)
 {
-    (void)state;
     struct tacit_ledger ledger = tacit_ledger_init(TACIT_NANO);
     expect_spend(&ledger, 0, TACIT_NANO + 1, TACIT_BUDGET);
     expect_spend(&ledger, 0, TACIT_NANO - 1, TACIT_OK);
@@ -652,7 +623,6 @@ static void ledger_can_be_exhausted_exactly_but_not_by_one_nano_more(void **stat
 
 static void ledger_without_a_budget_takes_only_nothing(void **state)
 {
-    (void)state;
     struct tacit_ledger ledger = tacit_ledger_init(0);
     expect_spend(&ledger, 0, 1, TACIT_BUDGET);
     expect_spend(&ledger, 0, 0, TACIT_OK);
@@ -660,7 +630,6 @@ static void ledger_without_a_budget_takes_only_nothing(void **state)
 
 static void ledger_cells_take_the_maximum_and_repeats_add(void **state)
 {
-    (void)state;
     struct tacit_ledger ledger = tacit_ledger_init(100);
     expect_spend(&ledger, 3, 10, TACIT_OK);
     expect_spend(&ledger, 4, 7, TACIT_OK);
@@ -677,7 +646,6 @@ static void ledger_cells_take_the_maximum_and_repeats_add(void **state)
 
 static void ledger_refuses_a_closed_cell(void **state)
 {
-    (void)state;
     struct tacit_ledger ledger = tacit_ledger_init(100);
     expect_spend(&ledger, 5, 1, TACIT_OK);
     expect_spend(&ledger, 4, 1, TACIT_INVALID);
@@ -690,7 +658,6 @@ static void ledger_refuses_a_closed_cell(void **state)
 /* A refused spend on a later cell must not close the open one. */
 static void ledger_refusal_leaves_the_open_cell_open(void **state)
 {
-    (void)state;
     struct tacit_ledger ledger = tacit_ledger_init(100);
     expect_spend(&ledger, 1, 60, TACIT_OK);
     expect_spend(&ledger, 2, 101, TACIT_BUDGET);
@@ -701,7 +668,6 @@ static void ledger_refusal_leaves_the_open_cell_open(void **state)
 
 static void ledger_scopes_add_and_number_their_cells_anew(void **state)
 {
-    (void)state;
     struct tacit_ledger ledger = tacit_ledger_init(100);
     tacit_ledger_next_scope(&ledger);
     assert_int_equal(tacit_ledger_spent_nano(&ledger), 0);
@@ -724,7 +690,6 @@ static void ledger_scopes_add_and_number_their_cells_anew(void **state)
 
 static void ledger_refuses_sums_that_overflow(void **state)
 {
-    (void)state;
     struct tacit_ledger ledger = tacit_ledger_init(UINT64_MAX);
     expect_spend(&ledger, 0, 1, TACIT_OK);
     expect_spend(&ledger, 0, UINT64_MAX, TACIT_INVALID); /* the cell */
@@ -741,7 +706,6 @@ static void ledger_refuses_sums_that_overflow(void **state)
 /* gross_nano is never below the other sums; a ledger read from a damaged file may say otherwise. */
 static void ledger_whose_sums_disagree_still_refuses_to_overflow(void **state)
 {
-    (void)state;
     struct tacit_ledger cell = {.budget_nano = UINT64_MAX, .open_cell_nano = UINT64_MAX - 1};
     expect_spend(&cell, 0, 2, TACIT_INVALID);
     struct tacit_ledger scope = {.budget_nano = UINT64_MAX, .past_scopes_nano = UINT64_MAX - 1};
@@ -817,7 +781,6 @@ static void check_agreement(const struct tacit_ledger *ledger, const struct twin
 
 static void ledger_agrees_with_the_twin_on_a_million_random_spends(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream(41);
     uint32_t seen[3] = {0, 0, 0}; /* accepted, refused as invalid, refused for the budget */
     for (uint32_t done = 0; done < TWIN_SPENDS;) {
@@ -890,7 +853,6 @@ static struct tacit_promise sound_promise(uint64_t epsilon_nano)
 
 static void statements_of_sums_are_golden(void **state)
 {
-    (void)state;
     struct tacit_promise promise = sound_promise(1500000001);
     expect_statement(&promise, OF_REWARD("1.500000001") AGAINST SOUND_NOISE PERSON LIMITS SEED);
     promise = paper_promise();
@@ -916,7 +878,6 @@ static void statements_of_sums_are_golden(void **state)
 
 static void statement_of_an_interaction_has_a_delta(void **state)
 {
-    (void)state;
     struct tacit_promise const promise = {.mechanism = {.noise = TACIT_NOISE_GAUSSIAN,
                                                         .of = TACIT_PROTECTED_INTERACTION,
                                                         .leaving = TACIT_LEAVING_MOMENTS,
@@ -959,7 +920,6 @@ static void statement_of_a_person_goes_by_what_was_spent(void **state)
         {UINT32_MAX, 0, UINT64_MAX / TACIT_NANO, "4294967295 times epsilon = 18446744073. ",
          "which is"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char bytes[TACIT_STATEMENT_BYTES];
         struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
@@ -987,7 +947,6 @@ static void statement_of_a_live_site_says_who_holds_its_releases(void **state)
         [TACIT_AUDIENCE_HYBRID] = "the sink (of a sink: the coordinator) neither",
         [TACIT_AUDIENCE_ALONE] = "",
         [TACIT_AUDIENCE_VOTES] = "as long as the coordinator neither"};
-    (void)state;
     for (uint32_t i = 0; i < COUNT(holders); i++) {
         char bytes[TACIT_STATEMENT_BYTES];
         struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
@@ -1043,7 +1002,6 @@ static void expect_laws(const struct tacit_promise *promise, const char *text)
 static void every_statement_keeps_the_laws(void **state)
 {
     struct tacit_rng rng = some_stream(77);
-    (void)state;
     for (uint32_t i = 0; i < 50000; i++) {
         char bytes[TACIT_STATEMENT_BYTES];
         struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
@@ -1088,7 +1046,6 @@ static void promised_billionths_are_rounded_up(void **state)
         uint64_t nano;
     } cases[] = {{0, 0},        {1e-9, 1},         {1.4e-9, 2},      {1.000001e-9, 2}, {1e-6, 1000},
                  {1e-5, 10000}, {4.1, 4100000000}, {0.3, 300000000}, {1, TACIT_NANO}};
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(tacit_nano_up(cases[i].value), cases[i].nano);
 }
@@ -1096,7 +1053,6 @@ static void promised_billionths_are_rounded_up(void **state)
 /* What a person wrote is charged, not what a double makes of it; never more. */
 static void billionths_are_those_that_were_written(void **state)
 {
-    (void)state;
     static const struct {
         double value;
         uint64_t nano;
@@ -1133,7 +1089,6 @@ static void zeros_are_no_entropy(void **state)
     uint64_t word = 0;
     int64_t noise = 77;
     bool heads = true;
-    (void)state;
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         uint64_t const t = scales[i][0];
         uint64_t const s_of = scales[i][1];
@@ -1153,7 +1108,6 @@ static void zeros_are_no_entropy(void **state)
 /* Whatever it says for ever: noise or an error after so many questions, and no loop. */
 static void no_stuck_source_holds_a_sampler(void **state)
 {
-    (void)state;
     static const uint64_t scales[][2] = {{1, 1},
                                          {2, 1},
                                          {3, 1},
@@ -1183,7 +1137,6 @@ static void no_stuck_source_holds_a_sampler(void **state)
 
 static void no_stuck_source_is_asked_for_ever(void **state)
 {
-    (void)state;
     for (unsigned byte = 0; byte < 256; byte++) {
         struct stuck stuck = {.byte = (uint8_t)byte};
         struct tacit_entropy const entropy = {.fill = fill_stuck, .context = &stuck};

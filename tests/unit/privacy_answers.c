@@ -38,7 +38,6 @@ static void say(const struct tacit_promise *promise)
 /* Every mechanism with every trust model, and each of the bits. */
 static void every_promise_is_in_the_same_words(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < 5 * 3 * 7 * 5; i++)
         for (uint32_t bits = 0; bits < 1024; bits = bits == 0 ? 1 : bits * 2) {
             struct tacit_promise promise = {
@@ -106,7 +105,6 @@ static void mechanisms_are_what_they_were(void **state)
     static const double bounds[] = {-INFINITY, -2e150, -1e150,   -5e149, -1,    0,
                                     0.5e-150,  1e-150, 0.25,     1,      5e149, 1e150,
                                     2e150,     1e308,  INFINITY, NAN};
-    (void)state;
     for (int mode = TACIT_PRIVACY_NONE; mode <= TACIT_PRIVACY_SOUND; mode++)
         for (size_t i = 0; i < COUNT(epsilons) * COUNT(bounds) * COUNT(bounds); i++) {
             struct tacit_mechanism_config const config = {
@@ -128,7 +126,6 @@ static void mechanisms_are_what_they_were(void **state)
 static void draws_of_the_mechanism_are_what_they_were(void **state)
 {
     static const double epsilons[] = {1e-6, 0.1, 1, 3.125, 1e6};
-    (void)state;
     for (uint32_t i = 0; i < 2 * COUNT(epsilons); i++) {
         struct tacit_rng rng = stream(i);
         struct tacit_entropy const known = tacit_rng_entropy(&rng);
@@ -157,7 +154,6 @@ static void ledgers_in_any_state_answer_as_they_did(void **state)
 {
     static const uint64_t values[] = {0, 1, 5, UINT64_MAX - 5, UINT64_MAX};
     static const uint64_t amounts[] = {0, 1, 4, 5, 6, UINT64_MAX - 1, UINT64_MAX};
-    (void)state;
     for (uint32_t i = 0; i < 5 * 5 * 5 * 5 * 5; i++)
         for (size_t j = 0; j < 3 * COUNT(amounts); j++) {
             struct tacit_ledger ledger = {.budget_nano = values[i % 5],
@@ -177,7 +173,6 @@ static void ledgers_in_any_state_answer_as_they_did(void **state)
 static void rho_ledgers_answer_as_they_did(void **state)
 {
     struct tacit_rng rng = stream(100);
-    (void)state;
     for (uint32_t run = 0; run < 50; run++) {
         struct tacit_rho_ledger ledger = tacit_rho_ledger_init(tacit_rng_next(&rng) >> (1 + run));
         for (uint32_t i = 0; i < 100; i++) {
@@ -207,7 +202,6 @@ static void vectors_are_rounded_as_they_were(void **state)
 {
     static const double firsts[] = {0, -0.0, 1, -1, 0x1p-30, 0x1p-31, 1e300, -INFINITY, NAN, 3};
     struct tacit_rng rng = stream(200);
-    (void)state;
     for (uint32_t i = 0; i < 2000; i++) {
         double h[5];
         int64_t steps[5];
@@ -232,7 +226,6 @@ static void noise_of_vectors_is_what_it_was(void **state)
     static const uint64_t divisors[] = {0, 1, 7, (UINT64_C(1) << 48) - 1, UINT64_C(1) << 48};
     struct tacit_rng rng = stream(300);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    (void)state;
     for (size_t i = 0; i < 20 * COUNT(epsilons); i++) {
         int64_t steps[4] = {TACIT_VECTOR_STEPS, -TACIT_VECTOR_STEPS, 0, 5};
         digest_word(
@@ -256,7 +249,6 @@ static void gaussians_are_what_they_were(void **state)
     static const uint32_t shifts[] = {0, 1, 5, 60, 61, 62, 63};
     struct tacit_rng rng = stream(400);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    (void)state;
     for (size_t i = 0; i < COUNT(numbers) * COUNT(numbers) * COUNT(shifts); i++) {
         struct tacit_gaussian gaussian = {0, 0};
         enum tacit_status const status = tacit_gaussian_init(
@@ -322,7 +314,6 @@ static void trees_are_what_they_were(void **state)
                                       2 * TACIT_HORIZON_MAX,
                                       2 * TACIT_HORIZON_MAX + 1};
     static const double epsilons[] = {0, 1e-6, 4e-5, 1, 2.5, 1e6, INFINITY};
-    (void)state;
     for (uint32_t i = 0; i < 3 * COUNT(leaves) * COUNT(epsilons); i++) {
         static const enum tacit_privacy_mode modes[] = {TACIT_PRIVACY_NONE, TACIT_PRIVACY_PAPER,
                                                         TACIT_PRIVACY_SOUND};
@@ -361,7 +352,6 @@ static void holders_answer_as_they_did(void **state)
     struct tacit_rng rng = stream(500);
     struct tacit_commit_head head;
     uint32_t const count = (uint32_t)COUNT(names);
-    (void)state;
     memset(&head, 0, sizeof head);
     for (uint32_t i = 1; i < count; i++) {
         memset(names[i], (int)i, TACIT_SHA256_BYTES);
@@ -384,7 +374,6 @@ static void commitments_are_what_they_were(void **state)
     struct tacit_rng rng = stream(600);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     uint8_t agreement[TACIT_SHA256_BYTES];
-    (void)state;
     for (uint8_t i = 0; i < TACIT_SHA256_BYTES; i++)
         agreement[i] = (uint8_t)(i + 1);
     for (size_t i = 0; i < 3; i++) {

@@ -44,7 +44,6 @@ static struct tacit_rng some_stream(void)
 
 static void next_after_copy_replays_the_same_words(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     for (uint32_t used = 0; used < 9; used++) {
         struct tacit_rng first = rng;
@@ -59,7 +58,6 @@ static void next_after_copy_replays_the_same_words(void **state)
 
 static void words_at_once_are_those_one_by_one(void **state)
 {
-    (void)state;
     bool const has_avx2 = tacit_linalg_fastest() == TACIT_LINALG_AVX2;
     for (uint32_t skipped = 0; skipped < 6; skipped++)
         for (size_t count = 0; count < WORDS_AT_ONCE_MAX; count++)
@@ -104,7 +102,6 @@ static void take(struct tacit_rng *rng, uint64_t way, size_t count, uint64_t *wo
 /* However many words a stream makes at once, and however they are taken, copies among them. */
 static void words_in_any_chunks_are_those_of_one_block_after_the_other(void **state)
 {
-    (void)state;
     for (uint32_t trial = 0; trial < 200; trial++) {
         struct tacit_rng chance = tacit_rng_stream(1, 0, trial, 0);
         struct tacit_rng rng = tacit_rng_stream(9, 1, 2, 3);
@@ -126,7 +123,6 @@ static void words_in_any_chunks_are_those_of_one_block_after_the_other(void **st
 
 static void uniform_at_extreme_words_stays_inside_0_and_1(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     rng.used = 0;
     rng.words[0] = 0;
@@ -139,7 +135,6 @@ static void uniform_at_extreme_words_stays_inside_0_and_1(void **state)
 
 static void bernoulli_at_0_and_1_is_certain_at_extreme_words(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     rng.used = 0;
     rng.words[0] = rng.words[1] = 0;
@@ -152,7 +147,6 @@ static void bernoulli_at_0_and_1_is_certain_at_extreme_words(void **state)
 
 static void bernoulli_spends_one_word_whatever_p_is(void **state)
 {
-    (void)state;
     double const ps[] = {0.0, 1e-300, 0.5, 1.0};
     for (size_t i = 0; i < sizeof ps / sizeof ps[0]; i++) {
         struct tacit_rng left = some_stream();
@@ -165,7 +159,6 @@ static void bernoulli_spends_one_word_whatever_p_is(void **state)
 
 static void bernoulli_just_inside_the_limits_can_go_both_ways(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     rng.used = 0;
     rng.words[0] = 0;
@@ -176,7 +169,6 @@ static void bernoulli_just_inside_the_limits_can_go_both_ways(void **state)
 
 static void below_1_is_0_and_below_the_largest_bound_is_below_it(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     for (uint32_t i = 0; i < 1000; i++) {
         assert_int_equal(tacit_rng_below(&rng, 1), 0);
@@ -187,7 +179,6 @@ static void below_1_is_0_and_below_the_largest_bound_is_below_it(void **state)
 
 static void below_from_a_stream_and_from_its_entropy_agree(void **state)
 {
-    (void)state;
     uint64_t const bounds[] = {1, 2, 3, 10, UINT64_C(1) << 63, AWKWARD_BOUND, UINT64_MAX};
     struct tacit_rng left = some_stream();
     struct tacit_rng right = some_stream();
@@ -203,7 +194,6 @@ static void below_from_a_stream_and_from_its_entropy_agree(void **state)
 
 static void binomial_without_trials_or_chance_is_certain(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     uint64_t const ns[] = {0, 1, 19, 20, 1000000, TACIT_HORIZON_MAX};
     for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
@@ -215,7 +205,6 @@ static void binomial_without_trials_or_chance_is_certain(void **state)
 
 static void binomial_stays_within_0_and_n(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     double const ps[] = {5e-324, 1e-12, 0.3, 0.49999, 0.5, 0.50001, 0.9, 1.0 - 0x1p-53};
     uint64_t const ns[] = {1, 2, 19, 20, 21, 33, 1000, TACIT_HORIZON_MAX - 1, TACIT_HORIZON_MAX};
@@ -228,7 +217,6 @@ static void binomial_stays_within_0_and_n(void **state)
 /* 1 - p is exact for these p, so the two walk through the same words. */
 static void binomial_of_p_and_of_1_minus_p_mirror_each_other(void **state)
 {
-    (void)state;
     double const ps[] = {0.0625, 0.25, 0.4375};
     uint64_t const ns[] = {1, 7, 24, 100, 4096, TACIT_HORIZON_MAX};
     struct tacit_rng left = some_stream();
@@ -244,7 +232,6 @@ static void binomial_of_p_and_of_1_minus_p_mirror_each_other(void **state)
 /* The smallest u takes every walk to its end quickly, the largest one as far as it goes. */
 static void binomial_by_inversion_ends_at_extreme_words(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     double const ps[] = {1e-13, 0.001, 0.09, 0.4999};
     for (size_t i = 0; i < 4; i++) {
@@ -261,7 +248,6 @@ static void binomial_by_inversion_ends_at_extreme_words(void **state)
 
 static void entropy_failure_is_reported_and_leaves_outputs_untouched(void **state)
 {
-    (void)state;
     struct tape tape = {.word_count = 0};
     struct tacit_entropy const entropy = tape_entropy(&tape);
     uint64_t value = 77;
@@ -276,7 +262,6 @@ static void entropy_failure_is_reported_and_leaves_outputs_untouched(void **stat
 
 static void entropy_failure_after_a_refused_word_leaves_the_output_untouched(void **state)
 {
-    (void)state;
     struct tape tape = {.words = {0}, .word_count = 1};
     struct tacit_entropy const entropy = tape_entropy(&tape);
     uint64_t value = 77;
@@ -288,7 +273,6 @@ static void entropy_failure_after_a_refused_word_leaves_the_output_untouched(voi
 /* Every member costs one word here, so a tape of k words fails at member k + 1. */
 static void subset_fails_wherever_the_entropy_fails(void **state)
 {
-    (void)state;
     for (uint32_t length = 0; length <= 5; length++) {
         struct tape tape = {.word_count = length};
         for (uint32_t i = 0; i < length; i++)
@@ -302,7 +286,6 @@ static void subset_fails_wherever_the_entropy_fails(void **state)
 
 static void entropy_uniform_reads_little_endian_midpoints(void **state)
 {
-    (void)state;
     struct tape tape = {.words = {0, UINT64_MAX, UINT64_C(1) << 62}, .word_count = 3};
     struct tacit_entropy const entropy = tape_entropy(&tape);
     double const expected[] = {0x1p-53, 1.0 - 0x1p-53, 0.25 + 0x1p-53};
@@ -347,7 +330,6 @@ static void check_words_of_value(uint64_t bound, uint64_t value)
 
 static void below_at_awkward_bounds_gives_every_value_equally_many_words(void **state)
 {
-    (void)state;
     uint64_t const bounds[] = {2,
                                3,
                                10,
@@ -367,7 +349,6 @@ static void below_at_awkward_bounds_gives_every_value_equally_many_words(void **
 
 static void below_1_spends_one_word_and_gives_0(void **state)
 {
-    (void)state;
     uint64_t value = 77;
     assert_false(refuses(1, 0, &value));
     assert_int_equal(value, 0);
@@ -379,7 +360,6 @@ static void below_1_spends_one_word_and_gives_0(void **state)
 
 static void subset_of_none_is_empty_and_of_all_is_full(void **state)
 {
-    (void)state;
     uint32_t const populations[] = {1, 2, 63, 64, 65, 128, 1000};
     struct tacit_rng rng = some_stream();
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -400,7 +380,6 @@ static void subset_of_none_is_empty_and_of_all_is_full(void **state)
 
 static void subset_of_an_empty_population_touches_nothing(void **state)
 {
-    (void)state;
     struct tape tape = {.word_count = 0};
     struct tacit_entropy const entropy = tape_entropy(&tape);
     uint64_t bits[1] = {UINT64_C(0xdeadbeef)};
@@ -411,7 +390,6 @@ static void subset_of_an_empty_population_touches_nothing(void **state)
 
 static void subset_has_exactly_count_members(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     for (uint32_t population = 1; population <= 130; population++)
@@ -428,7 +406,6 @@ static void subset_has_exactly_count_members(void **state)
 /* A repeated candidate is replaced by the newest member of the universe. */
 static void subset_replaces_a_repeated_candidate_by_the_top(void **state)
 {
-    (void)state;
     struct tape tape = {.words = {1, 1, 1}, .word_count = 3}; /* candidate 0 each time */
     struct tacit_entropy const entropy = tape_entropy(&tape);
     uint64_t bits[1];
@@ -439,7 +416,6 @@ static void subset_replaces_a_repeated_candidate_by_the_top(void **state)
 /* Chi-square over the 24 orders of 4 items: 23 degrees of freedom; beyond 58.6 once in 17,000. */
 static void shuffle_gives_every_order_equally_often(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     uint32_t counts[256] = {0};
@@ -461,7 +437,6 @@ static void shuffle_gives_every_order_equally_often(void **state)
 
 static void shuffle_keeps_all_items_and_moves_them_everywhere(void **state)
 {
-    (void)state;
     struct tacit_rng rng = some_stream();
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     double places = 0; /* of item 0 */
@@ -484,7 +459,6 @@ static void shuffle_keeps_all_items_and_moves_them_everywhere(void **state)
  * word, 30 items several. */
 static void shuffle_refuses_biased_words_and_reports_failures(void **state)
 {
-    (void)state;
     struct tape tape = {.words = {0, UINT64_C(0x123456789abcdef1)}, .word_count = 2};
     struct tacit_entropy const entropy = tape_entropy(&tape);
     uint32_t items[30] = {0, 1, 2};
@@ -497,7 +471,6 @@ static void shuffle_refuses_biased_words_and_reports_failures(void **state)
 /* What machines without 128-bit integers do. */
 static void a_product_by_halves_is_the_product(void **state)
 {
-    (void)state;
     static const uint64_t edges[] = {
         0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX, UINT64_MAX - 1};
     struct tacit_rng rng = some_stream();

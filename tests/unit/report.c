@@ -231,7 +231,6 @@ static void expect_lacks(const char *text, const char *part)
 
 static void summarise_known(void **state)
 {
-    (void)state;
     double const values[] = {2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0};
     struct tacit_report_summary const summary = tacit_report_summarise(values, 8, 1);
     assert_true(summary.mean == 5.0);
@@ -243,7 +242,6 @@ static void summarise_known(void **state)
 
 static void summarise_strideSkips(void **state)
 {
-    (void)state;
     double const values[] = {1.0, 100.0, 3.0, 100.0, 5.0};
     struct tacit_report_summary const summary = tacit_report_summarise(values, 3, 2);
     assert_true(summary.mean == 3.0);
@@ -253,7 +251,6 @@ static void summarise_strideSkips(void **state)
 
 static void summarise_oneValue(void **state)
 {
-    (void)state;
     double const value = 0.3;
     struct tacit_report_summary const summary = tacit_report_summarise(&value, 1, 1);
     assert_true(summary.mean == 0.3);
@@ -264,7 +261,6 @@ static void summarise_oneValue(void **state)
 /* 0.1 + 0.1 + 0.1 is not 0.3 in doubles; equal values must have no spread all the same. */
 static void summarise_equalValues(void **state)
 {
-    (void)state;
     struct tacit_report_summary const summary = tacit_report_summarise(fraction, 3, 1);
     assert_true(summary.mean == 0.1);
     assert_true(summary.sd == 0.0);
@@ -273,7 +269,6 @@ static void summarise_equalValues(void **state)
 /* A large offset must not eat a small spread. */
 static void summarise_largeOffset(void **state)
 {
-    (void)state;
     double const values[] = {1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0};
     struct tacit_report_summary const summary = tacit_report_summarise(values, 4, 1);
     assert_true(summary.mean == 1e9 + 10.0);
@@ -284,7 +279,6 @@ static void summarise_largeOffset(void **state)
 
 static void json_golden(void **state)
 {
-    (void)state;
     struct tacit_report const report = small_report();
     char *const text = printed(tacit_report_json, &report);
     assert_string_equal(
@@ -312,7 +306,6 @@ static void json_golden(void **state)
 
 static void json_network(void **state)
 {
-    (void)state;
     static const struct {
         const struct tacit_report_network *network;
         const char *text;
@@ -343,7 +336,6 @@ static void json_network(void **state)
 /* Of very many components the first thousand are listed. */
 static void json_networkOfMany(void **state)
 {
-    (void)state;
     static struct tacit_component many[1001];
     struct tacit_report_network network = {"hybrid", 1001, 0, 1001, 0, 0, many, NULL};
     struct tacit_report report = small_report();
@@ -359,7 +351,6 @@ static void json_networkOfMany(void **state)
 /* jansson is a reader that we did not write; it holds integers below 2^63 only. */
 static void json_readsBack(void **state)
 {
-    (void)state;
     struct tacit_report report = small_report();
     report.seed = 7;
     json_t *const root = parsed(&report);
@@ -376,7 +367,6 @@ static void json_readsBack(void **state)
 
 static void json_numbersRoundTrip(void **state)
 {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -404,7 +394,6 @@ static void json_numbersRoundTrip(void **state)
 
 static void json_interrupted(void **state)
 {
-    (void)state;
     struct tacit_report report = small_report();
     report.seed = 0;
     report.runs_asked = 10;
@@ -416,7 +405,6 @@ static void json_interrupted(void **state)
 
 static void json_hostileNames(void **state)
 {
-    (void)state;
     struct tacit_report_metric metric;
     struct tacit_report_curve curve;
     struct tacit_report_arm arm;
@@ -433,7 +421,6 @@ static void json_hostileNames(void **state)
 /* Overlong forms, surrogates, stray tails, a sequence cut by the end: each byte is replaced. */
 static void json_brokenUtf8(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t replaced;
@@ -458,7 +445,6 @@ static void json_brokenUtf8(void **state)
 /* An arm without epochs belongs to a protocol that eliminates nothing. */
 static void json_withoutElimination(void **state)
 {
-    (void)state;
     static const struct tacit_report_arm plain[] = {{"a", 0.5, NULL}};
     struct tacit_report report = small_report();
     report.arms = plain;
@@ -470,7 +456,6 @@ static void json_withoutElimination(void **state)
 
 static void json_fullDisk(void **state)
 {
-    (void)state;
     struct tacit_report const report = small_report();
     FILE *const out = fopen("/dev/full", "w");
     assert_non_null(out);
@@ -482,7 +467,6 @@ static void json_fullDisk(void **state)
 /* A host may have chosen a locale with a decimal comma; machines read points. */
 static void json_decimalComma(void **state)
 {
-    (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
     bool chosen = false;
     for (size_t i = 0; !chosen && i < sizeof names / sizeof names[0]; i++)
@@ -499,7 +483,6 @@ static void json_decimalComma(void **state)
 
 static void table_golden(void **state)
 {
-    (void)state;
     struct tacit_report report = small_report();
     report.runs_asked = 5;
     char *const text = printed(tacit_report_table, &report);
@@ -519,7 +502,6 @@ static void table_golden(void **state)
 
 static void table_network(void **state)
 {
-    (void)state;
     static const struct {
         const struct tacit_report_network *network;
         const char *line;
@@ -541,7 +523,6 @@ static void table_network(void **state)
 /* What is printed must not command the terminal. */
 static void table_hostileNames(void **state)
 {
-    (void)state;
     struct tacit_report_metric metric;
     struct tacit_report_curve curve;
     struct tacit_report_arm arm;
@@ -888,7 +869,6 @@ static void write_nameTaken(void **state)
 
 static void write_emptyDirectoryName(void **state)
 {
-    (void)state;
     struct tacit_report const report = small_report();
     struct tacit_error error = {""};
     assert_int_equal(tacit_report_write(&report, "", &error), TACIT_IO);
@@ -943,7 +923,6 @@ static void expect_answer(const struct tacit_report *report, bool is_decided, ui
 static void answer_is_decided_by_nineteen_of_twenty_runs(void **state)
 {
     static const uint32_t other[] = {0};
-    (void)state;
     struct tacit_report report = ranked_report(2, other, 1);
     expect_answer(&report, true, 1, "decided for four, in 38 of 40 runs");
     report = ranked_report(3, other, 1);
@@ -957,7 +936,6 @@ static void answer_names_what_could_not_be_told_apart_best_first(void **state)
 {
     static const uint32_t both[] = {4, 7, 2};
     static const uint32_t all[] = {8, 7, 6, 5, 4, 3, 2, 1, 0};
-    (void)state;
     struct tacit_report report = ranked_report(ANSWER_RUNS, both, 3);
     expect_answer(&report, false, 3, "undecided between four, arm 7 and arm 2");
     report = ranked_report(3, both, 3);
@@ -1029,7 +1007,6 @@ static void note_says_that_nothing_was_gained(void **state)
  * happened in one run only is the mean of that run. */
 static void profiles_are_means_over_the_runs_in_which_it_happened(void **state)
 {
-    (void)state;
     static const char *const rows[] = {"quick & early", "slow", NULL};
     static const struct tacit_profile profiles[] = {
         {"played", "Played", "samples", NULL, NULL, false},
@@ -1112,7 +1089,6 @@ static uint32_t names_of(const char *svg, struct drawn_name *names, uint32_t roo
  * the legend explains; none covers another one, wherever rounding puts the points. */
 static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
 {
-    (void)state;
     const char *const names[8] = {"one", "two", "three, which is long", "4", "5", "6", "7", "8"};
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_INSTANCE);
     uint32_t with_keys = 0;
@@ -1166,7 +1142,6 @@ static void lines_join_values_and_no_kinds(void **state)
                  {x, values, true, true},
                  {back, values, true, false},
                  {x, kinds, true, false}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tacit_report_series const series = {
             .label = "s", .count = 3, .x = cases[i].x, .y = y, .names = cases[i].names};
@@ -1191,7 +1166,6 @@ static void kinds_have_rows_and_long_intervals_arrows(void **state)
     static const double y[] = {100, 1000};
     static const double ci95[] = {5000, 10};
     static const char *const names[] = {"64"};
-    (void)state;
     struct tacit_report_series const series[] = {
         {.label = "first", .count = 1, .x = x, .y = y, .ci95 = ci95, .names = names},
         {.label = "second", .count = 1, .x = x, .y = y + 1, .ci95 = ci95 + 1, .names = names}};
@@ -1233,7 +1207,6 @@ static void zero_of_a_logarithmic_axis_stands_beside_it(void **state)
     static const double x[] = {0, 1000, 100000};
     static const double y[] = {30, 20, 10};
     static const char *const names[] = {"D 3", "D 2", "D 1"};
-    (void)state;
     struct tacit_report_series series = {.label = "s", .count = 3, .x = x, .y = y, .names = names};
     struct tacit_report_figure figure = {.id = "f",
                                          .title = "t",
@@ -1268,7 +1241,6 @@ static void zero_of_a_logarithmic_axis_stands_beside_it(void **state)
 
 static void t975_is_student_s(void **state)
 {
-    (void)state;
     assert_true(fabs(tacit_report_t975(2) - 12.7062047) < 1e-6);
     assert_true(fabs(tacit_report_t975(3) - 4.3026527) < 1e-6);
     assert_true(fabs(tacit_report_t975(31) - 2.0422725) < 1e-6);
@@ -1290,7 +1262,6 @@ static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
                                                 "Note."};
     /* 3 runs, 2 points: lowest, mean, highest */
     static const double values[] = {0, 2, 4, 2, 3, 4, 3, 5, 7, 2, 3, 4, 0, 2, 4, 5, 6, 7};
-    (void)state;
     struct tacit_report report = small_report();
     struct tacit_report_network network = ring;
     char *const without = printed(put_page, &report);
@@ -1321,7 +1292,6 @@ static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
 static void every_metric_of_every_family_has_words(void **state)
 {
     uint32_t count = 0;
-    (void)state;
     for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
         for (uint32_t i = 0; (*family)->metrics[i].name != NULL; i++, count++) {
             struct tacit_metric const *const metric = &(*family)->metrics[i];
@@ -1336,7 +1306,6 @@ static void every_metric_of_every_family_has_words(void **state)
  */
 static void share_is_within_the_interval_of_wilson(void **state)
 {
-    (void)state;
     for (uint32_t of = 1; of <= 200; of += 7)
         for (uint32_t count = 0; count <= of; count++) {
             struct report_share const share = report_share_of(count, of);
@@ -1358,7 +1327,6 @@ static void share_is_within_the_interval_of_wilson(void **state)
 /* All and none are said of all and none only. */
 static void percent_is_not_rounded_to_all_or_none(void **state)
 {
-    (void)state;
     assert_string_equal(report_percent(0).text, "0");
     assert_string_equal(report_percent(1e-9).text, "0.1");
     assert_string_equal(report_percent(0.5).text, "50");
@@ -1375,7 +1343,6 @@ static void reference_leaves_the_figure_at_its_top(void **state)
     static const double low[] = {0, 10};
     static const double high[] = {0, 1000};
     static const double higher[] = {500, 1000};
-    (void)state;
     struct tacit_report_series const series[] = {
         {.label = "own", .count = 2, .x = x, .y = low},
         {.label = "far: 1,000", .count = 2, .x = x, .y = high, .is_reference = true}};
@@ -1470,7 +1437,6 @@ static void figure_without_a_point_has_axes(void **state)
     static const double none[] = {-1, 0};
     static const double one[] = {2, 3};
     static const double endless[] = {INFINITY, 3};
-    (void)state;
     for (uint32_t way = 0; way < 4; way++) {
         struct tacit_report_series const series = {.label = "s", .count = 2, .x = x, .y = none};
         struct tacit_report_figure const figure = {.id = "f",
@@ -1507,7 +1473,6 @@ static void texts_of_figures_fit(void **state)
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_INSTANCE);
     char many[81];
     uint32_t count = 0;
-    (void)state;
     memset(many, 'W', 80);
     many[80] = '\0';
     for (uint32_t round = 0; round < 100; round++) {
@@ -1545,7 +1510,6 @@ static void page_has_every_setting(void **state)
 {
     static const struct tacit_report_setting given[] = {{"horizon", "5000", false},
                                                         {"privacy.<epsilon>", "\"", true}};
-    (void)state;
     struct tacit_report report = small_report();
     char *page = printed(put_page, &report);
     expect_lacks(page, "id=\"settings\"");
@@ -1564,7 +1528,6 @@ static void page_holds_copies_of_small_files_only(void **state)
 {
     static double many[3 * 60000];
     static uint64_t times[60000];
-    (void)state;
     for (uint32_t i = 0; i < 60000; i++) {
         times[i] = i + 1;
         many[i] = many[60000 + i] = many[120000 + i] = i / 7.0;
@@ -1594,7 +1557,6 @@ static void values_are_written_as_their_place_needs_them(void **state)
         [REPORT_TERMINAL] = "a<\"b||a<\"b|0.1|null|1.235|12345|12,345|0.5%"};
     static const char text[] = "a<\"b";
     char const *volatile const none = NULL;
-    (void)state;
     for (int syntax = REPORT_JSON; syntax <= REPORT_TERMINAL; syntax++) {
         char *told = NULL;
         size_t size = 0;

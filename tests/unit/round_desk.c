@@ -83,7 +83,6 @@ static struct round_verdict hear(const struct place *place, enum deed deed,
 
 static void each_message_is_worth_what_the_table_says(void **state)
 {
-    (void)state;
     static struct place place;
     struct tacit_commit const draw = {.commitment = {1}};
     struct tacit_commit const none = {.commitment = {0}};
@@ -108,7 +107,6 @@ static void each_message_is_worth_what_the_table_says(void **state)
 
 static void words_of_others_are_not_heard(void **state)
 {
-    (void)state;
     static struct place place;
     open_place(&place, ROUND_COLLECTING, 3);
     struct tacit_round_message const good = {
@@ -128,7 +126,6 @@ static void words_of_others_are_not_heard(void **state)
 /* Closed: the round needs no report; open: it does. */
 static void grant_says_whether_the_round_is_open(void **state)
 {
-    (void)state;
     static struct place place;
     struct round_verdict const grant = {.answer = ROUND_GRANT};
     struct round_verdict const refusal = {.answer = ROUND_REFUSAL, .is_unknown = true};
@@ -148,7 +145,6 @@ static void grant_says_whether_the_round_is_open(void **state)
 
 static void quorum_suffices_only_after_the_deadline(void **state)
 {
-    (void)state;
     static struct place place;
     struct tacit_round_message const report = {.from = SITE, .round = 3};
     open_place(&place, ROUND_COLLECTING, 3);
@@ -174,7 +170,6 @@ static void quorum_suffices_only_after_the_deadline(void **state)
 
 static void only_states_that_steps_can_leave_are_possible(void **state)
 {
-    (void)state;
     static struct place place;
     struct tacit_round_message const report = {.from = SITE, .round = 3};
     for (uint32_t fault = 0; fault <= 9; fault++) {

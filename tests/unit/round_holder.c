@@ -134,7 +134,6 @@ static void each_situation_has_its_verdict(void **state)
     static uint64_t words[WORDS];
     static uint64_t before[WORDS];
     static uint64_t after[WORDS];
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct row const *const row = &rows[i];
         print_message("%s\n", row->what);
@@ -177,7 +176,6 @@ static void a_release_is_held_against_the_head(void **state)
     uint8_t first[TACIT_SHA256_BYTES];
     uint8_t const release[TACIT_SHA256_BYTES] = {1, 2};
     uint8_t const other[TACIT_SHA256_BYTES] = {1, 3};
-    (void)state;
     struct round_holder holder = holder_new(words, 2, false);
     put(first, 2);
     struct tacit_commit const commit = made(first, release);
@@ -200,7 +198,6 @@ static void a_term_takes_what_was_granted_before(void **state)
     static uint64_t words[WORDS];
     uint8_t before[TACIT_SHA256_BYTES];
     uint8_t const release[TACIT_SHA256_BYTES] = {1, 2};
-    (void)state;
     struct round_holder holder = holder_new(words, 5, false);
     tacit_bits_add(holder.flagged, 1);
     tacit_bits_add(holder.ahead, 2);
@@ -222,7 +219,6 @@ static void a_term_takes_what_was_granted_before(void **state)
 static void a_set_with_a_site_beyond_the_last_is_none(void **state)
 {
     static uint64_t words[WORDS];
-    (void)state;
     for (uint32_t set = 0; set < 2; set++) {
         struct round_holder const holder = holder_new(words, 1, false);
         tacit_bits_add(set == 0 ? holder.flagged : holder.ahead, SITES);

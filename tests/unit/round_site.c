@@ -57,7 +57,6 @@ static struct round_site site_new(bool is_waiting)
 
 static void each_refusal_is_judged(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct row const *const row = &rows[i];
         uint8_t shown[TACIT_SHA256_BYTES];
@@ -88,7 +87,6 @@ static void each_refusal_is_judged(void **state)
 static void a_grant_is_of_the_draw_that_waits_or_late(void **state)
 {
     uint8_t shown[TACIT_SHA256_BYTES];
-    (void)state;
     struct round_site site = site_new(true);
     site.blocked = site.forgotten = 1;
     struct round_site const before = site;
@@ -111,7 +109,6 @@ static void a_draw_follows_the_head(void **state)
     uint8_t const digest[TACIT_SHA256_BYTES] = {1, 2};
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    (void)state;
     struct round_site site = site_new(false);
     assert_int_equal(round_site_commit(&site, &scope, digest, &entropy), TACIT_OK);
     assert_memory_equal(site.commit.previous, site.head, sizeof site.head);
@@ -125,7 +122,6 @@ static void a_draw_follows_the_head(void **state)
  * which comes after the next grant shows the head before it. */
 static void a_term_begins(void **state)
 {
-    (void)state;
     for (uint32_t granted = 0; granted < 2; granted++) {
         struct round_site site = site_new(granted == 0);
         struct tacit_commit const before = site.commit;
@@ -211,7 +207,6 @@ static void pauses_begin_and_end(void **state)
          1100,
          2},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
         struct round_site site = site_new(true);
         print_message("%s\n", pauses[i].what);

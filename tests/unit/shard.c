@@ -25,7 +25,6 @@ static void set_environment(const char *settings)
 
 static void words_and_launchers_say_which_share_it_is(void **state)
 {
-    (void)state;
     static const struct {
         const char *environment;
         const char *text;
@@ -63,7 +62,6 @@ static void words_and_launchers_say_which_share_it_is(void **state)
 
 static void what_is_no_share_is_refused_in_words(void **state)
 {
-    (void)state;
     static const struct {
         const char *environment;
         const char *text;
@@ -108,7 +106,6 @@ static void what_is_no_share_is_refused_in_words(void **state)
 /* A launcher of several is known where nothing was said of shares. */
 static void several_ranks_do_not_go_without_saying(void **state)
 {
-    (void)state;
     set_environment("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 SLURM_NTASKS=8 SLURM_PROCID=0");
     assert_null(shard_unsaid());
     set_environment("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2");
@@ -119,7 +116,6 @@ static void several_ranks_do_not_go_without_saying(void **state)
  * cut; and no share has the same value of the innermost setting only. */
 static void pieces_are_dealt_evenly(void **state)
 {
-    (void)state;
     static uint32_t dealt[64];
     for (uint32_t points = 1; points < 300; points += 7)
         for (uint32_t shards = 1; shards <= 64; shards += 9) {

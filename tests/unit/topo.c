@@ -39,7 +39,6 @@ static void expect_neighbours(const struct tacit_graph *graph, uint32_t agent,
 
 static void init_sorts_edges_and_neighbours(void **state)
 {
-    (void)state;
     struct tacit_edge const edges[] = {{4, 2}, {0, 4}, {2, 0}, {3, 2}};
     struct tacit_edge const sorted[] = {{0, 2}, {0, 4}, {2, 3}, {2, 4}};
     struct net net = net_of_edges(6, edges, COUNT(edges));
@@ -56,7 +55,6 @@ static void init_sorts_edges_and_neighbours(void **state)
 
 static void init_counts_an_edge_once_however_often_it_is_given(void **state)
 {
-    (void)state;
     struct tacit_edge const edges[] = {{1, 2}, {2, 1}, {0, 1}, {1, 2}, {1, 0}};
     struct net net = net_of_edges(3, edges, COUNT(edges));
     assert_int_equal(net.graph.edge_count, 2);
@@ -67,7 +65,6 @@ static void init_counts_an_edge_once_however_often_it_is_given(void **state)
 
 static void init_refuses_loops_and_strangers_and_touches_nothing(void **state)
 {
-    (void)state;
     struct tacit_edge const bad[][2] = {{{2, 0}, {1, 1}}, {{2, 0}, {1, 3}}, {{2, 0}, {3, 1}}};
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct tacit_edge edges[2];
@@ -86,7 +83,6 @@ static void init_refuses_loops_and_strangers_and_touches_nothing(void **state)
 
 static void init_of_no_edges_is_a_graph_too(void **state)
 {
-    (void)state;
     struct net net = net_of_edges(3, NULL, 0);
     assert_int_equal(net.graph.edge_count, 0);
     assert_int_equal(net.component_count, 3);
@@ -96,7 +92,6 @@ static void init_of_no_edges_is_a_graph_too(void **state)
 
 static void size_is_what_init_writes_to_and_no_more(void **state)
 {
-    (void)state;
     struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}};
     size_t const size = tacit_graph_size(4, 3);
     uint8_t *const memory = malloc(size); /* the address sanitizer watches its end */
@@ -109,7 +104,6 @@ static void size_is_what_init_writes_to_and_no_more(void **state)
 
 static void adjacent_is_what_the_edges_say(void **state)
 {
-    (void)state;
     struct tacit_edge const edges[] = {{0, 3}, {3, 5}, {5, 1}, {3, 4}};
     struct net net = net_of_edges(6, edges, COUNT(edges));
     for (uint32_t a = 0; a < 6; a++)
@@ -143,7 +137,6 @@ static void expect_edges(struct tacit_graph_spec spec, const struct tacit_edge *
 
 static void fixed_kinds_have_the_edges_of_their_definition(void **state)
 {
-    (void)state;
     EXPECT_EDGES(SPEC(.kind = TACIT_GRAPH_STAR, .agent_count = 4), {0, 1}, {0, 2}, {0, 3});
     EXPECT_EDGES(SPEC(.kind = TACIT_GRAPH_COMPLETE, .agent_count = 4), {0, 1}, {0, 2}, {0, 3},
                  {1, 2}, {1, 3}, {2, 3});
@@ -157,7 +150,6 @@ static void fixed_kinds_have_the_edges_of_their_definition(void **state)
 
 static void small_fixed_kinds_are_simple(void **state)
 {
-    (void)state;
     enum tacit_graph_kind const kinds[] = {TACIT_GRAPH_STAR, TACIT_GRAPH_COMPLETE, TACIT_GRAPH_RING,
                                            TACIT_GRAPH_PATH, TACIT_GRAPH_GRID};
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -170,7 +162,6 @@ static void small_fixed_kinds_are_simple(void **state)
 /* Rows of a grid show in the degree of the last agent of the first row. */
 static void grid_without_rows_is_as_square_as_it_can_be(void **state)
 {
-    (void)state;
     uint32_t const shapes[][3] = {{12, 3, 4},    {16, 4, 4},       {7, 1, 7},  {15, 3, 5},
                                   {36, 6, 6},    {35, 5, 7},       {30, 5, 6}, {97, 1, 97},
                                   {100, 10, 10}, {99856, 316, 316}};
@@ -189,7 +180,6 @@ static void grid_without_rows_is_as_square_as_it_can_be(void **state)
 
 static void distances_on_a_ring_go_both_ways(void **state)
 {
-    (void)state;
     struct net net = net_of(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 7));
     struct tacit_reach const reach = tacit_graph_distances(&net.graph, 2, net.distance, net.queue);
     uint32_t const expected[] = {2, 1, 0, 1, 2, 3, 3};
@@ -203,7 +193,6 @@ static void distances_on_a_ring_go_both_ways(void **state)
 
 static void distances_to_another_component_are_unreached(void **state)
 {
-    (void)state;
     struct tacit_edge const edges[] = {{0, 2}, {2, 4}, {1, 3}};
     struct net net = net_of_edges(5, edges, COUNT(edges));
     struct tacit_reach const reach = tacit_graph_distances(&net.graph, 0, net.distance, net.queue);
@@ -242,7 +231,6 @@ static const struct known_answer known_answers[] = {
 
 static void known_graphs_have_their_diameters_and_sinks(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(known_answers); i++) {
         const struct known_answer *const known = &known_answers[i];
         struct net net = net_of(known->spec);
@@ -262,7 +250,6 @@ static void known_graphs_have_their_diameters_and_sinks(void **state)
 
 static void parent_is_the_lowest_neighbour_nearer_to_the_sink(void **state)
 {
-    (void)state;
     uint32_t const parents[] = {TACIT_NO_AGENT, 0, 1, 0}; /* 2 might as well go by 3 */
     struct net net = net_of(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 4));
     net_find_sinks(&net);
@@ -272,7 +259,6 @@ static void parent_is_the_lowest_neighbour_nearer_to_the_sink(void **state)
 
 static void sink_is_the_lowest_of_equals_even_if_others_were_first(void **state)
 {
-    (void)state;
     struct tacit_edge const edges[] = {{4, 3}, {3, 1}, {1, 2}, {2, 0}};        /* 4-3-1-2-0 */
     struct tacit_edge const even[] = {{5, 4}, {4, 2}, {2, 3}, {3, 0}, {0, 1}}; /* 5-4-2-3-0-1 */
     struct net net = net_of_edges(5, edges, COUNT(edges));
@@ -301,7 +287,6 @@ static const struct tacit_graph_spec hybrid[] = {
 
 static void components_lie_side_by_side(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(1);
     struct net net = net_of_specs(hybrid, COUNT(hybrid), &rng);
     uint32_t agent = 0;
@@ -328,7 +313,6 @@ static void components_lie_side_by_side(void **state)
 
 static void delay_and_diameter_are_those_of_the_worst_component(void **state)
 {
-    (void)state;
     struct tacit_graph_spec const specs[] = {
         {.kind = TACIT_GRAPH_RING, .agent_count = 8}, /* diameter 4, delay 4 */
         {.kind = TACIT_GRAPH_PATH, .agent_count = 7}, /* diameter 6, delay 3 */
@@ -342,7 +326,6 @@ static void delay_and_diameter_are_those_of_the_worst_component(void **state)
 
 static void only_single_agents_have_no_delay(void **state)
 {
-    (void)state;
     struct net net = net_of_edges(100, NULL, 0); /* Table II, case 6 */
     net_find_sinks(&net);
     assert_int_equal(net.delay, 0);
@@ -356,7 +339,6 @@ static void only_single_agents_have_no_delay(void **state)
 
 static void labels_follow_the_lowest_agents(void **state)
 {
-    (void)state;
     struct tacit_edge const edges[] = {{5, 1}, {4, 0}, {2, 6}, {6, 1}};
     uint32_t const labels[] = {0, 1, 1, 2, 0, 1, 1};
     struct net net = net_of_edges(7, edges, COUNT(edges));
@@ -378,7 +360,6 @@ static void expect_members(const uint32_t *label, uint32_t count, uint32_t limit
 
 static void members_are_told_in_ranges(void **state)
 {
-    (void)state;
     uint32_t const labels[] = {7, 7, 7, 7, 7, 0, 0, 0, 0, 7, 0, 7, 7, 0, 7};
     expect_members(labels, 15, 9, "0-4, 9, 11-12, 14");
     expect_members(labels, 15, 4, "0-4, 9, 11-12, 14");
@@ -391,7 +372,6 @@ static void members_are_told_in_ranges(void **state)
 
 static void members_that_do_not_fit_are_cut(void **state)
 {
-    (void)state;
     uint32_t const labels[] = {1, 0, 1, 0, 1};
     char bytes[6];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
@@ -414,7 +394,6 @@ static void expect_components(uint32_t agent_count, uint32_t component_count, ui
 
 static void components_are_told_a_few_of_many(void **state)
 {
-    (void)state;
     expect_components(3, 1, 1, "agents 0-2");
     expect_components(5, 2, 2, "agents 0, 2, 4; agents 1, 3");
     expect_components(4, 4, 0, "agents 0; agents 1; agents 2; agents 3");
@@ -463,7 +442,6 @@ static void expect_possible(struct tacit_graph_spec spec, uint64_t edge_count)
 
 static void check_keeps_to_the_limits_of_agents_and_edges(void **state)
 {
-    (void)state;
     expect_refusal(SPEC(.kind = TACIT_GRAPH_RING), "agents: allowed is 1 to 1048576 together");
     expect_refusal(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = TACIT_AGENTS_MAX + 1),
                    "agents: allowed is 1 to 1048576 together");
@@ -484,7 +462,6 @@ static void check_keeps_to_the_limits_of_agents_and_edges(void **state)
 
 static void check_refuses_parameters_that_make_no_graph(void **state)
 {
-    (void)state;
     expect_refusal(SPEC(.kind = TACIT_GRAPH_GRID, .agent_count = 12, .rows = 5),
                    "rows is 5: allowed are divisors of the number of agents, 12");
     expect_refusal(SPEC(.kind = TACIT_GRAPH_GRID, .agent_count = 12, .rows = 24),
@@ -503,7 +480,6 @@ static void check_refuses_parameters_that_make_no_graph(void **state)
 
 static void check_refuses_impossible_degrees(void **state)
 {
-    (void)state;
     struct tacit_graph_spec spec = {.kind = TACIT_GRAPH_REGULAR, .agent_count = 5, .degree = 3};
     expect_refusal(spec, "degree is 3: allowed is an even number from 2 to 4 for 5 agents");
     spec.degree = 0;
@@ -540,7 +516,6 @@ static void check_refuses_impossible_degrees(void **state)
 
 static void check_refuses_bad_edges(void **state)
 {
-    (void)state;
     struct tacit_edge edges[] = {{0, 1}, {2, 2}};
     struct tacit_graph_spec const spec = {
         .kind = TACIT_GRAPH_EDGES, .agent_count = 3, .edges = edges, .edge_count = 2};
@@ -574,7 +549,6 @@ static void expect_unconnected(const struct tacit_graph_spec *specs, uint32_t co
 
 static void too_few_edges_to_be_connected_are_told(void **state)
 {
-    (void)state;
     struct tacit_graph_spec specs[] = {
         {.kind = TACIT_GRAPH_STAR, .agent_count = 3},
         {.kind = TACIT_GRAPH_RANDOM, .agent_count = 50, .edge_probability = 0.01}};
@@ -645,7 +619,6 @@ static void expect_simple(const struct net *net)
 
 static void random_kinds_are_simple_connected_and_of_their_degree(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < COUNT(random_specs); i++)
         for (uint32_t seed = 0; seed < 20; seed++) {
             struct tacit_rng rng = stream(100 + seed);
@@ -664,7 +637,6 @@ static void random_kinds_are_simple_connected_and_of_their_degree(void **state)
 
 static void same_stream_gives_the_same_edges_and_another_one_others(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < COUNT(random_specs); i++) {
         struct tacit_rng first = stream(200 + i);
         struct tacit_rng again = first;
@@ -686,7 +658,6 @@ static void same_stream_gives_the_same_edges_and_another_one_others(void **state
 
 static void large_graphs_are_made(void **state)
 {
-    (void)state;
     struct tacit_graph_spec const specs[] = {
         {.kind = TACIT_GRAPH_REGULAR, .agent_count = 100000, .degree = 8},
         {.kind = TACIT_GRAPH_RANDOM, .agent_count = 100000, .edge_probability = 2.3e-4},
@@ -708,7 +679,6 @@ static void large_graphs_are_made(void **state)
 /* The number of edges of G(n, p) is binomial; here no draw is ever in pieces. */
 static void random_has_the_binomial_number_of_edges(void **state)
 {
-    (void)state;
     struct {
         uint32_t agent_count;
         double p;
@@ -778,7 +748,6 @@ static void count_graphs(struct tacit_graph_spec spec, uint32_t draws, uint64_t 
  * which 16 have 3 edges, 15 have 4, 6 have 5 and 1 has 6. */
 static void random_is_the_conditional_law_of_connected_graphs(void **state)
 {
-    (void)state;
     double const p = 0.4;
     uint32_t const draws = 40000;
     uint64_t counts[38];
@@ -801,7 +770,6 @@ static void random_is_the_conditional_law_of_connected_graphs(void **state)
  * graphs, would show: 100 draws or more are expected of each, 10 of the cubic ones. */
 static void regular_is_uniform_over_connected_labelled_graphs(void **state)
 {
-    (void)state;
     struct {
         uint32_t agent_count;
         uint32_t degree;
@@ -839,7 +807,6 @@ static void regular_is_uniform_over_connected_labelled_graphs(void **state)
  * edge is one of these with probability 4/(n-1) an end. */
 static void regular_forgets_its_lattice(void **state)
 {
-    (void)state;
     uint32_t const n = 5000;
     struct tacit_rng rng = stream(500);
     struct net net = draw(SPEC(.kind = TACIT_GRAPH_REGULAR, .agent_count = n, .degree = 8), &rng);
@@ -855,7 +822,6 @@ static void regular_forgets_its_lattice(void **state)
 
 static void small_world_without_rewiring_is_the_lattice(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(600);
     struct net net =
         draw(SPEC(.kind = TACIT_GRAPH_SMALL_WORLD, .agent_count = 10, .degree = 4), &rng);
@@ -870,7 +836,6 @@ static void small_world_without_rewiring_is_the_lattice(void **state)
 /* A rewired edge ends near by again with probability below 2 beta/n: far less than 4 errors. */
 static void small_world_rewires_with_its_probability(void **state)
 {
-    (void)state;
     uint32_t const n = 4000;
     double const betas[] = {0.01, 0.3, 0.9};
     for (size_t i = 0; i < COUNT(betas); i++) {
@@ -897,7 +862,6 @@ static void small_world_rewires_with_its_probability(void **state)
 
 static void gossip_matrix_of_a_path(void **state)
 {
-    (void)state;
     double const expected[] = {0.75, 0.25, 0, 0.25, 0.5, 0.25, 0, 0.25, 0.75};
     double matrix[9];
     struct net net = net_of(SPEC(.kind = TACIT_GRAPH_PATH, .agent_count = 3));
@@ -910,7 +874,6 @@ static void gossip_matrix_of_a_path(void **state)
 
 static void gossip_matrix_is_symmetric_and_its_rows_sum_to_1(void **state)
 {
-    (void)state;
     struct tacit_rng rng = stream(800);
     struct net net = net_of_specs(hybrid, COUNT(hybrid), &rng);
     uint32_t const n = net.graph.agent_count;
@@ -942,7 +905,6 @@ static void expect_lambda_2(struct tacit_graph_spec spec, double expected)
 
 static void lambda_2_is_known_for_simple_graphs(void **state)
 {
-    (void)state;
     double const pi = 3.14159265358979323846;
     expect_lambda_2(SPEC(.kind = TACIT_GRAPH_RING, .agent_count = 3), 0.5);
     expect_lambda_2(SPEC(.kind = TACIT_GRAPH_PATH, .agent_count = 2), 0);
@@ -959,7 +921,6 @@ static void lambda_2_is_known_for_simple_graphs(void **state)
 
 static void lambda_2_needs_two_agents_an_edge_and_no_giant(void **state)
 {
-    (void)state;
     double lambda_2 = -1;
     struct net one = net_of(SPEC(.kind = TACIT_GRAPH_PATH, .agent_count = 1));
     struct net none = net_of_edges(3, NULL, 0);

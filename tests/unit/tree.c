@@ -36,7 +36,6 @@ static struct tacit_tree *new_tree(const struct tacit_tree_rule *rule)
 
 static void rule_has_bit_length_levels_and_the_papers_share(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t leaf_max;
         uint32_t levels;
@@ -64,7 +63,6 @@ static void rule_has_bit_length_levels_and_the_papers_share(void **state)
 
 static void share_of_an_interval_is_epsilon_over_levels_to_the_last_nano(void **state)
 {
-    (void)state;
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_NOISE);
     for (int i = 0; i < 20000; i++) {
         uint64_t const nano = 1 + tacit_rng_below(&rng, UINT64_C(1) << 33);
@@ -82,7 +80,6 @@ static void share_of_an_interval_is_epsilon_over_levels_to_the_last_nano(void **
 
 static void rule_refuses_what_has_no_share(void **state)
 {
-    (void)state;
     struct tacit_tree_rule rule;
     memset(&rule, 7, sizeof rule);
     struct tacit_tree_rule const before = rule;
@@ -122,7 +119,6 @@ static enum tacit_status fill_counted(void *context, void *bytes, size_t size)
 /* Rewards of 0, so that a sum is minus the numbers of the noises in it. */
 static void golden_sums_name_the_intervals(void **state)
 {
-    (void)state;
     /* Draw 1 is [1,1], 2 [1,2], 3 [3,3], 4 [1,4], 5 [5,5], 6 [5,6], 7 [7,7], 8 [1,8], 9 [9,9]. */
     static const int sums[] = {0, 1, 2, 5, 4, 9, 10, 17, 8, 17};
     struct tacit_tree_rule const rule = rule_of(TACIT_PRIVACY_PAPER, 4, 9);
@@ -143,7 +139,6 @@ static void golden_sums_name_the_intervals(void **state)
 /* 13 is [13,13], [9,12], [1,8] (READINGS P2.3): noise only where the interval holds a pull. */
 static void golden_sums_with_gaps_leave_empty_intervals_alone(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t leaf;
         uint32_t draws; /* so far */
@@ -228,7 +223,6 @@ static uint32_t compare_with_dictionary(enum tacit_privacy_mode mode, uint64_t l
 
 static void sums_and_draws_are_those_of_the_dictionary(void **state)
 {
-    (void)state;
     static const uint64_t sizes[] = {2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 127, 128, 129, 400};
     uint32_t run = 0;
     for (size_t i = 0; i < COUNT(sizes); i++)
@@ -244,7 +238,6 @@ static void sums_and_draws_are_those_of_the_dictionary(void **state)
 
 static void sum_without_noise_is_exact(void **state)
 {
-    (void)state;
     struct tacit_tree_rule const rule = rule_of(TACIT_PRIVACY_SOUND, (double)INFINITY, 1000);
     struct tacit_tree *const tree = new_tree(&rule);
     int64_t expected = 0;
@@ -262,7 +255,6 @@ static void sum_without_noise_is_exact(void **state)
 
 static void tree_refuses_after_its_last_leaf(void **state)
 {
-    (void)state;
     static const uint64_t sizes[] = {1, 2, 3, 4, 15, 16, 17};
     for (size_t i = 0; i < COUNT(sizes); i++) {
         struct tacit_tree_rule const rule = rule_of(TACIT_PRIVACY_SOUND, 1, sizes[i]);
@@ -301,7 +293,6 @@ static enum tacit_status fill_or_fail(void *context, void *bytes, size_t size)
 
 static void failing_entropy_leaves_the_tree_as_it_was(void **state)
 {
-    (void)state;
     struct tacit_tree_rule const rule = rule_of(TACIT_PRIVACY_PAPER, 1, 64);
     struct tacit_tree *const tree = new_tree(&rule);
     struct tacit_tree *const copy = new_tree(&rule);

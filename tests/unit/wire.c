@@ -406,7 +406,6 @@ static void round_trip(const struct sample *sample)
 
 static void every_shape_of_every_message_survives_the_trip(void **state)
 {
-    (void)state;
     static struct sample sample;
     for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
         for (size_t i = 0; i < ARM_COUNTS; i++) {
@@ -420,7 +419,6 @@ static void every_shape_of_every_message_survives_the_trip(void **state)
 
 static void every_shape_with_random_sets_survives_the_trip(void **state)
 {
-    (void)state;
     static struct sample sample;
     uint64_t random = 1;
     for (uint32_t i = 0; i < 300; i++) {
@@ -433,7 +431,6 @@ static void every_shape_with_random_sets_survives_the_trip(void **state)
 
 static void hello_of_a_peer_that_holds_nothing_survives_the_trip(void **state)
 {
-    (void)state;
     static struct sample sample;
     for (size_t i = 0; i < AGENT_COUNTS; i++) {
         make(&sample, HELLO_OF_PEER, 3, agent_counts[i]);
@@ -444,7 +441,6 @@ static void hello_of_a_peer_that_holds_nothing_survives_the_trip(void **state)
 
 static void rows_from_a_table_are_the_same_bytes_as_packed_rows(void **state)
 {
-    (void)state;
     static struct sample sample;
     static struct tacit_elim_message packed;
     static union tacit_sum rows[4];
@@ -467,7 +463,6 @@ static void rows_from_a_table_are_the_same_bytes_as_packed_rows(void **state)
 
 static void encode_writes_exactly_the_bytes_that_were_announced(void **state)
 {
-    (void)state;
     static struct sample sample;
     for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
         for (size_t i = 0; i < ARM_COUNTS; i++) {
@@ -489,7 +484,6 @@ static void encode_writes_exactly_the_bytes_that_were_announced(void **state)
 
 static void decoded_message_is_addressed_as_the_caller_says(void **state)
 {
-    (void)state;
     struct sample sample = small();
     uint8_t *const bytes = encode(&sample);
     struct tacit_elim_message *message = NULL;
@@ -519,7 +513,6 @@ static void expect_hex(const struct sample *sample, const char *wanted)
 /* Written by protoc --encode from text. */
 static void one_message_of_each_shape_has_these_bytes(void **state)
 {
-    (void)state;
     static struct sample sample;
     static const char *const wanted[SHAPE_COUNT] = {
         [HELLO] = "0d01000000150400000019efcdab89674523012503000000820100",
@@ -576,7 +569,6 @@ static void expect_length_without_values(enum shape shape)
 
 static void length_of_a_report_or_of_data_does_not_depend_on_any_value(void **state)
 {
-    (void)state;
     expect_length_without_values(REPORT);
     expect_length_without_values(REPORT_OF_SINK);
     expect_length_without_values(DATA);
@@ -595,7 +587,6 @@ static size_t length_with(struct sample *sample, uint32_t a, uint32_t b)
 /* 24 bytes of envelope, 3 or 4 before the body, 5 of origins_first, 2 or 3 before the set. */
 static void one_label_among_100000_takes_a_byte_and_all_take_a_bit_each(void **state)
 {
-    (void)state;
     static struct sample sample;
     make(&sample, ADVERT, 3, 100000);
     for (uint32_t label = 0; label < 100000; label += 3333)
@@ -614,7 +605,6 @@ static void one_label_among_100000_takes_a_byte_and_all_take_a_bit_each(void **s
 /* 1000 sums a row: 2097 rows fit into 2^24 bytes. */
 static void longest_data_survives_the_trip_and_what_is_too_long_is_told(void **state)
 {
-    (void)state;
     static struct sample sample;
     static uint64_t all[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
     begin(&sample, DATA, 1000, 2097);
@@ -635,7 +625,6 @@ static void longest_data_survives_the_trip_and_what_is_too_long_is_told(void **s
 
 static void length_of_an_order_does_not_depend_on_who_is_in_or_who_reported(void **state)
 {
-    (void)state;
     static struct sample sample;
     make(&sample, ORDER_WITH_UPLOADERS, 65, 1000);
     size_t const size = size_of(&sample);
@@ -660,7 +649,6 @@ static void length_of_an_order_does_not_depend_on_who_is_in_or_who_reported(void
 
 static void hand_made_bytes_are_taken_as_long_as_nothing_is_wrong(void **state)
 {
-    (void)state;
     struct sample const sample = small();
     struct bytes const hello = message_with(BODY_HELLO, (struct bytes){.size = 0});
     struct bytes const order = message_with(BODY_ORDER, order_body(0, 5));
@@ -681,7 +669,6 @@ static void hand_made_bytes_are_taken_as_long_as_nothing_is_wrong(void **state)
 
 static void every_other_version_is_refused(void **state)
 {
-    (void)state;
     struct sample const sample = small();
     uint8_t *const bytes = encode(&sample);
     uint32_t const versions[] = {0, 2, 257, UINT32_MAX};
@@ -695,7 +682,6 @@ static void every_other_version_is_refused(void **state)
 
 static void sender_outside_the_federation_or_epoch_too_large_is_refused(void **state)
 {
-    (void)state;
     struct sample sample = small();
     struct {
         uint32_t from;
@@ -724,7 +710,6 @@ static void sender_outside_the_federation_or_epoch_too_large_is_refused(void **s
 
 static void message_for_another_number_of_arms_or_agents_is_refused(void **state)
 {
-    (void)state;
     static struct sample sample;
     static const uint32_t arms[] = {63, 64, 65, 128, 129};
     for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
@@ -749,7 +734,6 @@ static void message_for_another_number_of_arms_or_agents_is_refused(void **state
 
 static void bits_beyond_the_last_arm_or_agent_are_refused(void **state)
 {
-    (void)state;
     static struct sample sample;
     make(&sample, ORDER_WITH_UPLOADERS, 3, 5);
     uint64_t const beyond[] = {8, UINT64_C(1) << 63};
@@ -769,7 +753,6 @@ static void bits_beyond_the_last_arm_or_agent_are_refused(void **state)
 
 static void leader_of_an_order_survives_the_trip_if_it_is_in(void **state)
 {
-    (void)state;
     static struct sample sample;
     make(&sample, ORDER, 65, 5);
     size_t const without = size_of(&sample);
@@ -795,7 +778,6 @@ static void leader_of_an_order_survives_the_trip_if_it_is_in(void **state)
 /* The log of a run, of every length; more than there may be are refused. */
 static void changes_of_an_order_survive_the_trip(void **state)
 {
-    (void)state;
     static struct sample sample;
     struct tacit_elim_change log[TACIT_ELIM_CHANGES_MAX];
     make(&sample, ORDER, 65, 5);
@@ -834,7 +816,6 @@ static void changes_of_an_order_survive_the_trip(void **state)
 /* Arms that a site does not play: a set that is not empty, and has no arm that does not exist. */
 static void refused_arms_survive_the_trip(void **state)
 {
-    (void)state;
     static struct sample sample;
     uint64_t refused[2] = {UINT64_C(1) << 63, 1};
     make(&sample, HELLO, 65, 5);
@@ -856,7 +837,6 @@ static void refused_arms_survive_the_trip(void **state)
 
 static void order_whose_last_is_neither_0_nor_1_is_refused(void **state)
 {
-    (void)state;
     struct sample const sample = small();
     uint32_t const lasts[] = {2, 256, UINT32_MAX};
     for (size_t i = 0; i < 3; i++) {
@@ -867,7 +847,6 @@ static void order_whose_last_is_neither_0_nor_1_is_refused(void **state)
 
 static void report_whose_sums_do_not_match_its_arms_is_refused(void **state)
 {
-    (void)state;
     struct sample const sample = small();
     for (uint32_t sum_count = 0; sum_count <= 5; sum_count++) {
         for (uint64_t arms = 0; arms < 8; arms++) {
@@ -882,7 +861,6 @@ static void report_whose_sums_do_not_match_its_arms_is_refused(void **state)
 
 static void report_of_a_sink_that_counts_nobody_or_too_many_is_refused(void **state)
 {
-    (void)state;
     struct sample const sample = small(); /* of 5 agents */
     uint32_t const counts[] = {0, 1, 2, 5, 6, 256, UINT32_MAX};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -907,7 +885,6 @@ static void report_of_a_sink_that_counts_nobody_or_too_many_is_refused(void **st
 /* Every set of 3 arms, every set of 3 agents, every number of sums. */
 static void data_whose_sums_do_not_match_its_arms_and_origins_is_refused(void **state)
 {
-    (void)state;
     struct sample const sample = small();
     for (uint32_t choice = 0; choice < 8 * 8 * 8; choice++) {
         uint64_t const arms = choice % 8;
@@ -956,7 +933,6 @@ static void judge_origins(const struct sample *sample, uint32_t first, const str
 
 static void set_of_origins_has_one_form_and_no_strangers(void **state)
 {
-    (void)state;
     static struct sample sample;
     make(&sample, HELLO, 3, 100); /* two words, 13 bytes */
     static const struct {
@@ -1001,7 +977,6 @@ static void set_of_origins_has_one_form_and_no_strangers(void **state)
 
 static void set_of_the_wrong_length_is_refused(void **state)
 {
-    (void)state;
     struct sample const sample = small();
     for (size_t size = 0; size <= 17; size++) {
         struct bytes const set = {.data = {5}, .size = size};
@@ -1039,7 +1014,6 @@ static void words_of_grants_survive_the_trip(void **state)
     static const uint64_t arms = 2;
     static const uint8_t zeros[TACIT_SHA256_BYTES];
     struct tacit_commit const commit = numbered_commit();
-    (void)state;
     for (size_t i = 0; i < 5; i++) {
         bool const is_report = kinds[i] == TACIT_ELIM_REPORT;
         bool const has_previous = kinds[i] == TACIT_ELIM_COMMIT || is_report;
@@ -1118,7 +1092,6 @@ static void rows_travel_with_what_opens_them(void **state)
     struct tacit_elim_message *heard = NULL;
     uint8_t bytes[512];
     uint8_t again[512];
-    (void)state;
     for (uint32_t i = 0; i < sizeof openings; i++)
         ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
     for (uint32_t i = 0; i < 12; i++)
@@ -1166,7 +1139,6 @@ static void rows_travel_with_their_seals(void **state)
                                       .openings = openings};
     struct tacit_elim_message *heard = NULL;
     uint8_t bytes[1024];
-    (void)state;
     memset(said.history.digest, 0x5c, sizeof said.history.digest);
     for (uint32_t i = 0; i < sizeof openings; i++)
         ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
@@ -1191,7 +1163,6 @@ static void proof_travels_and_is_of_a_site_of_the_run(void **state)
         .kind = TACIT_ELIM_PROOF, .from = 1, .to = 3, .run_id = 7, .epoch = 4, .proof = &proof};
     struct tacit_elim_message *heard = NULL;
     uint8_t bytes[512];
-    (void)state;
     memset(proof.subjects[1], 1, sizeof proof.subjects[1]);
     memset(proof.seals, 2, sizeof proof.seals);
     size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
@@ -1223,7 +1194,6 @@ static void report_of_a_sink_names_its_grant_and_does_not_open_it(void **state)
                                       .sum_count = 1,
                                       .sums = &sum,
                                       .commit = &commit};
-    (void)state;
     for (said.agents = 1; said.agents <= 2; said.agents++) {
         bool const is_total = said.agents > 1;
         struct tacit_elim_message *heard = NULL;
@@ -1244,7 +1214,6 @@ static void report_of_a_sink_names_its_grant_and_does_not_open_it(void **state)
 
 static void nothing_and_too_much_are_refused(void **state)
 {
-    (void)state;
     struct sample const sample = small();
     struct tacit_elim_message *message = NULL;
     uint8_t *const bytes = calloc(1, TACIT_WIRE_BYTES_MAX + 1);
@@ -1287,7 +1256,6 @@ static void damage(const struct sample *sample)
 
 static void damaged_words_of_each_shape_are_judged_as_they_were(void **state)
 {
-    (void)state;
     static struct sample sample;
     static const enum shape wide[] = {HELLO_OF_PEER, ORDER_WITH_UPLOADERS, ADVERT, REQUEST};
     for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
@@ -1312,13 +1280,11 @@ static void damaged_words_of_each_shape_are_judged_as_they_were(void **state)
 static void sizes_that_cannot_be_take_no_memory(void **state)
 {
     struct sample const sample = small();
-    (void)state;
     wire_bytes_sizes(look, &sample);
 }
 
 static void damaged_orders_with_leader_and_changes_are_judged_as_they_were(void **state)
 {
-    (void)state;
     static struct sample sample;
     static const struct tacit_elim_change log[2] = {
         {.kind = 2, .epoch = 3, .subject = 4, .number = 1, .value = 5, .made_unix_s = 6},
@@ -1341,7 +1307,6 @@ static void damaged_words_of_grants_are_judged_as_they_were(void **state)
     static const uint64_t refused = 4;
     static struct sample sample;
     struct tacit_commit const commit = numbered_commit();
-    (void)state;
     for (uint32_t i = 0; i < 5; i++) {
         make(&sample, HELLO, 3, 5);
         sample.message.kind = kinds[i];

@@ -146,7 +146,6 @@ static void parameters_survive_the_trip(void **state)
          .gap = 1,
          .growth = 4},
     };
-    (void)state;
     for (size_t i = 0; i <= sizeof limits / sizeof limits[0]; i++) {
         struct tacit_wire_elim_run const *const said = i == 0 ? &sample : &limits[i - 1];
         struct tacit_wire_elim_run heard;
@@ -171,7 +170,6 @@ static void bytes_of_parameters_are_as_published(void **state)
                                  "390000000000000000"; /* .. without a confidence */
     uint8_t bytes[PARAMETERS];
     char text[2 * PARAMETERS + 1];
-    (void)state;
     tacit_wire_elim_parameters_encode(&sample, bytes);
     for (size_t i = 0; i < PARAMETERS; i++)
         (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
@@ -212,7 +210,6 @@ static void impossible_parameters_are_refused(void **state)
         {CONFIDENCE_AT, word_of(0.9), 8}, /* without a growth */
         {CONFIDENCE_AT, word_of(-0.0), 8},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         uint8_t bytes[PARAMETERS];
         tacit_wire_elim_parameters_encode(&sample, bytes);
@@ -227,7 +224,6 @@ static void impossible_exact_bounds_are_refused(void **state)
     double const confidences[] = {0.49, 1, -0.9, INFINITY, (double)NAN};
     struct tacit_wire_elim_run exact = sample;
     uint8_t bytes[PARAMETERS];
-    (void)state;
     exact.round_limit = 0;
     exact.growth = 2;
     for (size_t i = 0; i < sizeof growths / sizeof growths[0]; i++) {
@@ -245,7 +241,6 @@ static void impossible_exact_bounds_are_refused(void **state)
 static void another_length_or_form_of_parameters_is_refused(void **state)
 {
     uint8_t bytes[PARAMETERS + 5] = {0};
-    (void)state;
     tacit_wire_elim_parameters_encode(&sample, bytes);
     for (size_t size = 0; size < PARAMETERS; size++)
         expect_parameters_refused(&sample, bytes, size);
@@ -264,7 +259,6 @@ static void another_protocol_or_version_is_refused(void **state)
     struct tacit_wire_announcement announcement = announce(&sample);
     struct tacit_wire_elim_run found;
     uint8_t bytes[PARAMETERS];
-    (void)state;
     tacit_wire_elim_parameters_encode(&sample, bytes);
     announcement.agreement.parameters = bytes;
     announcement.agreement.parameters_size = sizeof bytes;
@@ -294,7 +288,6 @@ static void a_place_over_a_star_is_refused(void **state)
 {
     struct tacit_wire_elim_run found;
     uint8_t bytes[PARAMETERS];
-    (void)state;
     tacit_wire_elim_parameters_encode(&sample, bytes);
     assert_int_equal(
         decode_both(&sample, bytes, sizeof bytes, (const uint8_t *)"\x0d\2\0\0\0", 5, &found),
@@ -521,7 +514,6 @@ static void networks_survive_the_trip(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
     static struct random_network drawn;
-    (void)state;
     for (uint32_t i = 0; i < 2000; i++) {
         draw(&drawn, &rng);
         expect_trip(&drawn.run);
@@ -535,7 +527,6 @@ static void networks_at_their_limits_survive_the_trip(void **state)
     static const struct tacit_wire_neighbour last[] = {{TACIT_AGENTS_MAX - 1, longest}};
     struct tacit_wire_elim_network network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
     struct tacit_wire_elim_run run = run_over(&network);
-    (void)state;
     assert_int_equal(sizeof longest - 1, TACIT_WIRE_NAME_BYTES_MAX);
     expect_trip(&run); /* nobody near, everybody a member */
     network.neighbours = last;
@@ -556,7 +547,6 @@ static void sizes_are_those_of_the_parts(void **state)
 {
     struct tacit_wire_elim_network network = relay;
     struct tacit_wire_elim_run const run = run_over(&network);
-    (void)state;
     assert_int_equal(tacit_wire_elim_place_bytes(&run), 5 + 10 + (9 + 5) + (9 + 7));
     network.members = NULL;
     assert_int_equal(tacit_wire_elim_place_bytes(&run), 5 + (9 + 5) + (9 + 7));
@@ -578,7 +568,6 @@ static void bytes_of_a_place_are_as_published(void **state)
     struct tacit_wire_elim_run const run = run_over(&relay);
     uint8_t bytes[sizeof golden / 2];
     char text[sizeof golden];
-    (void)state;
     assert_int_equal(tacit_wire_elim_place_bytes(&run), sizeof bytes);
     tacit_wire_elim_place_encode(&run, bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -600,7 +589,6 @@ static void a_parent_that_is_no_neighbour_is_refused(void **state)
 {
     static const uint32_t strangers[] = {1, 4, 5, 6, UINT32_MAX};
     struct tacit_wire_elim_network network = relay;
-    (void)state;
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
         network.parent = strangers[i];
         expect_network_refused(&network);
@@ -628,7 +616,6 @@ static void impossible_neighbours_are_refused(void **state)
         {{0, "a\n"}, {3, "c"}},
         {{0, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, {3, "c"}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         struct tacit_wire_elim_network network = relay;
         network.neighbours = wrongs[i];
@@ -642,7 +629,6 @@ static void impossible_members_are_refused(void **state)
                                       0x29,           /* without the site itself */
                                       0x2d | 1u << 6, /* one too many */
                                       0x2d | UINT64_C(1) << 63};
-    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         struct tacit_wire_elim_network network = relay;
         network.members = &wrongs[i];
@@ -655,7 +641,6 @@ static void members_of_another_length_are_refused(void **state)
 {
     static const uint8_t set[16] = {0x2d};
     struct tacit_wire_elim_network const network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
-    (void)state;
     for (size_t size = 0; size <= sizeof set; size++) {
         struct place place = {.run = run_over(&network)};
         struct tacit_wire_elim_run found;
@@ -714,7 +699,6 @@ static void another_form_of_a_place_is_refused(void **state)
                                          {1, 2, 2, 3}, {1, 2, 3, 3}, {1, 3, 2},  {2, 1, 3},
                                          {1, 2, 3, 9}, {1, 2, 30},   {1, 2, 31}, {1, 2, 32}};
     struct tacit_wire_elim_run found;
-    (void)state;
     struct place const good = made_of(right, 3);
     assert_int_equal(decode(&good, &found), TACIT_OK);
     free_network(&found);
@@ -731,7 +715,6 @@ static void another_length_of_a_place_is_refused(void **state)
 {
     struct tacit_wire_elim_run const run = run_over(&relay);
     struct place const good = by_hand(&run);
-    (void)state;
     for (size_t size = 0; size < good.bytes.size; size++) {
         struct place place = good;
         place.bytes.size = size;
@@ -748,7 +731,6 @@ static void a_flipped_bit_of_a_network_does_no_harm(void **state)
     struct tacit_rng rng = tacit_rng_stream(2, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
     static struct random_network drawn;
     uint32_t taken = 0;
-    (void)state;
     for (uint32_t i = 0; i < 20; i++) {
         draw(&drawn, &rng);
         drawn.network.neighbour_count =
@@ -855,7 +837,6 @@ static void damaged_announcements_are_judged_as_they_were(void **state)
     struct tacit_wire_elim_network const sink = {
         .collection = TACIT_ELIM_GATHER, .parent = 2, .gather_timeout_s = 1};
     struct tacit_wire_elim_run run = sample;
-    (void)state;
     damage(&run); /* the paper's bounds over a star, .. */
     run.round_limit = 0;
     run.growth = 4;

@@ -106,7 +106,6 @@ static void expect_same(const struct tacit_gossip_message *a, const struct tacit
 
 static void every_message_survives_the_trip(void **state)
 {
-    (void)state;
     fill_rows(1);
     for (size_t i = 0; i < ARM_COUNTS; i++)
         for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++)
@@ -125,7 +124,6 @@ static void every_message_survives_the_trip(void **state)
 
 static void length_says_only_the_number_of_arms(void **state)
 {
-    (void)state;
     for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++) {
         struct tacit_gossip_message message =
             message_of((enum tacit_gossip_message_kind)kind, true);
@@ -145,7 +143,6 @@ static void length_says_only_the_number_of_arms(void **state)
 
 static void rows_of_another_length_are_refused(void **state)
 {
-    (void)state;
     fill_rows(4);
     for (int kind = 0; kind < TACIT_GOSSIP_REFUSE; kind++)
         for (uint32_t arms = 2; arms <= 4; arms += 2) {
@@ -160,7 +157,6 @@ static void rows_of_another_length_are_refused(void **state)
 
 static void impossible_numbers_are_refused(void **state)
 {
-    (void)state;
     static double const bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     struct tacit_gossip_message const offer = message_of(TACIT_GOSSIP_OFFER, true);
     struct tacit_gossip_message const move = message_of(TACIT_GOSSIP_SHIFT, true);
@@ -188,7 +184,6 @@ static void impossible_numbers_are_refused(void **state)
 
 static void strangers_and_other_versions_are_refused(void **state)
 {
-    (void)state;
     struct tacit_gossip_message sent = message_of(TACIT_GOSSIP_ASK, false);
     struct tacit_gossip_message *message;
     size_t size;
@@ -209,7 +204,6 @@ static void strangers_and_other_versions_are_refused(void **state)
 
 static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
 {
-    (void)state;
     struct tacit_wire_gossip_progress const progress = {3, RUN_ID, 99, true, theta};
     struct tacit_wire_gossip_progress found;
     double row[3];
@@ -251,7 +245,6 @@ static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
 /* An agent plays T slots after a first pull of each arm, and no more. */
 static void pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls(void **state)
 {
-    (void)state;
     struct tacit_wire_gossip_progress progress = {3, RUN_ID, TACIT_HORIZON_MAX + 3, false, theta};
     struct tacit_wire_gossip_progress found;
     double row[3];
@@ -276,7 +269,6 @@ static void pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls(void 
 
 static void release_has_the_documented_bytes(void **state)
 {
-    (void)state;
     static uint8_t const expected[TACIT_WIRE_GOSSIP_RELEASE_BYTES] = {
         0x0d, 2, 0,    0,    0,    0x11, 5,    0,    0,    0,    0,   0,
         0,    0, 0x19, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -338,7 +330,6 @@ static enum tacit_status through(const struct tacit_wire_gossip_run *run,
 
 static void run_survives_the_announcement(void **state)
 {
-    (void)state;
     struct tacit_wire_gossip_run found;
     assert_int_equal(through(&sample, NULL, 0, &found), TACIT_OK);
     assert_true(found.run_id == sample.run_id && found.agent == 2 && found.agent_count == AGENTS);
@@ -366,7 +357,6 @@ static void spoil_tag(uint8_t *parameters, uint8_t *place)
 
 static void impossible_runs_are_refused(void **state)
 {
-    (void)state;
     static const struct tacit_wire_neighbour self[] = {{2, "me"}};
     static const struct tacit_wire_neighbour beyond[] = {{5, "far"}};
     static const struct tacit_wire_neighbour mixed[] = {{4, "west"}, {1, "east"}};
@@ -447,7 +437,6 @@ static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
 static void damaged_messages_are_judged_as_they_were(void **state)
 {
     static const uint32_t counts[] = {1, 3};
-    (void)state;
     wire_bytes_sizes(look, &counts[1]);
     fill_rows(7);
     seen[0] = TACIT_HORIZON_MAX + 1; /* all that may be */
@@ -545,7 +534,6 @@ static void damaged_announcements_are_judged_as_they_were(void **state)
     static const struct tacit_wire_neighbour all[] = {{0, "a"}, {1, "b"}, {3, "c"}, {4, "d"}};
     static const struct tacit_wire_neighbour only[] = {{0, "a"}};
     struct tacit_wire_gossip_run run = sample;
-    (void)state;
     damage(&run);
     run.exchange_us = UINT64_C(1) << 56;
     run.log_base_10 = false;

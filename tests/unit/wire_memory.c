@@ -352,7 +352,6 @@ static size_t room_of(const struct codec *codec, size_t size)
 
 static void an_arena_of_the_stated_size_is_enough(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < CODECS; i++) {
         struct codec const *const codec = &codecs[i];
         struct tacit_wire_arena arena;
@@ -371,7 +370,6 @@ static void an_arena_of_the_stated_size_is_enough(void **state)
 /* Whatever allocation fails: a status, nothing behind the arena is touched, and so is no result. */
 static void a_smaller_arena_is_refused_without_harm(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < CODECS; i++) {
         struct codec const *const codec = &codecs[i];
         size_t const size = codec->encode(bytes);
@@ -396,7 +394,6 @@ static void a_smaller_arena_is_refused_without_harm(void **state)
 
 static void what_was_taken_last_comes_back(void **state)
 {
-    (void)state;
     struct tacit_wire_arena arena;
     tacit_wire_arena_init(&arena, block, 256);
     struct tacit_wire_allocator const *const from = &arena.allocator;

@@ -125,7 +125,6 @@ static void expect_equal(const struct tacit_phased_message *a, const struct taci
 
 static void every_message_survives_the_trip_and_its_length_is_public(void **state)
 {
-    (void)state;
     for (uint32_t shape = 0; shape < SHAPES; shape++)
         for (uint32_t count = 1; count <= ARMS; count += 23) {
             struct sample sample;
@@ -157,7 +156,6 @@ static void expect_refused(const struct sample *sample)
 static void plans_that_are_no_plans_are_refused(void **state)
 {
     struct sample sample;
-    (void)state;
     make(&sample, 2, 3, 1);
     sample.blocks[2].arm = sample.blocks[1].arm; /* twice */
     expect_refused(&sample);
@@ -227,7 +225,6 @@ static void the_run_survives_the_trip(void **state)
 {
     uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
     struct tacit_wire_phased_run run;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct tacit_wire_phased_run wanted = sample_run;
         wanted.schedule.guard_loss = i == 0 ? 0.02 : 0;
@@ -249,7 +246,6 @@ static void runs_that_cannot_be_are_refused(void **state)
 {
     uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
     struct tacit_wire_phased_run run;
-    (void)state;
     for (int i = 0; i < 10; i++) {
         struct tacit_wire_phased_run bad = sample_run;
         bad.schedule.growth = i == 0 ? 1 : 2;
@@ -314,7 +310,6 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 static void damaged_messages_are_judged_as_they_were(void **state)
 {
     static struct place const anywhere = {2, AGENTS, 0};
-    (void)state;
     wire_bytes_sizes(look, &anywhere);
     for (uint32_t shape = 0; shape < SHAPES; shape++)
         for (uint32_t count = 1; count <= 2; count++) {
@@ -359,7 +354,6 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
 
 static void damaged_parameters_are_judged_as_they_were(void **state)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         uint8_t parameters[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
         struct tacit_wire_phased_run run = sample_run;
