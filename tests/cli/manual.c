@@ -148,7 +148,6 @@ static void assert_completes(const char *command, const char *word, const char *
 
 static void command_completes(const char *command, const void *context)
 {
-    (void)context;
     assert_completes("", command, command);
     assert_completes(command, "--hel", "--help");
 }

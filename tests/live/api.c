@@ -107,37 +107,31 @@ static json_t *fake_status(void *context)
 
 static json_t *fake_result(void *context)
 {
-    (void)context;
     return json_pack("{s:b}", "decided", 1);
 }
 
 static json_t *fake_ledger(void *context)
 {
-    (void)context;
     return json_pack("[{s:i}]", "epoch", 1);
 }
 
 static void fake_statement(void *context, struct live_buffer *text)
 {
-    (void)context;
     live_buffer_add(text, "Nothing leaves.\n");
 }
 
 static void fake_page(void *context, struct live_buffer *text)
 {
-    (void)context;
     live_buffer_add(text, "<!doctype html>");
 }
 
 static void fake_metrics(void *context, struct live_buffer *text)
 {
-    (void)context;
     live_buffer_add(text, "tacit_fake 1\n");
 }
 
 static uint64_t fake_clipped(void *context)
 {
-    (void)context;
     return UINT64_MAX;
 }
 
@@ -224,7 +218,6 @@ static unsigned request_s_max = 2;
 
 static void on_wake(void *context, uint32_t epoll_events)
 {
-    (void)epoll_events;
     struct server *const server = context;
     uint64_t count;
     assert_int_equal(read(server->wake, &count, sizeof count), sizeof count);
@@ -256,7 +249,6 @@ static void *run_server(void *context)
 
 static bool fake_runs(void *context, struct live_buffer *text)
 {
-    (void)context;
     live_buffer_add(text, "{\"runs\": []}\n");
     return true;
 }
@@ -1007,7 +999,6 @@ static void a_stopping_server_answers_what_it_holds(void **state)
 
 static void keep_forever(void *context, struct live_request *request)
 {
-    (void)request;
     atomic_int *const count = context;
     (*count)++;
 }

@@ -65,7 +65,6 @@ static struct tacit_error error;
 
 static void look(void *context)
 {
-    (void)context;
     uint64_t const now_us = live_now_us();
     world.is_seen = world.value != NULL && *world.value >= world.least;
     if (world.is_seen || now_us >= world.deadline_us)

@@ -871,7 +871,6 @@ static void on_handed(void *context, const struct live_decision_row *row)
 
 static void on_taken(void *context, const struct live_decision_row *row)
 {
-    (void)row;
     ((struct elsewhere *)context)->taken++;
 }
 
@@ -1015,9 +1014,6 @@ static void another_salt_is_another_decision(void **state)
 
 static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
 {
-    (void)context;
-    (void)bytes;
-    (void)size;
     return TACIT_ENTROPY;
 }
 
@@ -1106,7 +1102,6 @@ static uint32_t change_count;
 
 static void on_any_change(void *context, const struct live_decision_change *change)
 {
-    (void)context;
     last_change = *change;
     change_count++;
 }

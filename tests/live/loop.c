@@ -62,7 +62,6 @@ static void drain(struct tap *tap)
 
 static void stop(void *context)
 {
-    (void)context;
     live_loop_stop(loop);
 }
 
@@ -175,14 +174,12 @@ static void a_second_watch_replaces_the_first(void **state)
 
 static void on_victim(void *context, uint32_t events)
 {
-    (void)events;
     ((struct tap *)context)->calls++;
 }
 
 /* Forgets the other one, which is ready in the same round. */
 static void forget_victim(void *context, uint32_t events)
 {
-    (void)events;
     struct tap *const tap = context;
     struct tap *const victim = tap->victim;
     tap->calls++;
@@ -239,7 +236,6 @@ static void a_number_used_again_in_its_round_is_not_confused(void **state)
 
 static void forget_itself(void *context, uint32_t events)
 {
-    (void)events;
     struct tap *const tap = context;
     tap->calls++;
     live_loop_forget(loop, tap->ends[0]); /* without reading: it stays ready */
@@ -285,7 +281,6 @@ static unsigned many_watched;
 /* Each handler watches the next one, so that the table of watches grows under its feet. */
 static void watch_next(void *context, uint32_t events)
 {
-    (void)events;
     struct tap *const tap = context;
     tap->calls++;
     drain(tap);
@@ -513,7 +508,6 @@ static void on_stopping(void *context)
 
 static void interrupt(int signal_number)
 {
-    (void)signal_number;
 }
 
 static void sigterm_and_sigint_call_stopping(void **state)

@@ -289,7 +289,6 @@ static void units_come_back_in_the_order_in_which_they_were_put(void **state)
 
 static bool stop_at_first(void *context, const struct live_release *release)
 {
-    (void)release;
     ++*(int *)context;
     return false;
 }
@@ -949,14 +948,12 @@ static void a_run_begins_ends_and_never_changes(void **state)
 
 static bool never_decision(void *context, const struct live_decision_row *row)
 {
-    (void)context;
     fail_msg("decision %llu is still there", (unsigned long long)row->number);
     return false;
 }
 
 static bool never_unit(void *context, const char *unit, uint32_t arm)
 {
-    (void)context;
     fail_msg("unit %s of arm %lu is still there", unit, (unsigned long)arm);
     return false;
 }

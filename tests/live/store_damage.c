@@ -495,7 +495,6 @@ static void what_is_written_is_known(void **state)
 
 int main(int argc, char **argv)
 {
-    (void)argv;
     fault_vfs_register();
     fault_vfs_skip_syncs(true);
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)

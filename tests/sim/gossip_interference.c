@@ -45,7 +45,6 @@ enum tacit_status __wrap_tacit_mechanism_release(const struct tacit_mechanism *m
                                                  const struct tacit_entropy *entropy,
                                                  union tacit_sum *noised)
 {
-    (void)entropy;
     assert_true(tape.next < RELEASES_MAX);
     uint32_t const at = tape.next++;
     if (tape.is_replayed && at < tape.count) {

@@ -756,7 +756,6 @@ static void make_a_storm(void *context, uint32_t agent, struct tacit_elim_agent 
     static const union tacit_sum rows[AGENTS_MAX * ARMS_MAX];
     static uint64_t arms[1];
     struct tacit_elim_agent_view view;
-    (void)context;
     tacit_elim_agent_look(state, &view);
     if (agent != 0 || update->send || view.halted || view.releasing ||
         view.release_epoch != view.epoch)
@@ -1241,7 +1240,6 @@ static void show_two_rows(void *context, uint32_t agent, struct tacit_elim_peer 
 static void take_other_grant(void *context, uint32_t node, const struct tacit_elim_event *event)
 {
     struct tacit_elim_event *const heard = (struct tacit_elim_event *)(uintptr_t)event;
-    (void)context;
     if (node != 0 || event->kind != TACIT_EVENT_RECEIVE ||
         event->as.message->kind != TACIT_ELIM_GRANT || event->as.message->from != split.other ||
         event->as.message->epoch != 1)

@@ -181,7 +181,6 @@ static void release_laplace(const void *context, int world, struct tacit_rng *rn
 
 static double score_value(const void *context, const struct audit_release *release)
 {
-    (void)context;
     return release->value[0].real;
 }
 
@@ -217,14 +216,12 @@ static void audit_of_laplace_8_percent_too_narrow_is_refuted_for_every_seed(void
 static void release_randomized_response(const void *context, int world, struct tacit_rng *rng,
                                         struct audit_release *release)
 {
-    (void)context;
     bool const honest = tacit_rng_bernoulli(rng, exp(1) / (1 + exp(1)));
     release->value[0].steps = honest ? world : 1 - world;
 }
 
 static bool release_equals(const void *context, uint32_t event, const struct audit_release *release)
 {
-    (void)context;
     return release->value[0].steps == (int64_t)event;
 }
 
@@ -243,16 +240,12 @@ static void audit_of_randomized_response_by_events_finds_its_epsilon(void **stat
 static void release_the_same(const void *context, int world, struct tacit_rng *rng,
                              struct audit_release *release)
 {
-    (void)context;
-    (void)world;
     release->value[0].real = tacit_rng_uniform(rng) < 0.5 ? -INFINITY : 7;
 }
 
 static void release_the_world(const void *context, int world, struct tacit_rng *rng,
                               struct audit_release *release)
 {
-    (void)context;
-    (void)rng;
     release->value[0].real = world == 0 ? 7 : -INFINITY; /* backwards: world 1 scores lower */
     release->value[0].real = -release->value[0].real;
 }
@@ -464,7 +457,6 @@ static void release_with_equal_noise(const void *context, int world, struct taci
 
 static double score_difference(const void *context, const struct audit_release *release)
 {
-    (void)context;
     return (double)(release->value[0].steps - release->value[1].steps);
 }
 
@@ -488,7 +480,6 @@ static void release_with_absolute_noise(const void *context, int world, struct t
 
 static double score_steps(const void *context, const struct audit_release *release)
 {
-    (void)context;
     return (double)release->value[0].steps;
 }
 
@@ -580,8 +571,6 @@ static void mutant_in_doubles_judged_by_its_bits_is_refuted(void **state)
 static bool is_no_multiple_of_2_to_the_minus_53(const void *context, uint32_t event,
                                                 const struct audit_release *release)
 {
-    (void)context;
-    (void)event;
     double const scaled = release->value[0].real * 0x1p53;
     return scaled != floor(scaled);
 }
@@ -771,16 +760,12 @@ static void release_mutant_tree(const void *context, int world, struct tacit_rng
 
 static bool sums_are_equal(const void *context, uint32_t event, const struct audit_release *release)
 {
-    (void)context;
-    (void)event;
     return release->value[0].steps == release->value[1].steps;
 }
 
 static bool first_sum_is_zero(const void *context, uint32_t event,
                               const struct audit_release *release)
 {
-    (void)context;
-    (void)event;
     return release->value[0].steps == 0;
 }
 

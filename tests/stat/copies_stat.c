@@ -98,7 +98,6 @@ static void on_stepped(void *context, uint32_t node, uint32_t agent,
 {
     struct audited *const audited = context;
     struct tacit_elim_agent_view view;
-    (void)event;
     if (agent != 0)
         return;
     if (audited->is_under_way && update->persist)
@@ -164,7 +163,6 @@ static void grant_instead(const struct tacit_elim_event *event, struct tacit_eli
 static void lie_as_hub(void *context, struct tacit_elim_hub *state,
                        const struct tacit_elim_event *event, struct tacit_elim_update *update)
 {
-    (void)context;
     grant_instead(event, update);
 }
 
@@ -172,9 +170,6 @@ static void lie_as_peer(void *context, uint32_t agent, struct tacit_elim_peer *s
                         struct tacit_elim_table *table, const struct tacit_elim_event *event,
                         struct tacit_elim_update *update)
 {
-    (void)context;
-    (void)agent;
-    (void)table;
     grant_instead(event, update);
 }
 

@@ -76,14 +76,12 @@ static double twin_reward(void *context, uint32_t agent, uint32_t arm)
 static double twin_noise(void *context, uint32_t agent)
 {
     struct chance *const chance = context;
-    (void)agent;
     return tacit_rng_laplace(&chance->rng, chance->noise_scale);
 }
 
 static uint64_t twin_below(void *context, uint32_t agent, uint64_t bound)
 {
     struct chance *const chance = context;
-    (void)agent;
     return tacit_rng_below(&chance->rng, bound);
 }
 

@@ -182,7 +182,6 @@ static void release(const void *context, int which, struct tacit_rng *rng,
 static double score(const void *context, const struct audit_release *seen)
 {
     double sum = 0;
-    (void)context;
     for (uint32_t i = 0; i + 1 < AUDIT_VALUES_MAX; i++) /* one that leaves again is known */
         if (i == 0 || seen->value[i].steps != seen->value[i - 1].steps)
             sum += fmax(0, fmin((double)TACIT_STEPS, (double)seen->value[i].steps));

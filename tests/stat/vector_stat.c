@@ -202,7 +202,6 @@ static void release_of(const void *context, int world, struct tacit_rng *rng,
 
 static double first_value(const void *context, const struct audit_release *release)
 {
-    (void)context;
     return (double)release->value[0].steps;
 }
 

@@ -197,9 +197,6 @@ static void look_at(struct peer_core *core, enum tacit_status status)
 
 static enum tacit_status no_fill(void *context, void *bytes, size_t size)
 {
-    (void)context;
-    (void)bytes;
-    (void)size;
     return TACIT_ENTROPY;
 }
 

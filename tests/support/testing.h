@@ -1,5 +1,6 @@
 /* What every program of tests includes: cmocka, what it asks to be included before it, and what
- * nearly all of them use. Each test is handed a state, which hardly any looks at. */
+ * nearly all of them use. Parameters may go unused: each test is handed a state, each
+ * callback a context, which hardly any looks at. */
 #ifndef TACIT_TESTS_TESTING_H
 #define TACIT_TESTS_TESTING_H
 #include <setjmp.h>

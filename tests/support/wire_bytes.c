@@ -58,7 +58,6 @@ static struct {
 
 static void *memory_take(void *context, size_t size)
 {
-    (void)context;
     assert_true(size > 0);
     if (++memory.requests == memory.fails_at)
         return NULL;
@@ -74,7 +73,6 @@ static void *memory_take(void *context, size_t size)
 static void memory_give(void *context, void *content)
 {
     union block *const block = (union block *)content - 1;
-    (void)context;
     for (size_t i = 0; i < GUARD_BYTES; i++)
         assert_int_equal(((uint8_t *)content)[block->size + i], GUARD);
     assert_true(memory.held > 0);

@@ -455,7 +455,6 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     struct tacit_wire_announcement *found = NULL;
     enum tacit_status const status =
         tacit_wire_announcement_decode(bytes, size, &found, wire_bytes_memory());
-    (void)context;
     digest_word((uint64_t)status);
     if (status != TACIT_OK)
         return;
@@ -576,7 +575,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(differences_are_said_as_they_were),
         cmocka_unit_test(ranges_that_differ_in_any_digit_are_said_so),
     };
-    (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
                       UINT64_C(0xbd6322341337490e));
 }

@@ -255,7 +255,6 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_wire_envelope found;
     enum tacit_status const status = tacit_wire_envelope_decode(bytes, size, &found);
-    (void)context;
     digest_word((uint64_t)status);
     digest_word(tacit_wire_envelope_signature(bytes, size));
     if (size >= TACIT_WIRE_SIGNATURE_FIELD_BYTES) /* a signature of nothing is none */
@@ -308,7 +307,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(run_numbers_keep_their_64_bits),
         cmocka_unit_test(damaged_envelopes_are_judged_as_they_were),
     };
-    (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
                       UINT64_C(0x1b3b97f41d061c9c));
 }

@@ -407,7 +407,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(holders_answer_as_they_did),
         cmocka_unit_test(commitments_are_what_they_were),
     };
-    (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
                       UINT64_C(0xb5bcbc85e7172ba8));
 }

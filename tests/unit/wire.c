@@ -1370,7 +1370,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_orders_with_leader_and_changes_are_judged_as_they_were),
         cmocka_unit_test(damaged_words_of_grants_are_judged_as_they_were),
     };
-    (void)argv;
     return digest_end(argc, cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL),
                       UINT64_C(0x03dadb4e40169476));
 }

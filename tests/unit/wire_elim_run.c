@@ -879,7 +879,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_flipped_bit_of_a_network_does_no_harm),
         cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
     };
-    (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
                       UINT64_C(0x909662592de4315f));
 }

@@ -345,13 +345,11 @@ static void run_survives_the_announcement(void **state)
 
 static void spoil_base(uint8_t *parameters, uint8_t *place)
 {
-    (void)place;
     parameters[19] = 2;
 }
 
 static void spoil_tag(uint8_t *parameters, uint8_t *place)
 {
-    (void)parameters;
     place[0] = 0x12;
 }
 
@@ -425,7 +423,6 @@ static void look_at_told(const uint8_t *bytes, size_t size, const void *context)
 {
     struct tacit_wire_gossip_progress progress = {0};
     double row[3] = {0};
-    (void)context;
     digest_word((uint64_t)tacit_wire_gossip_progress_decode(bytes, size, 3, AGENTS, &progress, row,
                                                             wire_bytes_memory()));
     uint64_t const words[] = {progress.from, progress.run_id, progress.pull_count,
@@ -565,7 +562,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_messages_are_judged_as_they_were),
         cmocka_unit_test(damaged_announcements_are_judged_as_they_were),
     };
-    (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
                       UINT64_C(0x4db16a40b77aee4a));
 }

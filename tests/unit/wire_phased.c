@@ -382,7 +382,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_messages_are_judged_as_they_were),
         cmocka_unit_test(damaged_parameters_are_judged_as_they_were),
     };
-    (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
                       UINT64_C(0xa0dec8fe81d9e257));
 }
