@@ -1070,34 +1070,41 @@ static void expect_all_cuts_refused(const uint8_t *bytes, size_t size, uint32_t 
     }
 }
 
-/* Rows keep what opens them; from a table or packed, in the same bytes. */
-static void rows_travel_with_what_opens_them(void **state)
+/* Rows of the third and the tenth agent, in a table of all, and what opens them. */
+static struct tacit_elim_message two_rows(union tacit_sum *table,
+                                          struct tacit_elim_opening *openings)
 {
     static const uint64_t arms = 5;
     static const uint64_t origins = 1 << 2 | 1 << 9;
-    union tacit_sum table[12 * 3] = {{0}};
+    for (uint32_t i = 0; i < 12 * sizeof *openings; i++)
+        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
+    for (uint32_t i = 0; i < 36; i++)
+        table[i].steps = i;
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_DATA,
+                                       .from = 1,
+                                       .to = 3,
+                                       .run_id = 7,
+                                       .epoch = 4,
+                                       .pulls = 10,
+                                       .arms = &arms,
+                                       .sum_count = 2,
+                                       .sums = table,
+                                       .origins = &origins,
+                                       .row_stride = 3,
+                                       .openings = openings};
+}
+
+/* Rows keep what opens them; from a table or packed, in the same bytes. */
+static void rows_travel_with_what_opens_them(void **state)
+{
+    union tacit_sum table[12 * 3];
     struct tacit_elim_opening openings[12];
-    struct tacit_elim_message said = {.kind = TACIT_ELIM_DATA,
-                                      .from = 1,
-                                      .to = 3,
-                                      .run_id = 7,
-                                      .epoch = 4,
-                                      .pulls = 10,
-                                      .arms = &arms,
-                                      .sum_count = 2,
-                                      .sums = table,
-                                      .origins = &origins,
-                                      .row_stride = 3,
-                                      .openings = openings};
+    struct tacit_elim_message said = two_rows(table, openings);
     struct tacit_elim_message *heard = NULL;
     uint8_t bytes[512];
     uint8_t again[512];
-    for (uint32_t i = 0; i < sizeof openings; i++)
-        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
     for (uint32_t i = 0; i < 12; i++)
         memset(openings[i].seal, 0, sizeof openings[i].seal); /* without seals */
-    for (uint32_t i = 0; i < 36; i++)
-        table[i].steps = i;
     size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
     said.openings = NULL; /* two rows, their length in two bytes, and the place of signatures */
     assert_int_equal(size - tacit_wire_elim_bytes(&said, 3, 12), 2 * 64 + 1 + 2 + 2 + 1);
@@ -1118,30 +1125,14 @@ static void rows_travel_with_what_opens_them(void **state)
 /* With seals a word has what its sender holds, and rows have their own agents' seals. */
 static void rows_travel_with_their_seals(void **state)
 {
-    static const uint64_t arms = 5;
-    static const uint64_t origins = 1 << 2 | 1 << 9;
-    union tacit_sum table[12 * 3] = {{0}};
+    union tacit_sum table[12 * 3];
     struct tacit_elim_opening openings[12];
-    struct tacit_elim_message said = {.kind = TACIT_ELIM_DATA,
-                                      .from = 1,
-                                      .to = 3,
-                                      .run_id = 7,
-                                      .epoch = 4,
-                                      .pulls = 10,
-                                      .arms = &arms,
-                                      .sum_count = 2,
-                                      .sums = table,
-                                      .origins = &origins,
-                                      .row_stride = 3,
-                                      .is_sealed = true,
-                                      .has_history = true,
-                                      .history = {.rounds = 3, .is_last = true},
-                                      .openings = openings};
+    struct tacit_elim_message said = two_rows(table, openings);
     struct tacit_elim_message *heard = NULL;
     uint8_t bytes[1024];
+    said.is_sealed = said.has_history = said.history.is_last = true;
+    said.history.rounds = 3;
     memset(said.history.digest, 0x5c, sizeof said.history.digest);
-    for (uint32_t i = 0; i < sizeof openings; i++)
-        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
     size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
     assert_true(size <= sizeof bytes);
     assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes, tacit_wire_heap()), TACIT_OK);
