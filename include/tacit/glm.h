@@ -268,7 +268,8 @@ void tacit_glm_client_look(const struct tacit_glm_client *client,
 struct tacit_glm_hub_config {
     struct tacit_glm_model model;
     uint32_t quorum;          /* participants that an update needs; 0: all. v3: all */
-    uint64_t resend_after_us; /* > 0: pause after which a request is said again */
+    uint64_t resend_after_us; /* > 0: pause after which a request is said again; doubles with
+                               * every one that nobody answers, up to 64 times this */
     uint64_t deadline_us;     /* of each answer; 0: none */
     uint64_t backoff_us;      /* after an abandoned sync */
 };

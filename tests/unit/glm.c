@@ -12,9 +12,9 @@
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0x4316db8384d5a7c0)
+#define DIGEST UINT64_C(0x5e65f089e8b1b463)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x961f2315fd868a80)
+#define VERDICTS UINT64_C(0x0aae42632c7af1dc)
 
 #define N 3u
 #define D 4u
@@ -1090,6 +1090,27 @@ static void unanswered_triggers_are_sent_again_at_doubling_pauses(void **state)
     close_federation(&f);
 }
 
+/* Until the deadline, which is none of them. */
+static void unanswered_requests_are_said_again_at_doubling_pauses(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 2);
+    uint64_t slot = 1;
+    (void)play_to_trigger(&f, &slot);
+    struct tacit_glm_message const trigger = f.update.message;
+    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    uint64_t const deadline_us = f.now_us + DEADLINE_US;
+    for (uint64_t pause = RESEND_US; pause <= 4 * RESEND_US; pause *= 2) {
+        assert_int_equal(f.update.deadline_us, f.now_us + pause);
+        f.now_us = f.update.deadline_us;
+        hub_event(&f, TACIT_EVENT_TIMEOUT);
+        assert_true(f.update.send);
+    }
+    assert_int_equal(f.update.deadline_us, deadline_us);
+    close_federation(&f);
+}
+
 /* ---- Environment ---- */
 
 static void contexts_of_the_sphere_are_not_above_one_and_of_single_precision(void **state)
@@ -1186,6 +1207,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(client_refuses_models_that_cannot_be),
         cmocka_unit_test(client_refuses_iterates_that_spoil_its_state),
         cmocka_unit_test(unanswered_triggers_are_sent_again_at_doubling_pauses),
+        cmocka_unit_test(unanswered_requests_are_said_again_at_doubling_pauses),
         cmocka_unit_test(contexts_of_the_sphere_are_not_above_one_and_of_single_precision),
         cmocka_unit_test(offers_of_a_pool_are_different_rows_of_length_root_two),
         cmocka_unit_test(rewards_have_the_mean_of_the_link),

@@ -13,9 +13,9 @@
 #include "../support/glm_driver.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xb3a10b63d67d4515)
+#define DIGEST UINT64_C(0x680448a698048eb1)
 /* .. and of what the checks say of damaged states: damage.h. */
-#define VERDICTS UINT64_C(0x7af04b4b9f1716eb)
+#define VERDICTS UINT64_C(0x6c0978a2659b455e)
 
 #define CLIENTS_MAX 4u
 #define DIMENSION_MAX 6u

@@ -3,6 +3,7 @@
  * the order of clients, whoever answered first. */
 #include <math.h>
 #include <string.h>
+#include "../round/pauses.h"
 #include "internal.h"
 
 #define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses, one-ucb */
@@ -21,7 +22,7 @@ enum phase {
 struct tacit_glm_hub {
     struct tacit_glm_hub_config config;
     uint64_t now_us;
-    uint64_t resend_us;   /* when the request is said again */
+    struct round_resend resend; /* of the request */
     uint64_t deadline_us; /* when those who have not answered are dropped; end of a back-off */
     uint64_t slot;        /* t of the update under way */
     uint64_t slot_last;   /* t of the last commit */
@@ -227,7 +228,7 @@ enum tacit_status tacit_glm_hub_init(struct tacit_glm_hub *hub,
         return TACIT_INVALID;
     memset(hub, 0, size);
     copy_config(&hub->config, config);
-    hub->resend_us = TACIT_NEVER;
+    hub->resend.due_us = TACIT_NEVER;
     hub->deadline_us = TACIT_NEVER;
     double const base = glm_base(&hub->config.model);
     tacit_linalg_identity(dimension_of(hub), base, matrix_of(hub));
@@ -298,7 +299,7 @@ static void send_commit(struct tacit_glm_hub *hub, uint32_t to, struct tacit_glm
 static void set_timers(struct tacit_glm_hub *hub)
 {
     TACIT_ASSERT(hub->config.resend_after_us > 0);
-    hub->resend_us = hub->now_us + hub->config.resend_after_us;
+    hub->resend = (struct round_resend){.due_us = hub->now_us + hub->config.resend_after_us};
     hub->deadline_us =
         hub->config.deadline_us > 0 ? hub->now_us + hub->config.deadline_us : TACIT_NEVER;
 }
@@ -346,7 +347,7 @@ static void abandon(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
     TACIT_ASSERT(hub->phase == PHASE_FREEZING || hub->phase == PHASE_SUMMING);
     hub->phase = PHASE_BACKOFF;
     hub->abandoned_count++;
-    hub->resend_us = TACIT_NEVER;
+    hub->resend.due_us = TACIT_NEVER;
     hub->deadline_us = hub->now_us + hub->config.backoff_us;
     update->persist = true;
 }
@@ -419,7 +420,7 @@ static void commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
     hub->last_round = hub->round;
     hub->update_count++;
     hub->aggregation_count += hub->round;
-    hub->resend_us = TACIT_NEVER;
+    hub->resend.due_us = TACIT_NEVER;
     hub->deadline_us = TACIT_NEVER;
     derive(hub, path);
     update->persist = true;
@@ -602,6 +603,7 @@ static enum tacit_status close_round(struct tacit_glm_hub *hub, enum tacit_linal
 
 static void note_answer(struct tacit_glm_hub *hub, uint32_t client)
 {
+    hub->resend.unanswered_count = 0;
     TACIT_ASSERT(client < clients_of(hub));
     TACIT_ASSERT(hub->answer_count < hub->participant_count);
     TACIT_ASSERT(!tacit_bits_has(answered_of(hub), client));
@@ -682,7 +684,7 @@ static enum tacit_status on_gradient(struct tacit_glm_hub *hub, enum tacit_linal
     enum tacit_status const status = close_round(hub, path, update);
     if (status != TACIT_OK) {
         hub->phase = PHASE_HALTED;
-        hub->resend_us = TACIT_NEVER;
+        hub->resend.due_us = TACIT_NEVER;
         hub->deadline_us = TACIT_NEVER;
         update->persist = true;
     }
@@ -754,8 +756,10 @@ static void on_timeout(struct tacit_glm_hub *hub, struct tacit_glm_update *updat
             begin_sync(hub, hub->slot, update);
         else
             drop_silent(hub, update);
-    } else if (hub->resend_us <= hub->now_us) {
-        hub->resend_us = hub->now_us + hub->config.resend_after_us;
+    } else if (hub->resend.due_us <= hub->now_us) {
+        hub->resend.unanswered_count++;
+        hub->resend.due_us =
+            hub->now_us + round_pause_us(hub->config.resend_after_us, hub->resend.unanswered_count);
         send_request(hub, TACIT_EVERYONE, update);
     }
 }
@@ -831,7 +835,8 @@ enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tac
     TACIT_IMPLIES(hub->phase == PHASE_HALTED, hub->now_us == event->now_us);
     TACIT_IMPLIES(status != TACIT_OK, !update->send);
     TACIT_IMPLIES(update->send, update->message.from == TACIT_HUB);
-    update->deadline_us = hub->deadline_us < hub->resend_us ? hub->deadline_us : hub->resend_us;
+    update->deadline_us =
+        hub->deadline_us < hub->resend.due_us ? hub->deadline_us : hub->resend.due_us;
     check_invariants(hub);
     return status;
 }
