@@ -367,6 +367,9 @@ struct tacit_vote_release {
     const int64_t *sums;  /* K noised sums; 0 where the arm is not in it */
 };
 
+#define TACIT_VOTE_BLOCK_MAX (UINT64_C(1) << 32)
+#define TACIT_VOTE_POOL_GROWTH 1.25 /* what runs use; a hub's pool has no less */
+
 struct tacit_vote_pool; /* opaque, relocatable */
 
 struct tacit_vote_pool_view {
@@ -428,10 +431,17 @@ struct tacit_vote_sums_config {
 };
 TACIT_NO_GAPS_END
 
+/* What a player knows of the pool. */
+struct tacit_vote_standing {
+    const uint64_t *arms; /* K bits: that are in */
+    uint64_t settled;     /* draws of this player's up to this one are in the pool, or void */
+};
+
 struct tacit_vote_sums_event {
-    uint64_t now_us;
+    uint64_t now_us;            /* >= the last one; START may come with a new clock */
     enum tacit_event_kind kind; /* RECEIVE: a grant of the hub */
     union {
+        struct tacit_vote_standing standing; /* OFFER */
         struct tacit_reward reward;
         struct {
             uint64_t cell;
@@ -445,7 +455,7 @@ struct tacit_vote_sums_update {
     bool commit;   /* ask the hub to grant `cell`; after a restart again */
     uint64_t cell; /* if commit */
     bool send;
-    struct tacit_vote_release release; /* if send: for every pool, the player's own too */
+    struct tacit_vote_release release; /* if send: for the pool */
     bool replan;                       /* the plan below replaces the one before; may be empty */
     uint32_t plan_count;               /* in arm order; valid until the next step */
     const struct tacit_pull_block *plan;
@@ -459,8 +469,12 @@ struct tacit_vote_sums_view {
     bool decided;  /* one arm is left, as far as this player has read */
     bool waiting;  /* a draw is not granted yet */
     bool halted;   /* no budget */
+    bool pulling;  /* a block is open */
     uint32_t active_count;
     const uint64_t *active;
+    uint64_t send_us;                  /* the tick at which a release leaves; TACIT_NEVER: none */
+    uint64_t deadline_us;              /* as in the update */
+    struct tacit_vote_release release; /* the last draw. Before it leaves nothing may use it */
     const struct tacit_ledger *ledger;
 };
 
@@ -476,17 +490,25 @@ enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, si
                                         const struct tacit_vote_sums_config *config);
 
 /* One step. START opens a block (and asks and sends again what is open), REWARD brings sums, OFFER
- * reads the pool: an arm that is out leaves the block, and its sum is discarded. The last reward
- * draws; RECEIVE grants; TIMEOUT tries a draw again, or lets the release go and opens the next
- * block. Noise, charge and erasure are one transaction, as for private votes.
+ * what stands: an arm that is out leaves the block, and its sum is discarded; one that is in again
+ * begins a new block, and what waits for its grant is settled before it. The last reward draws, or
+ * the word that the release before is settled; RECEIVE grants; TIMEOUT tries a draw again, or lets
+ * the release go and opens the next block. Noise, charge and erasure are one transaction, as for
+ * private votes.
  * Errors: TACIT_INVALID: a reward that was not planned, or out of range; TACIT_UNEXPECTED: a grant
  *   that was not asked for; TACIT_ENTROPY, TACIT_BUDGET as tacit_vote_private_step.
- * Requires: the pool is of the same run, N, K and block. Cost: O(K) an end of a block. */
+ * Cost: O(K) an end of a block. */
 enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
-                                       const struct tacit_vote_pool *pool,
                                        const struct tacit_vote_sums_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_sums_update *update);
+
+/* As tacit_vote_private_begin_term: what is not settled is dropped, with its rewards. */
+void tacit_vote_sums_begin_term(struct tacit_vote_sums *player);
+
+/* The noised sum of an arm, of all granted draws since it came in, in steps. Arms that are in have
+ * as many pulls. Requires: arm < K. Cost: O(1). */
+int64_t tacit_vote_sums_total(const struct tacit_vote_sums *player, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(1). */
 void tacit_vote_sums_look(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view);

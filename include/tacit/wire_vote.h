@@ -48,13 +48,14 @@ struct tacit_wire_vote_run {
     uint32_t committee;     /* the first so many sites vote; 0: all */
     uint32_t reset_after_s; /* 0: none */
     uint32_t tick_ms;
+    uint64_t block; /* published sums: pulls of each arm, of a release; 0: votes */
 };
 
-#define TACIT_WIRE_VOTE_PARAMETERS_BYTES 38u
+#define TACIT_WIRE_VOTE_PARAMETERS_BYTES_MAX 47u
 
-/* The part of the agreement that only this family has. */
-void tacit_wire_vote_parameters_encode(const struct tacit_wire_vote_run *run,
-                                       uint8_t bytes[TACIT_WIRE_VOTE_PARAMETERS_BYTES]);
+/* The part of the agreement that only this family has: how long it is, and its bytes. */
+size_t tacit_wire_vote_parameters_bytes(const struct tacit_wire_vote_run *run);
+void tacit_wire_vote_parameters_encode(const struct tacit_wire_vote_run *run, uint8_t *bytes);
 
 /* The run that an announcement speaks of. Errors: TACIT_MALFORMED (another protocol or version of
  * it, a number out of its limits), *run untouched. */

@@ -19,13 +19,18 @@ static bool check_commit(void *message)
     return vote_message->cell > 0 && !is_nothing(vote_message->commitment);
 }
 
+static bool check_release(void *message)
+{
+    return ((const struct tacit_vote_hub_message *)message)->cell > 0;
+}
+
 static bool check_granted(void *message)
 {
     return !is_nothing(((const struct tacit_vote_hub_message *)message)->commitment);
 }
 
-/* Of a player, not of a draw. */
-static bool check_broadcast(void *message)
+/* To all, not of a draw. */
+static bool check_anew(void *message)
 {
     return ((const struct tacit_vote_hub_message *)message)->cell == 0;
 }
@@ -51,6 +56,12 @@ static const struct wire_field row[] = {
     SET(3, marks, PER(WIRE_ARMS)),
 };
 static const struct wire_field anew[] = {NUMBER(1, reset, FROM(1))};
+static const struct wire_field release[] = {
+    SET(1, marks, PER(WIRE_ARMS)),
+    ROW(2, sums, PER(WIRE_ARMS)),
+    BYTES(3, previous, ALWAYS),
+    BYTES(4, salt, ALWAYS),
+};
 
 static const struct wire_table *const bodies[] = {
     [TACIT_VOTE_HELLO] = BODY("VoteHello", hello, NULL),
@@ -58,8 +69,9 @@ static const struct wire_table *const bodies[] = {
     [TACIT_VOTE_CAST] = BODY("VoteCast", cast, NULL),
     [TACIT_VOTE_GRANTED] = BODY("VoteGranted", hello, check_granted),
     [TACIT_VOTE_REFUSED] = BODY("VoteRefused", refused, NULL),
-    [TACIT_VOTE_ROW] = BODY("VoteRow", row, check_broadcast),
-    [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, check_broadcast),
+    [TACIT_VOTE_ROW] = BODY("VoteRow", row, NULL),
+    [TACIT_VOTE_ANEW] = BODY("VoteAnew", anew, check_anew),
+    [TACIT_VOTE_RELEASE] = BODY("VoteRelease", release, check_release),
 };
 static const struct wire_field head[] = {
     VERSION(1, TACIT_WIRE_VOTE_VERSION),
@@ -106,20 +118,30 @@ static bool check_run(void *message)
     const struct tacit_wire_vote_run *const run = message;
     return run->accuracy > 0 && run->accuracy <= 1 && run->eta > 0 && run->eta < 1 &&
            run->votes_needed <= run->agent_count && run->committee <= run->agent_count &&
-           (run->committee == 0 || run->committee >= run->votes_needed);
+           (run->committee == 0 || run->committee >= run->votes_needed) &&
+           (run->block == 0 ||
+            (run->votes_needed == 1 && run->committee == 0 && run->reset_after_s == 0));
 }
 
 static const struct wire_field numbers[] = {
-    NUMBER(1, accuracy, ANY),  NUMBER(2, eta, ANY),           NUMBER(3, votes_needed, FROM(1)),
-    NUMBER(4, committee, ANY), NUMBER(5, reset_after_s, ANY), NUMBER(6, tick_ms, FROM(1)),
+    NUMBER(1, accuracy, ANY),
+    NUMBER(2, eta, ANY),
+    NUMBER(3, votes_needed, FROM(1)),
+    NUMBER(4, committee, ANY),
+    NUMBER(5, reset_after_s, ANY),
+    NUMBER(6, tick_ms, FROM(1)),
+    NUMBER(7, block, IF(block), UP_TO(TACIT_VOTE_BLOCK_MAX)),
 };
 static const struct wire_table parameters =
     TABLE("VoteParameters", FIELDS(numbers), .check = check_run);
 
-void tacit_wire_vote_parameters_encode(const struct tacit_wire_vote_run *run,
-                                       uint8_t bytes[TACIT_WIRE_VOTE_PARAMETERS_BYTES])
+size_t tacit_wire_vote_parameters_bytes(const struct tacit_wire_vote_run *run)
 {
-    TACIT_ASSERT(wire_length(&parameters, run, wire_no_sizes) == TACIT_WIRE_VOTE_PARAMETERS_BYTES);
+    return wire_length(&parameters, run, wire_no_sizes);
+}
+
+void tacit_wire_vote_parameters_encode(const struct tacit_wire_vote_run *run, uint8_t *bytes)
+{
     wire_write(&parameters, run, wire_no_sizes, bytes);
 }
 

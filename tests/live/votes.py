@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Elimination by votes: a run that ends with one arm for everybody, whoever was idle, late or away; kills, crashes,
-copies and clones that ask at once: one commitment a draw is granted, nothing is drawn anew, no vote is taken back. See
-support.py."""
+copies and clones that ask at once: one commitment a draw is granted, nothing is drawn anew, no vote is taken back.
+Published sums: the same, and each release is what the ledger has. See support.py."""
 import collections
 import functools
 import math
@@ -27,7 +27,7 @@ support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__] 
 MEANS = [0.125, 0.875, 0.8, 0.5]
 LONG_MEANS = [0.125, 0.875, 0.84, 0.5]  # more epochs
 BEST = 1
-HELLO, COMMIT, CAST, GRANTED, REFUSED, ROW, ANEW = range(16, 23)
+HELLO, COMMIT, CAST, GRANTED, REFUSED, ROW, ANEW, RELEASE = range(16, 24)
 COPY = "copy"
 LEFT = 3  # pulls that a copy has still to serve
 
@@ -55,11 +55,16 @@ def marks_of(body):
 
 class Votes(support.Federation):
     """Any three sites that agree are enough; rewards are their arm's mean."""
+    ledger_has = COMMIT
 
     def __init__(self, means=MEANS, sites=5, votes=3, horizon=1000000, epsilon=1000.0, **run):
-        self.run_keys = {"accuracy": 0.02, "delta": 0.05, "votes": votes, "tick_ms": 50, **run}
+        self.run_keys = {"accuracy": 0.02, "delta": 0.05, "tick_ms": 50, **self.threshold(votes), **run}
         super().__init__(means, sites=sites, horizon=horizon, epsilon=epsilon, strangers=("late-reader",))
         self.allow_access("late-reader", "read tacit/v1/#")
+
+    @staticmethod
+    def threshold(votes):
+        return {"votes": votes}
 
     def run_section(self, **values):
         return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, **self.run_keys, **values}
@@ -99,12 +104,38 @@ class Votes(support.Federation):
         return all(self.phase(site) == "decided" for site in sites or self.sites)
 
 
-def test(function):
+class Sums(Votes):
+    """Three sites publish noised sums."""
+    ledger_has = RELEASE
+
+    def __init__(self, **options):
+        super().__init__(sites=3, epsilon=8.0, **options)
+
+    @staticmethod
+    def threshold(votes):
+        return {"sharing": "sums"}
+
+    def policy(self, **values):
+        return super().policy(**{"rounds_max": 1000, **values})
+
+    def releases(self, site):
+        """{cell: set of releases that left}"""
+        found = collections.defaultdict(set)
+        for body in self.said(f"up/{site}/votes", RELEASE):
+            found[cell_of(body)].add(body)
+        return found
+
+
+def test(function, kind=Votes):
     """A test over federations of this kind."""
     @functools.wraps(function)
     def over_votes(federation_of):
-        function(functools.partial(federation_of, kind=Votes))
+        function(functools.partial(federation_of, kind=kind))
     return support.test(over_votes)
+
+
+def test_sums(function):
+    return test(function, Sums)
 
 
 def check_rows(federation):
@@ -113,7 +144,7 @@ def check_rows(federation):
         rows = federation.said(f"down/{site}/votes", ROW)
         require(len({len(row) for row in rows}) <= 1, f"{site}: rows of different lengths")
         for before, after in zip(rows, rows[1:]):
-            require(marks_of(before) & ~marks_of(after) == 0, f"{site}: a vote was taken back")
+            require(marks_of(before) & ~marks_of(after) == 0 or part(before, 2) < part(after, 2), f"{site}: a vote was taken back")
             require(not marks_of(after) >> BEST & 1, f"{site} votes against the best arm")
 
 
@@ -125,8 +156,11 @@ def check_draws(federation, site, outboxes):
         require(granted <= commits[cell], f"{site}: cell {cell} was granted and never asked for")
     for name in outboxes:
         for cell, (body, epsilon, _) in federation.outbox(name).items():
-            require(kind_of(body) == COMMIT and cell_of(body) == cell, f"{name}: row {cell} is no commitment")
+            require(kind_of(body) == federation.ledger_has and cell_of(body) == cell, f"{name}: row {cell} is another's")
             require(epsilon == round(federation.epsilon * 1e9), f"{name}: row {cell} costs {epsilon}")
+            if federation.ledger_has == RELEASE:
+                require(federation.releases(site)[cell] <= {body} or len(outboxes) > 1, f"{name}: {cell} left as another")
+                continue
             # The newest may be drawn, and not yet said, when a site is stopped.
             said = commits[cell] or {part(body, 1)} if cell == max(federation.outbox(name)) else commits[cell]
             require(said == {part(body, 1)} or len(outboxes) > 1,
@@ -207,9 +241,8 @@ def player_that_has_decided_for_itself_waits_for_the_others(federation_of):
     check_end(federation)
 
 
-@test
-def kill_9_of_anybody_takes_no_vote_back_and_draws_nothing_anew(federation_of):
-    federation = federation_of()
+def kill_anybody(federation, pulls):
+    """Within so many pulls of each site."""
     kills = 60 if IS_LONG else 12
     rng = seeded()
     federation.start_all()
@@ -222,9 +255,14 @@ def kill_9_of_anybody_takes_no_vote_back_and_draws_nothing_anew(federation_of):
         if victim == "broker" and rng.random() < 0.5:
             federation.wipe_broker()
         federation.start(victim)
-        federation.allow(20000 ** (number / kills))
+        federation.allow(pulls ** (number / kills))
     federation.allow(math.inf)
-    check_end(federation)
+    return check_end(federation)
+
+
+@test
+def kill_9_of_anybody_takes_no_vote_back_and_draws_nothing_anew(federation_of):
+    kill_anybody(federation_of(), pulls=20000)
 
 
 def crash_everywhere(federation, points):
@@ -435,8 +473,11 @@ def hasty_restore_without_the_hub_draws_nothing_that_counts(federation_of):
 
 @test
 def of_two_clones_at_once_one_is_granted(federation_of):
+    clones_at_once(federation_of(LONG_MEANS if IS_LONG else MEANS))
+
+
+def clones_at_once(federation):
     """In every other try the hub comes when both have drawn."""
-    federation = federation_of(LONG_MEANS if IS_LONG else MEANS)
     trial = Trial(federation)
     both = 0
     tries = 4 if IS_LONG else 2
@@ -589,6 +630,62 @@ def resets_bring_all_arms_back_for_everybody(federation_of):
     for site in federation.sites:
         federation.stop(site)
         check_draws(federation, site, [site])
+
+
+# ---- Published sums ----
+
+def check_sums(federation):
+    """What left was granted, once a cell, and the hub has it."""
+    for site in federation.sites:
+        releases, grants = federation.releases(site), federation.grants(site)
+        require(all(len(bodies) == 1 for bodies in releases.values()), f"{site}: two releases of a cell")
+        require(releases and releases.keys() <= grants.keys(), f"{site}: {sorted(releases)} left, {sorted(grants)} granted")
+        heard = {cell_of(body) for body in federation.said(f"down/{site}/votes", ROW)}
+        require(max(releases) in heard | {0}, f"{site}: {max(releases)} left, {sorted(heard)} heard")
+    print("           " + ", ".join(f"{len(federation.releases(site))} releases of {site}" for site in federation.sites),
+          flush=True)
+
+
+@test_sums
+def sums_of_all_end_the_run_whoever_is_killed(federation_of):
+    federation = federation_of()
+    status = kill_anybody(federation, pulls=3000)
+    require(not any(site["two_states"] for site in status["sites"]), f"{status}")
+    check_sums(federation)
+
+
+@test_sums
+def crash_at_any_step_releases_nothing_twice(federation_of):
+    federation = federation_of()
+    crash_everywhere(federation, ["before-commit", "after-commit", "before-send", "release"])
+    check_sums(federation)
+
+
+@test_sums
+def coordinator_that_lost_all_has_its_pool_again(federation_of):
+    federation = federation_of()
+    federation.start_all()
+    federation.apply(allowance=2000, batch=20)
+    wait_for("arms are out", lambda: sum(arm["in"] for arm in (federation.status() or {"arms": []})["arms"]) in (1, 2, 3), 60)
+    arms = {arm["name"]: arm["in"] for arm in federation.status()["arms"]}
+    restore.lose(federation)
+    federation.allow(math.inf)
+    for site in federation.sites:
+        wait_for("it says what it waits for",
+                 lambda site=site: federation.site_status(site)["waits_for"]["for"] == "the grant of its release", 60)
+    federation.allow(0)
+    restore.expect_stop(federation)
+    restore.recover(federation)
+    wait_for("it is back", lambda: {arm["name"]: arm["in"] for arm in (federation.status() or {"arms": []})["arms"]} == arms, 60)
+    federation.stop("coordinator")
+    federation.start("coordinator")  # as always, from now on
+    federation.allow(math.inf)
+    check_end(federation)
+
+
+@test_sums
+def of_two_clones_with_sums_one_is_granted(federation_of):
+    clones_at_once(federation_of())
 
 
 # ---- The demo ----

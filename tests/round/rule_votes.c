@@ -1,4 +1,4 @@
-/* Private votes over a hub, for the storm (storm.h). */
+/* Private votes over a hub, and published sums, for the storm (storm.h). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,6 +59,33 @@ static struct tacit_vote_site_config draw_site(struct storm_world *world, const 
     return config;
 }
 
+/* All noise as the pool reckons with, or less. */
+static void draw_pool(struct storm_world *world, struct own *own)
+{
+    static const uint64_t blocks[] = {300, 4000};
+    struct tacit_vote_board_config const board = {.run_id = STORM_RUN_ID,
+                                                  .player_count = world->sites,
+                                                  .arm_count = world->arms,
+                                                  .votes_needed = 1};
+    own->hub = (struct tacit_vote_hub_config){.board = board,
+                                              .pool = {.run_id = STORM_RUN_ID,
+                                                       .player_count = world->sites,
+                                                       .arm_count = world->arms,
+                                                       .accuracy = 0.05,
+                                                       .failure = 0.001,
+                                                       .epsilon = 1,
+                                                       .block = blocks[storm_below(world, 2)],
+                                                       .growth = TACIT_VOTE_POOL_GROWTH},
+                                              .domain = {1}};
+    for (uint32_t site = 0; site < world->sites; site++) {
+        own->sites[site] = draw_site(world, own, site);
+        own->sites[site].block = own->hub.pool.block;
+        memcpy(own->sites[site].domain, own->hub.domain, sizeof own->hub.domain);
+    }
+}
+
+static void configure_sums(struct storm_world *world);
+
 static void configure(struct storm_world *world)
 {
     static const uint32_t arms[] = {1, 2, 3, 3, 5, 64, STORM_ARMS_MAX};
@@ -69,6 +96,10 @@ static void configure(struct storm_world *world)
     world->arms = arms[storm_below(world, 7)];
     world->best = storm_below(world, world->arms);
     world->gap = gaps[storm_below(world, 3)];
+    if (world->rule->configure == configure_sums) {
+        draw_pool(world, own);
+        return;
+    }
     uint32_t const needed = 1 + storm_below(world, world->sites + 1);
     bool const has_committee = storm_below(world, 4) == 0;
     uint32_t const seconds = 1 + storm_below(world, 4);
@@ -83,6 +114,11 @@ static void configure(struct storm_world *world)
         .reset_after_s = reset_after_s};
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site] = draw_site(world, own, site);
+}
+
+static void configure_sums(struct storm_world *world)
+{
+    configure(world);
 }
 
 static void spoil(struct storm_world *world)
@@ -205,6 +241,11 @@ static size_t marks_bytes(const struct storm_world *world)
     return TACIT_BITS_WORDS(world->arms) * sizeof(uint64_t);
 }
 
+static size_t sums_bytes(const struct storm_world *world)
+{
+    return own_of(world)->hub.pool.block > 0 ? world->arms * sizeof(int64_t) : 0;
+}
+
 static void digest_vote_message(const struct storm_world *world,
                                 const struct tacit_vote_hub_message *vote_message)
 {
@@ -217,6 +258,10 @@ static void digest_vote_message(const struct storm_world *world,
         digest_bytes(vote_message->marks, marks_bytes(world));
     digest_bytes(vote_message->commitment, sizeof vote_message->commitment);
     digest_bytes(vote_message->previous, sizeof vote_message->previous);
+    if (vote_message->sums != NULL) {
+        digest_bytes(vote_message->sums, world->arms * sizeof *vote_message->sums);
+        digest_bytes(vote_message->salt, sizeof vote_message->salt);
+    }
 }
 
 static void digest_board(const struct storm_world *world, const struct tacit_vote_board_view *board)
@@ -235,6 +280,14 @@ static uint32_t answer_of(const struct storm_world *world,
                : 0;
 }
 
+static uint32_t used_draws(const struct storm_world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->draw_count; i++)
+        count += world->draws[i].granted > 0 || world->draws[i].is_used;
+    return count;
+}
+
 static void look_at_hub(const struct storm_world *world, const void *hub, struct storm_look *look)
 {
     struct tacit_vote_hub_view view;
@@ -245,6 +298,11 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
                               view.ahead[0]};
     digest_bytes(words, sizeof words);
     digest_bytes(view.cells, world->sites * sizeof *view.cells);
+    if (view.pool.sums != NULL) {
+        uint64_t const counts[] = {view.pool.release_count, view.pool.look_count};
+        digest_bytes(counts, sizeof counts);
+        digest_bytes(view.pool.sums, world->arms * sizeof *view.pool.sums);
+    }
     digest_word(tacit_vote_hub_anew(hub, &vote_message));
     digest_vote_message(world, &vote_message);
     for (uint32_t site = 0; site < world->sites; site++) {
@@ -254,7 +312,11 @@ static void look_at_hub(const struct storm_world *world, const void *hub, struct
     *look = (struct storm_look){.flagged = view.flagged[0],
                                 .ahead = view.ahead[0],
                                 .end = STORM_IS_OVER,
-                                .answer = answer_of(world, &view.board)};
+                                .answer = answer_of(world, &view.board),
+                                .broken = world->kind != STORM_WILD &&
+                                                  view.pool.release_count > used_draws(world)
+                                              ? "the pool has a release more than were granted"
+                                              : NULL};
 }
 
 static void look_at_site(const struct storm_world *world, uint32_t node, struct storm_look *look)
@@ -305,7 +367,7 @@ static void look(const struct storm_world *world, uint32_t node, struct storm_lo
 static size_t message_size(const struct storm_world *world, const void *message)
 {
     (void)message;
-    return sizeof(struct tacit_vote_hub_message) + marks_bytes(world);
+    return sizeof(struct tacit_vote_hub_message) + marks_bytes(world) + sums_bytes(world);
 }
 
 static void *message_copy(const struct storm_world *world, const void *message, void *memory)
@@ -315,6 +377,8 @@ static void *message_copy(const struct storm_world *world, const void *message, 
     *to = *from;
     if (from->marks != NULL)
         to->marks = memcpy(to + 1, from->marks, marks_bytes(world));
+    if (from->sums != NULL)
+        to->sums = memcpy((uint8_t *)(to + 1) + marks_bytes(world), from->sums, sums_bytes(world));
     return to;
 }
 
@@ -329,12 +393,14 @@ static struct storm_head read(const void *message)
                                vote_message->commitment};
 }
 
-/* A row has marks; other messages may. */
+/* A row has marks, a release sums, too; other messages may. */
 static void mend(const struct storm_world *world, void *message)
 {
     struct tacit_vote_hub_message *const vote_message = message;
-    (void)world;
-    vote_message->kind = (enum tacit_vote_hub_message_kind)((unsigned)vote_message->kind % 7);
+    unsigned const kinds = own_of(world)->hub.pool.block > 0 ? 8 : 7;
+    vote_message->kind = (enum tacit_vote_hub_message_kind)((unsigned)vote_message->kind % kinds);
+    if (vote_message->kind == TACIT_VOTE_RELEASE && vote_message->sums == NULL)
+        vote_message->kind = TACIT_VOTE_COMMIT;
     if (vote_message->kind == TACIT_VOTE_ROW && vote_message->marks == NULL)
         vote_message->kind = TACIT_VOTE_ANEW;
 }
@@ -384,3 +450,14 @@ const struct storm_rule rule_votes = {.name = "votes",
                                       .found = {36257, 54266, 87774},
                                       .digest = UINT64_C(0xd2529db748209886),
                                       .verdicts = UINT64_C(0x5a1a2eb0be4302c7)};
+
+struct storm_rule rule_sums(void)
+{
+    struct storm_rule rule = rule_votes;
+    rule.name = "sums";
+    rule.configure = configure_sums;
+    memset(rule.found, 0, sizeof rule.found);
+    rule.digest = UINT64_C(0x5fb48f13d7ff2acf);
+    rule.verdicts = UINT64_C(0xba0956e8db6bf9e8);
+    return rule;
+}

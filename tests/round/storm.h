@@ -235,6 +235,7 @@ struct storm_rule {
 extern const struct storm_rule rule_elimination, rule_phased, rule_votes, rule_selection,
     rule_private_glm;
 struct storm_rule rule_peers(void); /* grown from rule_elimination */
+struct storm_rule rule_sums(void);  /* grown from rule_votes */
 
 /* What each pull of an arm brings, in steps. */
 int64_t storm_pull(const struct storm_world *world, uint32_t arm);

@@ -273,8 +273,10 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
     struct tacit_vote_sums *const player = malloc(sums->size);
     struct tacit_vote_sums_update update;
     struct tacit_vote_sums_event event = {.kind = TACIT_EVENT_START};
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(sums->pool, &view);
     assert_int_equal(tacit_vote_sums_init(player, &sums->config), TACIT_OK);
-    assert_int_equal(tacit_vote_sums_step(player, sums->pool, &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
     for (uint32_t block = 0; block < blocks; block++) {
         for (uint32_t arm = 0; arm < ARMS; arm++) { /* the reward of world 1 is the first of all */
             int64_t const one = block == 0 && arm == 0 && world == 1 ? TACIT_STEPS : 0;
@@ -282,21 +284,22 @@ static void publish(const struct sums *sums, int world, struct tacit_rng *rng,
                 .now_us = event.now_us,
                 .kind = TACIT_EVENT_REWARD,
                 .as.reward = {arm, BLOCK, {.steps = one + 3 * TACIT_STEPS}}};
-            assert_int_equal(tacit_vote_sums_step(player, sums->pool, &event, &entropy, &update),
-                             TACIT_OK);
+            assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
         }
         event.kind = TACIT_EVENT_RECEIVE;
         event.as.grant.cell = update.cell;
         event.as.grant.number = block;
-        assert_int_equal(tacit_vote_sums_step(player, sums->pool, &event, &entropy, &update),
-                         TACIT_OK);
+        assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
         event = (struct tacit_vote_sums_event){.now_us = update.deadline_us,
                                                .kind = TACIT_EVENT_TIMEOUT};
-        assert_int_equal(tacit_vote_sums_step(player, sums->pool, &event, &entropy, &update),
-                         TACIT_OK);
+        assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
         assert_true(update.send);
         for (uint32_t arm = 0; arm < ARMS; arm++)
             release->value[ARMS * block + arm].steps = update.release.sums[arm];
+        event = (struct tacit_vote_sums_event){.now_us = event.now_us,
+                                               .kind = TACIT_EVENT_OFFER,
+                                               .as.standing = {view.active, block + 1}};
+        assert_int_equal(tacit_vote_sums_step(player, &event, &entropy, &update), TACIT_OK);
     }
     free(player);
 }

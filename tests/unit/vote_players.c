@@ -17,7 +17,7 @@
 #include "../../src/proto/vote/block.h"
 
 /* Of all steps below: digest.h. */
-#define DIGEST UINT64_C(0xbaa74a50f300fdd3)
+#define DIGEST UINT64_C(0xe0b5deec7179b0a9)
 /* .. and of what the checks say of damaged states: damage.h. */
 #define VERDICTS UINT64_C(0xd269631876c77da4)
 
@@ -726,9 +726,13 @@ static void step_sums(struct table *table, uint32_t at, struct tacit_vote_sums_e
     void *const before = copy_of(member->player, size);
     struct tacit_entropy const entropy = entropy_of(table);
     struct tacit_vote_sums_update update;
+    struct tacit_vote_pool_view pool;
+    tacit_vote_pool_look(member->board, &pool);
     event.now_us = member->now_us;
+    if (event.kind == TACIT_EVENT_OFFER)
+        event.as.standing = (struct tacit_vote_standing){pool.active, UINT64_MAX};
     enum tacit_status const status =
-        tacit_vote_sums_step(member->player, member->board, &event, &entropy, &update);
+        tacit_vote_sums_step(member->player, &event, &entropy, &update);
     if (is_refused(status)) {
         assert_memory_equal(before, member->player, size);
         assert_true(!update.persist && !update.commit && !update.send && !update.replan);

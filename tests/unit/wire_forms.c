@@ -136,6 +136,7 @@ FAMILY(phased, struct tacit_phased_message, phased, tacit_wire_phased_bytes(said
        tacit_wire_phased_encode(said, bytes),
        tacit_wire_phased_decode(given, size, K, A, 0, &said, HEAP))
 
+static const int64_t noised[K] = {6, 0, -7};
 static const struct tacit_vote_hub_message votes[] = {
     {.kind = TACIT_VOTE_HELLO},
     {.kind = TACIT_VOTE_COMMIT, .cell = 1, .commitment = {1}},
@@ -144,6 +145,7 @@ static const struct tacit_vote_hub_message votes[] = {
     {.kind = TACIT_VOTE_REFUSED, .cell = 1, .commitment = {1}, .forgot = true},
     {.kind = TACIT_VOTE_ROW, .player = 1, .reset = 2, .marks = arms},
     {.kind = TACIT_VOTE_ANEW, .reset = 2},
+    {.kind = TACIT_VOTE_RELEASE, .cell = 1, .marks = arms, .sums = noised},
 };
 FAMILY(votes, struct tacit_vote_hub_message, votes, tacit_wire_vote_bytes(said->kind, K),
        tacit_wire_vote_encode(said, K, bytes),

@@ -16,24 +16,26 @@
 
 #define ARMS_MAX 200u
 #define AGENTS 40u
-#define KINDS (TACIT_VOTE_ANEW + 1)
+#define KINDS (TACIT_VOTE_RELEASE + 1)
 
 static const uint32_t arm_counts[] = {1, 10, 64, 65, ARMS_MAX};
 #define ARM_COUNTS (sizeof arm_counts / sizeof arm_counts[0])
 
 static uint64_t marks[TACIT_BITS_WORDS(ARMS_MAX)];
+static int64_t sums[ARMS_MAX];
 
 static bool has_marks(enum tacit_vote_hub_message_kind kind)
 {
-    return kind == TACIT_VOTE_CAST || kind == TACIT_VOTE_ROW;
+    return kind == TACIT_VOTE_CAST || kind == TACIT_VOTE_ROW || kind == TACIT_VOTE_RELEASE;
 }
 
 /* Every third arm, in a message with all that its kind has. */
 static struct tacit_vote_hub_message sample(enum tacit_vote_hub_message_kind kind,
                                             uint32_t arm_count)
 {
-    bool const is_of_site = kind <= TACIT_VOTE_CAST;
-    bool const is_broadcast = kind >= TACIT_VOTE_ROW;
+    bool const is_release = kind == TACIT_VOTE_RELEASE;
+    bool const is_of_site = kind <= TACIT_VOTE_CAST || is_release;
+    bool const is_broadcast = kind >= TACIT_VOTE_ROW && !is_release;
     struct tacit_vote_hub_message message = {.kind = kind,
                                              .from = is_of_site ? 7 : TACIT_HUB,
                                              .to = is_of_site ? TACIT_HUB : 7,
@@ -45,13 +47,19 @@ static struct tacit_vote_hub_message sample(enum tacit_vote_hub_message_kind kin
         tacit_bits_add(marks, arm);
     if (has_marks(kind))
         message.marks = marks;
-    if (has_marks(kind) || kind == TACIT_VOTE_ANEW)
+    if ((has_marks(kind) || kind == TACIT_VOTE_ANEW) && !is_release)
         message.reset = 2;
-    if (!is_broadcast)
+    if (!is_broadcast && !is_release)
         memset(message.commitment, 0xa5, sizeof message.commitment);
     message.forgot = kind == TACIT_VOTE_REFUSED;
-    if (kind == TACIT_VOTE_COMMIT)
+    if (kind == TACIT_VOTE_COMMIT || is_release)
         memset(message.previous, 0x3c, sizeof message.previous);
+    if (is_release) {
+        for (uint32_t arm = 0; arm < arm_count; arm++)
+            sums[arm] = (arm % 3 == 0 ? 1 : 0) * (INT64_C(-5000000000) + arm);
+        message.sums = sums;
+        memset(message.salt, 0x77, sizeof message.salt);
+    }
     return message;
 }
 
@@ -98,6 +106,10 @@ static void messages_survive_the_trip(void **state)
             assert_int_equal(found->player, sent.player);
             assert_memory_equal(found->commitment, sent.commitment, sizeof sent.commitment);
             assert_memory_equal(found->previous, sent.previous, sizeof sent.previous);
+            assert_memory_equal(found->salt, sent.salt, sizeof sent.salt);
+            assert_true((found->sums != NULL) == (sent.kind == TACIT_VOTE_RELEASE));
+            if (found->sums != NULL)
+                assert_memory_equal(found->sums, sums, arm_counts[i] * sizeof sums[0]);
             assert_true((found->marks != NULL) == has_marks(sent.kind));
             if (found->marks != NULL)
                 assert_memory_equal(found->marks, marks,
@@ -137,8 +149,11 @@ static void messages_that_cannot_be_are_refused(void **state)
     struct tacit_vote_hub_message message = sample(TACIT_VOTE_ROW, 10);
     message.player = AGENTS;
     expect_message_refused(message, 10);
-    message = sample(TACIT_VOTE_ROW, 10);
+    message = sample(TACIT_VOTE_ANEW, 10);
     message.cell = 1;
+    expect_message_refused(message, 10);
+    message = sample(TACIT_VOTE_RELEASE, 10);
+    message.cell = 0;
     expect_message_refused(message, 10);
     message = sample(TACIT_VOTE_CAST, 10);
     message.from = AGENTS;
@@ -185,23 +200,33 @@ static enum tacit_status trip(const struct tacit_wire_vote_run *run, const char 
                               uint32_t version, struct tacit_wire_vote_run *found)
 {
     static const char *const names[] = {"a", "b", "c"};
-    uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES];
+    uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES_MAX];
+    size_t const size = tacit_wire_vote_parameters_bytes(run);
+    assert_int_equal(size, run->block > 0 ? sizeof parameters : 38);
     tacit_wire_vote_parameters_encode(run, parameters);
-    struct tacit_wire_announcement announcement = {
-        .agreement = {.protocol = word,
-                      .family = TACIT_WIRE_VOTE_FAMILY,
-                      .protocol_version = version,
-                      .agent_count = run->agent_count,
-                      .arm_count = run->arm_count,
-                      .arms = names,
-                      .hi = 1,
-                      .horizon = run->horizon,
-                      .epsilon_nano = run->epsilon_nano,
-                      .parameters = parameters,
-                      .parameters_size = sizeof parameters},
-        .agent = run->agent};
+    struct tacit_wire_announcement announcement = {.agreement = {.protocol = word,
+                                                                 .family = TACIT_WIRE_VOTE_FAMILY,
+                                                                 .protocol_version = version,
+                                                                 .agent_count = run->agent_count,
+                                                                 .arm_count = run->arm_count,
+                                                                 .arms = names,
+                                                                 .hi = 1,
+                                                                 .horizon = run->horizon,
+                                                                 .epsilon_nano = run->epsilon_nano,
+                                                                 .parameters = parameters,
+                                                                 .parameters_size = size},
+                                                   .agent = run->agent};
     tacit_wire_run(run->run_id, announcement.agreement.run);
     return tacit_wire_vote_run_decode(&announcement, found);
+}
+
+static struct tacit_wire_vote_run run_of_sums(void)
+{
+    struct tacit_wire_vote_run run = good;
+    run.votes_needed = 1;
+    run.committee = run.reset_after_s = 0;
+    run.block = 300;
+    return run;
 }
 
 static void run_survives_the_trip(void **state)
@@ -217,15 +242,19 @@ static void run_survives_the_trip(void **state)
     assert_int_equal(found.reset_after_s, 60);
     assert_int_equal(found.tick_ms, 100);
     assert_int_equal(found.agent, 2);
+    assert_int_equal(found.block, 0);
+    struct tacit_wire_vote_run const sums_run = run_of_sums();
+    assert_int_equal(trip(&sums_run, "votes", 1, &found), TACIT_OK);
+    assert_int_equal(found.block, 300);
 }
 
 static void runs_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    struct tacit_wire_vote_run bad[9];
+    struct tacit_wire_vote_run bad[13];
     struct tacit_wire_vote_run found;
-    for (size_t i = 0; i < 9; i++)
-        bad[i] = good;
+    for (size_t i = 0; i < 13; i++)
+        bad[i] = i < 9 ? good : run_of_sums();
     bad[0].accuracy = 0;
     bad[1].accuracy = 1.5;
     bad[2].eta = 1;
@@ -235,7 +264,11 @@ static void runs_that_cannot_be_are_refused(void **state)
     bad[6].committee = AGENTS + 1;
     bad[7].tick_ms = 0;
     bad[8].epsilon_nano = 0;
-    for (size_t i = 0; i < 9; i++)
+    bad[9].votes_needed = 2; /* of sums all that is out is out */
+    bad[10].committee = 1;
+    bad[11].reset_after_s = 1;
+    bad[12].block = TACIT_VOTE_BLOCK_MAX + 1;
+    for (size_t i = 0; i < 13; i++)
         assert_int_equal(trip(&bad[i], "votes", 1, &found), TACIT_MALFORMED);
     assert_int_equal(trip(&good, "vote", 1, &found), TACIT_MALFORMED);
     assert_int_equal(trip(&good, "votes", 2, &found), TACIT_MALFORMED);
@@ -259,6 +292,9 @@ static void look(const uint8_t *bytes, size_t size, const void *context)
     digest_bytes(words, sizeof words);
     digest_bytes(message->commitment, sizeof message->commitment);
     digest_bytes(message->previous, sizeof message->previous);
+    digest_bytes(message->salt, sizeof message->salt);
+    if (message->sums != NULL)
+        digest_bytes(message->sums, arm_count * sizeof(int64_t));
     if (message->marks != NULL)
         digest_bytes(message->marks, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t));
     wire_bytes_give(message);
@@ -284,7 +320,7 @@ static void damaged_messages_are_judged_as_they_were(void **state)
                 number(message.commitment, 1);
             if (message.previous[0] != 0)
                 number(message.previous, 101);
-            message.from = kind <= TACIT_VOTE_CAST ? AGENTS - 1 : TACIT_HUB;
+            message.from = message.from == TACIT_HUB ? TACIT_HUB : AGENTS - 1;
             struct wire_bytes const word = encode(&message, counts[i]);
             wire_bytes_damage(word, look, &counts[i]);
             free(word.bytes);
@@ -300,7 +336,7 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
     digest_word((uint64_t)tacit_wire_vote_run_decode(&announcement, &run));
     uint64_t const words[] = {run.run_id,        run.agent,        run.agent_count,  run.arm_count,
                               run.horizon,       run.epsilon_nano, run.votes_needed, run.committee,
-                              run.reset_after_s, run.tick_ms};
+                              run.reset_after_s, run.tick_ms,      run.block};
     digest_bytes(words, sizeof words);
     digest_bytes(&run.accuracy, sizeof run.accuracy);
     digest_bytes(&run.eta, sizeof run.eta);
@@ -309,13 +345,16 @@ static void look_at_parameters(const uint8_t *bytes, size_t size, const void *co
 static void damaged_parameters_are_judged_as_they_were(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES];
+    for (int i = 0; i < 4; i++) {
+        uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES_MAX];
         struct tacit_wire_vote_run run = good;
         run.accuracy = i == 0 ? 0.25 : 1;
         run.committee = i == 0 ? 29 : i == 1 ? 0 : AGENTS;
         run.votes_needed = i == 0 ? 28 : i == 1 ? 1 : AGENTS;
         run.tick_ms = i == 1 ? 1 : 1000;
+        if (i == 3)
+            run = run_of_sums();
+        size_t const size = tacit_wire_vote_parameters_bytes(&run);
         tacit_wire_vote_parameters_encode(&run, parameters);
         struct tacit_wire_announcement announcement = {
             .agreement = {.protocol = TACIT_WIRE_VOTE_WORD,
@@ -327,13 +366,12 @@ static void damaged_parameters_are_judged_as_they_were(void **state)
                           .epsilon_nano = 7},
             .agent = 2};
         tacit_wire_run(0x0102030405060708, announcement.agreement.run);
-        wire_bytes_damage((struct wire_bytes){parameters, sizeof parameters}, look_at_parameters,
-                          &announcement);
+        wire_bytes_damage((struct wire_bytes){parameters, size}, look_at_parameters, &announcement);
         announcement.place_size = 1;
-        look_at_parameters(parameters, sizeof parameters, &announcement);
+        look_at_parameters(parameters, size, &announcement);
         announcement.place_size = 0;
         announcement.agreement.family++;
-        look_at_parameters(parameters, sizeof parameters, &announcement);
+        look_at_parameters(parameters, size, &announcement);
     }
 }
 
@@ -350,5 +388,5 @@ int main(int argc, char **argv)
     };
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0x162f082fa7c9ae4f));
+                      UINT64_C(0x38349f53908c150b));
 }

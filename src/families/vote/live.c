@@ -73,6 +73,11 @@ static uint64_t *voters_of(const struct tacit_wire_vote_run *run, struct live_ro
     return voters;
 }
 
+static bool says_sums(const struct live_site *site)
+{
+    return ((const struct vote_site *)site->own)->run.block > 0;
+}
+
 /* The run, and what the site's own file says; nothing of the run enters the noise. */
 static enum tacit_status site_configure(struct live_site *site)
 {
@@ -94,6 +99,7 @@ static enum tacit_status site_configure(struct live_site *site)
                    .mechanism = site->mechanism,
                    .budget_nano = tacit_nano_of(site->config.budget),
                    .tick_us = (uint64_t)run->tick_ms * 1000u},
+        .block = run->block,
         .board = board_of(run, voters_of(run, &site->room)),
         .horizon = run->horizon,
         .cells_max = site->config.rounds_max,
@@ -103,7 +109,32 @@ static enum tacit_status site_configure(struct live_site *site)
     return TACIT_OK;
 }
 
-/* Outbox = ledger: what leaves because of a draw is its commitment; its sums never leave. */
+/* Outbox = ledger. Of votes, what leaves because of a draw is its commitment, and its sums never
+ * leave. Of sums, it is the release: the ledger has it when it is drawn, as it will leave once it
+ * is granted, and then it is held against that row. */
+static void send_made(struct live_site *site, const struct tacit_vote_site_update *done,
+                      struct live_site_update *update)
+{
+    bool const has_sums = says_sums(site);
+    struct live_site_release release = {
+        .number = done->cell, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
+    TACIT_IMPLIES(done->has_draw, done->persist && done->message_count > 0);
+    for (uint32_t i = 0; i < done->message_count; i++) {
+        struct tacit_vote_hub_message const *const message = &done->messages[i];
+        if (message->kind == TACIT_VOTE_RELEASE)
+            release.number = message->cell;
+        if (message->kind == TACIT_VOTE_RELEASE ||
+            (done->has_draw && !has_sums && message->kind == TACIT_VOTE_COMMIT))
+            live_site_reveal(site, message, &release, update);
+        else
+            live_site_send(site, message);
+    }
+    if (!done->has_draw || !has_sums)
+        return;
+    struct tacit_vote_hub_message const drawn = tacit_vote_site_release(site->state);
+    live_site_keep(site, &drawn, &release, update);
+}
+
 static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
@@ -125,15 +156,8 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     if (vote_message != NULL)
         vote_message->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_vote_site_step(site->state, &made, entropy, &done);
-    struct live_site_release const release = {
-        .number = done.cell, .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism)};
-    TACIT_IMPLIES(done.has_draw, done.persist && done.message_count > 0);
     update->persist = done.persist;
-    for (uint32_t i = 0; i < done.message_count; i++)
-        if (done.has_draw && done.messages[i].kind == TACIT_VOTE_COMMIT)
-            live_site_reveal(site, &done.messages[i], &release, update);
-        else
-            live_site_send(site, &done.messages[i]);
+    send_made(site, &done, update);
     live_site_settle(site, done.granted, update);
     update->drops_open = done.begins_term;
     if (done.replan)
@@ -178,9 +202,11 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
         .active = core.is_decided ? core.board.voted : player->active,
         .active_count = core.is_decided ? core.board.voted_count : player->active_count,
         .pull_count = core.pull_count,
-        .no_estimates = "sites say which arms they vote out, and no means; "
-                        "the coordinator's status shows the votes",
-        .is_committed = core.is_committed,
+        .no_estimates = says_sums(site) ? "sites publish sums, and the coordinator alone adds them "
+                                          "up; its status shows the arms"
+                                        : "sites say which arms they vote out, and no means; "
+                                          "the coordinator's status shows the votes",
+        .is_committed = core.is_committed || core.is_holding, /* the hub has the next word */
         .is_blocked = core.is_blocked,
         .forgetful = core.is_forgotten ? TACIT_WIRE_COORDINATOR : NULL,
         .trouble = trouble_of(site, &core),
@@ -197,9 +223,8 @@ static bool site_prefers(const struct live_site *site, uint32_t arm, uint32_t ot
 static void site_promise(const struct live_site *site, const struct live_site_config *config,
                          struct tacit_promise *promise)
 {
-    (void)site;
-    promise->trust.audience = TACIT_AUDIENCE_VOTES;
-    live_site_promise(config, TACIT_LEAVING_VOTES, promise);
+    promise->trust.audience = says_sums(site) ? TACIT_AUDIENCE_STAR : TACIT_AUDIENCE_VOTES;
+    live_site_promise(config, says_sums(site) ? TACIT_LEAVING_SUMS : TACIT_LEAVING_VOTES, promise);
 }
 
 const struct live_site_ops vote_site_ops = {.word = TACIT_WIRE_VOTE_WORD,
@@ -234,12 +259,14 @@ static size_t hub_parameters(const struct live_hub_config *config, uint8_t *byte
     struct tacit_wire_vote_run const run = vote_hub_run(config, 0);
     if (bytes != NULL)
         tacit_wire_vote_parameters_encode(&run, bytes);
-    return TACIT_WIRE_VOTE_PARAMETERS_BYTES;
+    return tacit_wire_vote_parameters_bytes(&run);
 }
 
 static const char *hub_too_large(const struct live_hub_config *config)
 {
-    return tacit_wire_vote_bytes(TACIT_VOTE_CAST, config->arm_count) > LIVE_ENVELOPE_BYTES_MAX
+    bool const has_sums = vote_hub_run(config, 0).block > 0;
+    return tacit_wire_vote_bytes(has_sums ? TACIT_VOTE_RELEASE : TACIT_VOTE_CAST,
+                                 config->arm_count) > LIVE_ENVELOPE_BYTES_MAX
                ? "arms"
                : NULL;
 }
@@ -252,6 +279,8 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
                   "%u\nrun.reset_after_s %u\nrun.tick_ms %u\n",
                   run.accuracy, run.eta, run.votes_needed, run.committee, run.reset_after_s,
                   run.tick_ms);
+    if (run.block > 0)
+        (void)fprintf(out, "sharing sums\nblock %llu\n", (unsigned long long)run.block);
 }
 
 static void hub_configure(struct live_hub *hub)
@@ -261,6 +290,8 @@ static void hub_configure(struct live_hub *hub)
     own->asked = voters_of(&own->run, &hub->room);
     own->core = (struct tacit_vote_hub_config){.board = board_of(&own->run, own->asked),
                                                .reset_after_s = own->run.reset_after_s};
+    own->core.pool = vote_hub_pool(hub->config);
+    memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
 }
 
 static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
@@ -291,8 +322,8 @@ static void note(struct live_hub *hub, const struct tacit_vote_hub_update *made,
     struct tacit_vote_hub_view view;
     tacit_vote_hub_look(hub->state, &view);
     if (made->send && made->message.kind == TACIT_VOTE_ANEW)
-        live_hub_note(hub, update, "reset %llu: all arms are in again",
-                      (unsigned long long)view.board.reset);
+        live_hub_note(hub, update, "reset %llu: %u arms are in",
+                      (unsigned long long)view.board.reset, view.board.voted_count);
     else if (made->arms_out > 0)
         live_hub_note(hub, update, "%u arms are voted out; %u are in", made->arms_out,
                       view.board.voted_count);

@@ -1,6 +1,7 @@
 /* From the coordinator's file to the run that it announces. */
 #include "live_keys.h"
 #include "../../config/reader.h"
+#include "../../live/protocol.h"
 #include "../live_family.h"
 #include "rule.h"
 #include <stdio.h>
@@ -10,8 +11,13 @@
 #define TICK_MS_MAX 3600000u  /* an hour */
 #define RESET_S_MAX 31536000u /* a year */
 
+enum sharing { SHARES_VOTES, SHARES_SUMS };
+static const struct config_choice sharings[] = {
+    {"votes", SHARES_VOTES}, {"sums", SHARES_SUMS}, {NULL, 0}};
+
 struct run_keys {
     double accuracy;
+    enum sharing sharing;
     struct vote_threshold threshold;
     uint32_t reset_after_s;
     uint32_t tick_ms;
@@ -25,6 +31,10 @@ struct run_keys {
 static const struct config_key run_keys[] = {
     {"accuracy", NULL, "epsilon of an experiment, as a part of the range",
      CONFIG_TO_REAL(run_keys, accuracy, INSIDE)},
+    {"sharing", "votes",
+     "sums: each site publishes noised sums of its blocks, and the coordinator adds all up: delta "
+     "is the run's, and eta, votes, liars and reset_after_s say nothing",
+     CONFIG_TO_WORD(run_keys, sharing, sharings)},
     {"delta", "0.05", "below 1: probability that the best arm goes",
      CONFIG_TO_REAL(run_keys, threshold.delta, INSIDE)},
     {"eta", "(must be given with committee, binomial)",
@@ -40,7 +50,7 @@ static const struct config_key run_keys[] = {
      "DSER4: everything begins again after so long in the mean, by a coin each second; accuracy is "
      "at least eta/K (Theorem 4)",
      CONFIG_TO_U32(run_keys, reset_after_s, 1, RESET_S_MAX)},
-    {"tick_ms", "1000", "votes leave at its multiples",
+    {"tick_ms", "1000", "votes and sums leave at its multiples",
      CONFIG_TO_U32(run_keys, tick_ms, 1, TICK_MS_MAX)},
     {.name = NULL}};
 static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
@@ -91,7 +101,12 @@ static void vote_read_run(struct config_reader *reader, const struct config_node
                            "1 is certain failure; allowed: above 0 and below 1");
     config_reader_u32(reader, run, "run.liars", false, 0, coordinator->site_count - 1,
                       &keys->threshold.liars);
-    if (reader->status == TACIT_OK)
+    static const char *const votes_only[] = {"run.eta", "run.votes", "run.liars",
+                                             "run.reset_after_s"};
+    bool const has_sums = keys->sharing == SHARES_SUMS;
+    for (size_t i = 0; i < sizeof votes_only / sizeof votes_only[0]; i++)
+        config_reader_idle(reader, run, votes_only[i], has_sums, "belongs to sharing: votes");
+    if (reader->status == TACIT_OK && !has_sums)
         read_votes(reader, run, &keys->threshold);
     for (int i = 0; i < 2; i++)
         config_reader_idle(reader, run, i == 0 ? "run.quorum" : "run.deadline_s", true,
@@ -126,6 +141,21 @@ static enum tacit_status check_votes(const struct tacit_config_coordinator *file
     return TACIT_OK;
 }
 
+struct tacit_vote_pool_config vote_hub_pool(const struct live_hub_config *hub)
+{
+    struct tacit_wire_vote_run const *const run = hub->settings;
+    TACIT_ASSERT(run != NULL);
+    return (struct tacit_vote_pool_config){.run_id = hub->run_id,
+                                           .player_count = hub->site_count,
+                                           .arm_count = hub->arm_count,
+                                           .accuracy = run->accuracy,
+                                           .failure = run->eta,
+                                           .epsilon =
+                                               (double)live_hub_mechanism(hub).epsilon_nano / 1e9,
+                                           .block = run->block,
+                                           .growth = TACIT_VOTE_POOL_GROWTH};
+}
+
 static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
                                                const struct tacit_config_coordinator *file,
                                                const struct tacit_network *network,
@@ -138,9 +168,12 @@ static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
     TACIT_ASSERT(network == NULL);
     if (made == NULL)
         return TACIT_MEMORY;
+    bool const has_sums =
+        keys->sharing == SHARES_SUMS; /* the hub's word alone, at the run's delta */
     struct tacit_vote_choice const choice =
-        vote_rule_settle(&keys->threshold, hub->site_count, &subroutine);
-    bool const has_committee = keys->threshold.rule == VOTE_RULE_COMMITTEE;
+        has_sums ? (struct tacit_vote_choice){.needed = 1, .eta = keys->threshold.delta}
+                 : vote_rule_settle(&keys->threshold, hub->site_count, &subroutine);
+    bool const has_committee = !has_sums && keys->threshold.rule == VOTE_RULE_COMMITTEE;
     *made = (struct tacit_wire_vote_run){.run_id = hub->run_id,
                                          .agent_count = hub->site_count,
                                          .arm_count = hub->arm_count,
@@ -152,6 +185,8 @@ static enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
                                          .reset_after_s = keys->reset_after_s,
                                          .tick_ms = keys->tick_ms};
     hub->settings = made;
+    struct tacit_vote_pool_config const pool = vote_hub_pool(hub);
+    made->block = has_sums ? tacit_vote_pool_block(&pool) : 0;
     enum tacit_status const status = check_votes(file, made, error);
     if (status != TACIT_OK)
         live_hub_settings_free(hub);

@@ -7,7 +7,6 @@
 #include "loop.h"
 
 #define TICK_US 1u /* a sample is two microseconds of virtual time */
-#define GROWTH 1.25
 
 struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world)
 {
@@ -20,7 +19,7 @@ struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world)
         .failure = world->subroutine.failure,
         .epsilon = mechanism->noisy ? (double)mechanism->epsilon_nano / 1e9 : (double)INFINITY,
         .block = world->block,
-        .growth = GROWTH,
+        .growth = TACIT_VOTE_POOL_GROWTH,
         .together = world->together,
         .floor_milli = world->floor_milli};
 }
@@ -111,8 +110,8 @@ static struct tacit_vote_sums_update step(struct vote_loop *loop, uint32_t playe
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&loop->chances[player]);
     struct tacit_vote_sums_update update;
-    enum tacit_status const status = tacit_vote_sums_step(vote_loop_player(loop, player),
-                                                          loop->shared, event, &entropy, &update);
+    enum tacit_status const status =
+        tacit_vote_sums_step(vote_loop_player(loop, player), event, &entropy, &update);
     TACIT_ASSERT(status == TACIT_OK);
     if (update.replan)
         vote_loop_plan(loop, player, update.plan, update.plan_count);
@@ -237,9 +236,12 @@ static uint32_t answer(const struct vote_loop *loop, uint32_t player, const uint
 static uint32_t offer(struct vote_loop *loop, uint32_t player)
 {
     uint64_t const *left;
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(loop->shared, &view);
     happen(loop, player,
            &(struct tacit_vote_sums_event){.now_us = loop->outcome->samples * 2,
-                                           .kind = TACIT_EVENT_OFFER});
+                                           .kind = TACIT_EVENT_OFFER,
+                                           .as.standing = {view.active, UINT64_MAX}});
     return loop->plans[player].left_count > 0 ? vote_loop_turn(loop, player)
                                               : answer(loop, player, &left);
 }

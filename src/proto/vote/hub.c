@@ -1,9 +1,12 @@
-/* The hub of private votes: grants draws, keeps the board, says what stands of each player. */
+/* The hub of private votes: grants draws, keeps the board, says what stands of each player. With
+ * published sums it adds up what was granted, and the board has the arms that its pool has out. */
 #include "tacit/vote_hub.h"
 #include "../../base/walk.h"
 #include "../round/holder.h"
+#include "pool.h"
 #include <string.h>
 
+#define SUMS UINT64_MAX                   /* as reset_after_s: no resets, but a pool */
 #define MARK UINT64_C(0x3170616e73746f76) /* "votsnap1" */
 #define RESET_MAX (UINT64_MAX / 2)        /* that a site may show */
 #define COIN_US 1000000u                  /* a second: how often the coin of DSER4 is flipped */
@@ -12,12 +15,13 @@ struct tacit_vote_hub {
     uint64_t run_id;
     uint64_t player_count;
     uint64_t arm_count;
-    uint64_t reset_after_s;
+    uint64_t reset_after_s; /* SUMS: published sums */
     uint64_t now_us;
     uint64_t term;
     uint64_t coin_us; /* when the coin is flipped next; TACIT_NEVER: there is none */
     uint64_t voter_count;
-    /* voters W(N) | told W(N) | cells N halves | heads N, flagged W(N), ahead W(N) | board */
+    /* voters W(N) | told W(N) | cells N halves | heads N, flagged W(N), ahead W(N) | board; of sums
+     * domain | settled N halves | pool, too */
     uint64_t words[];
 };
 
@@ -62,17 +66,67 @@ static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
                                                   round_holder_words((uint32_t)hub->player_count));
 }
 
+static bool has_sums(const struct tacit_vote_hub *hub)
+{
+    return hub->reset_after_s == SUMS;
+}
+
+static uint8_t *domain_of(const struct tacit_vote_hub *hub)
+{
+    struct tacit_vote_board_config const board = {.player_count = (uint32_t)hub->player_count,
+                                                  .arm_count = (uint32_t)hub->arm_count,
+                                                  .votes_needed = 1};
+    TACIT_ASSERT(has_sums(hub));
+    return (uint8_t *)board_of(hub) + tacit_vote_board_size(&board);
+}
+
+/* The newest draw of each player that is in the pool, or void. */
+static uint32_t *settled_of(const struct tacit_vote_hub *hub)
+{
+    return (uint32_t *)(void *)(domain_of(hub) + TACIT_SHA256_BYTES);
+}
+
+static struct tacit_vote_pool *pool_of(const struct tacit_vote_hub *hub)
+{
+    return (struct tacit_vote_pool *)(void *)(settled_of(hub) + (hub->player_count + 1) / 2 * 2);
+}
+
+/* Of what votes do not have. 0: votes, or no valid pool. */
+static size_t sums_bytes(const struct tacit_vote_hub_config *config)
+{
+    size_t const pool = config->pool.block > 0 ? tacit_vote_pool_size(&config->pool) : 0;
+    size_t const settled = (config->board.player_count + 1u) / 2u * sizeof(uint64_t);
+    return pool > 0 ? TACIT_SHA256_BYTES + settled + pool : 0;
+}
+
+/* Of sums: one row is enough, and nothing is ever reset by chance. */
+static bool config_is_valid(const struct tacit_vote_hub_config *config)
+{
+    struct tacit_vote_pool_config const *const pool = &config->pool;
+    struct tacit_vote_board_config const *const board = &config->board;
+    return pool->block == 0 ||
+           (sums_bytes(config) > 0 && pool->run_id == board->run_id && pool->together == 0 &&
+            pool->player_count == board->player_count && pool->arm_count == board->arm_count &&
+            pool->growth >= TACIT_VOTE_POOL_GROWTH && board->votes_needed == 1 &&
+            board->committee == NULL && config->reset_after_s == 0);
+}
+
 size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
 {
     TACIT_ASSERT(config != NULL);
     size_t const board = tacit_vote_board_size(&config->board);
-    if (board == 0)
+    if (board == 0 || !config_is_valid(config))
         return 0;
     uint64_t const players = config->board.player_count;
     return sizeof(struct tacit_vote_hub) +
            (words_before_heads(players) + round_holder_words((uint32_t)players)) *
                sizeof(uint64_t) +
-           board;
+           board + sums_bytes(config);
+}
+
+static uint64_t reset_word(const struct tacit_vote_hub_config *config)
+{
+    return config->pool.block > 0 ? SUMS : config->reset_after_s;
 }
 
 /* ---- Saying ---- */
@@ -96,6 +150,13 @@ static void answer(struct tacit_vote_hub *hub, enum tacit_vote_hub_message_kind 
     update->message.cell = message->cell;
     memcpy(update->message.commitment, holder_of(hub).heads[message->from].head,
            sizeof update->message.commitment);
+}
+
+static void say_row(const struct tacit_vote_hub *hub, uint32_t player,
+                    struct tacit_vote_hub_update *update)
+{
+    (void)tacit_vote_hub_row(hub, player, &update->message); /* also without a mark */
+    update->send = true;
 }
 
 /* What the holder makes of this site's message. */
@@ -133,7 +194,29 @@ static enum tacit_status reset(struct tacit_vote_hub *hub, uint64_t number,
     return TACIT_OK;
 }
 
-/* What was granted is forgotten; the votes that are here stand, and the others come again. */
+/* Every arm that the pool has out is marked by this player. */
+static void mark_out(struct tacit_vote_hub *hub, uint32_t player)
+{
+    uint64_t out[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
+    struct tacit_vote_board_view board;
+    struct tacit_vote_pool_view pool;
+    tacit_vote_board_look(board_of(hub), &board);
+    tacit_vote_pool_look(pool_of(hub), &pool);
+    tacit_bits_fill(out, (uint32_t)hub->arm_count);
+    for (size_t i = 0; i < TACIT_BITS_WORDS(hub->arm_count); i++)
+        out[i] &= ~pool.active[i];
+    struct tacit_vote_message const marks = {.kind = TACIT_VOTE_MARKS,
+                                             .from = player,
+                                             .to = TACIT_EVERYONE,
+                                             .run_id = hub->run_id,
+                                             .reset = board.reset,
+                                             .marks = out};
+    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &marks, NULL);
+    TACIT_ASSERT(status == TACIT_OK);
+}
+
+/* What was granted is forgotten; the votes that are here stand, and the others come again. Of sums
+ * this pool may be an older one: what it has is said anew. */
 static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
                        struct tacit_vote_hub_update *update)
 {
@@ -144,6 +227,12 @@ static void begin_term(struct tacit_vote_hub *hub, uint64_t term,
     memset(cells_of(hub), 0, hub->player_count * sizeof *cells_of(hub));
     memset(told_of(hub), 0, set_words(hub) * sizeof(uint64_t));
     update->persist = true;
+    if (!has_sums(hub))
+        return;
+    memset(settled_of(hub), 0, hub->player_count * sizeof *settled_of(hub));
+    vote_pool_begin_term(pool_of(hub), term);
+    (void)reset(hub, term, update);
+    mark_out(hub, 0);
 }
 
 /* ---- Messages of sites ---- */
@@ -171,8 +260,11 @@ static struct round_verdict name(struct tacit_vote_hub *hub,
     struct round_holder const holder = holder_of(hub);
     struct round_verdict const verdict =
         round_holder_name(&holder, message->from, message->commitment, false);
-    if (verdict.persist && verdict.status == TACIT_OK)
+    if (verdict.persist && verdict.status == TACIT_OK) {
         cells_of(hub)[message->from] = message->cell > 0 ? message->cell : 1;
+        if (has_sums(hub)) /* of a term before: its site has dropped it */
+            settled_of(hub)[message->from] = cells_of(hub)[message->from];
+    }
     return verdict;
 }
 
@@ -254,9 +346,65 @@ static enum tacit_status on_cast(struct tacit_vote_hub *hub,
     note_voter(hub, &row);
     update->persist = true;
     update->arms_out = before - voted_count(hub);
-    (void)tacit_vote_hub_row(hub, message->from, &update->message); /* also without a mark */
-    update->send = true;
+    say_row(hub, message->from, update);
     return TACIT_OK;
+}
+
+/* The release that was granted is in the pool, or void, whatever becomes of its sums: so its site
+ * goes on. A void one lacks an arm that is left: it was drawn before its site heard of a term. */
+static void settle(struct tacit_vote_hub *hub, const struct tacit_vote_hub_message *message,
+                   struct tacit_vote_hub_update *update)
+{
+    uint32_t const before = voted_count(hub);
+    struct tacit_vote_pool_view pool;
+    tacit_vote_pool_look(pool_of(hub), &pool);
+    struct tacit_vote_release const release = {.run_id = hub->run_id,
+                                               .from = message->from,
+                                               .number = pool.release_count,
+                                               .arms = message->marks,
+                                               .sums = message->sums};
+    enum tacit_status const status = tacit_vote_pool_take(pool_of(hub), &release);
+    TACIT_ASSERT(status == TACIT_OK || status == TACIT_MALFORMED);
+    settled_of(hub)[message->from] = message->cell;
+    if (!tacit_bits_has(voters_of(hub), message->from)) {
+        tacit_bits_add(voters_of(hub), message->from);
+        hub->voter_count++;
+    }
+    mark_out(hub, message->from);
+    update->arms_out = before - voted_count(hub);
+}
+
+/* A release is what a grant is of, and opens it; said again, it is heard again. */
+static enum tacit_status on_release(struct tacit_vote_hub *hub,
+                                    const struct tacit_vote_hub_message *message,
+                                    struct tacit_vote_hub_update *update)
+{
+    struct tacit_commit_scope const scope = {.domain = domain_of(hub),
+                                             .run_id = hub->run_id,
+                                             .site = message->from,
+                                             .epoch = message->cell};
+    struct round_holder holder = holder_of(hub);
+    struct tacit_commit opening = {.commitment = {0}};
+    uint8_t digest[TACIT_SHA256_BYTES];
+    holder.takes_first = false; /* what is released in a term was granted in it */
+    if (message->cell > settled_of(hub)[message->from]) {
+        memcpy(opening.previous, message->previous, sizeof opening.previous);
+        memcpy(opening.salt, message->salt, sizeof opening.salt);
+        vote_release_digest(message->marks, message->sums, (uint32_t)hub->arm_count, digest);
+        struct round_verdict const verdict = round_holder_open(&holder, &scope, &opening, digest);
+        if (verdict.status != TACIT_OK)
+            return follow(hub, message, verdict, update);
+        cells_of(hub)[message->from] = message->cell;
+        settle(hub, message, update);
+        update->persist = true;
+    }
+    say_row(hub, message->from, update);
+    return TACIT_OK;
+}
+
+static bool are_arms(const struct tacit_vote_hub *hub, const uint64_t *set)
+{
+    return set != NULL && tacit_bits_within(set, set, (uint32_t)hub->arm_count);
 }
 
 static enum tacit_status on_receive(struct tacit_vote_hub *hub,
@@ -274,10 +422,15 @@ static enum tacit_status on_receive(struct tacit_vote_hub *hub,
     case TACIT_VOTE_COMMIT:
         return message->cell == 0 ? TACIT_MALFORMED : on_commit(hub, message, update);
     case TACIT_VOTE_CAST:
-        return message->marks == NULL ||
-                       !tacit_bits_within(message->marks, message->marks, (uint32_t)hub->arm_count)
-                   ? TACIT_MALFORMED
-                   : on_cast(hub, message, update);
+        if (has_sums(hub))
+            break;
+        return are_arms(hub, message->marks) ? on_cast(hub, message, update) : TACIT_MALFORMED;
+    case TACIT_VOTE_RELEASE:
+        if (!has_sums(hub))
+            break;
+        return are_arms(hub, message->marks) && message->sums != NULL && message->cell > 0
+                   ? on_release(hub, message, update)
+                   : TACIT_MALFORMED;
     case TACIT_VOTE_GRANTED:
     case TACIT_VOTE_REFUSED:
     case TACIT_VOTE_ROW:
@@ -317,12 +470,36 @@ enum tacit_status tacit_vote_hub_init(struct tacit_vote_hub *hub,
     hub->run_id = config->board.run_id;
     hub->player_count = config->board.player_count;
     hub->arm_count = config->board.arm_count;
-    hub->reset_after_s = config->reset_after_s;
+    hub->reset_after_s = reset_word(config);
     hub->coin_us = TACIT_NEVER;
+    if (has_sums(hub)) {
+        memcpy(domain_of(hub), config->domain, TACIT_SHA256_BYTES);
+        (void)tacit_vote_pool_init(pool_of(hub), &config->pool);
+    }
     return tacit_vote_board_init(board_of(hub), &config->board);
 }
 
-/* Voters are those with marks of the present reset. */
+/* The board has what the pool has out, and whose release is counted has one. */
+static bool pool_is_right(struct tacit_vote_hub *hub, const struct tacit_vote_hub_config *config)
+{
+    struct tacit_vote_board_view board;
+    struct tacit_vote_pool_view pool;
+    if (!has_sums(hub))
+        return true;
+    if (memcmp(domain_of(hub), config->domain, TACIT_SHA256_BYTES) != 0 ||
+        tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(&config->pool), &config->pool) !=
+            TACIT_OK)
+        return false;
+    tacit_vote_board_look(board_of(hub), &board);
+    tacit_vote_pool_look(pool_of(hub), &pool);
+    for (uint32_t player = 0; player < hub->player_count; player++)
+        if (settled_of(hub)[player] == 0 && tacit_bits_has(voters_of(hub), player))
+            return false;
+    return memcmp(board.voted, pool.active, TACIT_BITS_WORDS(hub->arm_count) * sizeof(uint64_t)) ==
+           0;
+}
+
+/* Voters are those with marks of the present reset; of sums, those whose release is settled. */
 static bool voters_are_right(struct tacit_vote_hub *hub)
 {
     struct tacit_vote_board_view view;
@@ -330,8 +507,12 @@ static bool voters_are_right(struct tacit_vote_hub *hub)
     tacit_vote_board_look(board_of(hub), &view);
     for (uint32_t player = 0; player < hub->player_count; player++) {
         struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
-        bool const votes = row.reset == view.reset &&
-                           tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
+        bool const has_marks =
+            row.reset == view.reset &&
+            tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
+        bool const votes = has_sums(hub)
+                               ? tacit_bits_has(voters_of(hub), player) /* pool_is_right */
+                               : has_marks;
         if (votes != tacit_bits_has(voters_of(hub), player))
             return false;
         count += votes ? 1u : 0u;
@@ -346,7 +527,7 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
     size_t const wanted = tacit_vote_hub_size(config);
     if (wanted == 0 || size != wanted || hub->run_id != config->board.run_id ||
         hub->player_count != config->board.player_count ||
-        hub->arm_count != config->board.arm_count || hub->reset_after_s != config->reset_after_s)
+        hub->arm_count != config->board.arm_count || hub->reset_after_s != reset_word(config))
         return TACIT_MALFORMED;
     struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
     uint32_t const players = (uint32_t)hub->player_count;
@@ -360,7 +541,8 @@ enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t 
             return TACIT_MALFORMED;
     bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
                              tacit_bits_within(told_of(read), told_of(read), players) &&
-                             round_holder_is_possible(&holder) && voters_are_right(read);
+                             round_holder_is_possible(&holder) && voters_are_right(read) &&
+                             pool_is_right(read, config);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -381,7 +563,8 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
     case TACIT_VOTE_HUB_START:
         if (event->term > hub->term)
             begin_term(hub, event->term, update);
-        hub->coin_us = hub->reset_after_s > 0 ? hub->now_us + COIN_US : TACIT_NEVER;
+        hub->coin_us =
+            hub->reset_after_s > 0 && !has_sums(hub) ? hub->now_us + COIN_US : TACIT_NEVER;
         break;
     case TACIT_VOTE_HUB_RECEIVE:
         status = on_receive(hub, event->message, update);
@@ -412,6 +595,10 @@ static void walk_hub(struct base_walk *walk, void *state)
     base_walk_same(walk, hub->player_count);
     base_walk_same(walk, hub->arm_count);
     base_walk_same(walk, hub->reset_after_s);
+    if (has_sums(hub)) {
+        vote_pool_walk(walk, pool_of(hub));
+        return;
+    }
     base_walk_word(walk, &view.reset);
     if (!walk->reads || walk->failed || view.reset == 0)
         return;
@@ -433,7 +620,13 @@ enum tacit_status tacit_vote_hub_restore(struct tacit_vote_hub *hub,
         return status;
     bool const is_state =
         base_walk_read(walk_hub, hub, bytes, size) && base_walk_writes(walk_hub, hub, bytes, size);
-    return is_state ? TACIT_OK : TACIT_MALFORMED;
+    if (!is_state || !has_sums(hub))
+        return is_state ? TACIT_OK : TACIT_MALFORMED;
+    enum tacit_status const checked =
+        tacit_vote_pool_check(pool_of(hub), tacit_vote_pool_size(&config->pool), &config->pool);
+    if (checked == TACIT_OK)
+        mark_out(hub, 0);
+    return checked;
 }
 
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
@@ -445,6 +638,7 @@ bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
     struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
     *message = message_of(hub, TACIT_VOTE_ROW, TACIT_EVERYONE);
     message->player = player;
+    message->cell = has_sums(hub) ? settled_of(hub)[player] : 0;
     message->reset = row.reset;
     message->marks = row.marks;
     return tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
@@ -473,5 +667,7 @@ void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub
                                          .ahead = holder_of(read).ahead,
                                          .cells = cells_of(read)};
     tacit_vote_board_look(board_of(hub), &view->board);
-    view->is_decided = hub->reset_after_s == 0 && view->board.voted_count == 1;
+    if (has_sums(hub))
+        tacit_vote_pool_look(pool_of(hub), &view->pool);
+    view->is_decided = (hub->reset_after_s == 0 || has_sums(hub)) && view->board.voted_count == 1;
 }

@@ -1,18 +1,20 @@
 /* The pool: the sum of all players' noised sums, judged with exact bounds (EXACT-BOUNDS 2, 3). It
  * takes releases in the order in which the hub granted them, so it is a function of how many it has
  * taken; it looks at numbers of releases that are fixed beforehand. */
-#include "tacit/vote.h"
+#include "pool.h"
 #include <math.h>
 #include <string.h>
 #include "tacit/bounds.h"
 #include "tacit/elimination.h"
 
 #define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
-#define BLOCK_MAX (UINT64_C(1) << 32)
-#define BLOCKS_TRIED 33u                   /* powers of two up to BLOCK_MAX */
-#define RELEASES_MAX (UINT64_C(1) << 28)   /* a pool is closed then; times BLOCK_MAX fits */
+#define BLOCKS_TRIED 33u  /* powers of two up to TACIT_VOTE_BLOCK_MAX */
+#define RELEASES_MAX                                                                               \
+    (UINT64_C(1) << 28) /* a pool is closed then; times TACIT_VOTE_BLOCK_MAX fits */
 #define NOISE_STEPS_MAX (INT64_C(1) << 60) /* no honest sum is beyond: Laplace far below it */
 #define SUM_STEPS_MAX (INT64_C(1) << 61)
+#define LOOKS_OF_TERM UINT64_C(128)   /* more than there are with TACIT_VOTE_POOL_GROWTH */
+#define TERMS_MAX (UINT64_C(1) << 24) /* so that the numbers of the last one's have 32 bits */
 
 struct tacit_vote_pool {
     struct tacit_vote_pool_config config;
@@ -20,6 +22,7 @@ struct tacit_vote_pool {
     uint64_t look_count;
     uint64_t next_look;
     uint64_t active_count;
+    uint64_t term;
     /* active W | sums K */
     uint64_t words[];
 };
@@ -53,7 +56,7 @@ static bool config_is_valid(const struct tacit_vote_pool_config *config)
            config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
            config->accuracy > 0 && config->accuracy <= 1 && config->failure > 0 &&
            config->failure < 1 && config->epsilon > 0 && config->block >= 1 &&
-           config->block <= BLOCK_MAX / together_of(config) && config->growth > 1 &&
+           config->block <= TACIT_VOTE_BLOCK_MAX / together_of(config) && config->growth > 1 &&
            config->growth <= 4 && config->together <= config->player_count &&
            (config->together > 0) == (config->floor_milli != TACIT_ONE_AGGREGATOR);
 }
@@ -147,6 +150,13 @@ static uint32_t next_active(struct tacit_vote_pool *pool, uint32_t from)
     return tacit_bits_next(active_of(pool), arms_of(pool), from);
 }
 
+/* e: what a pool that was lost may have looked at is no look of this one. */
+static uint32_t look_number(const struct tacit_vote_pool *pool)
+{
+    TACIT_ASSERT(pool->term == 0 || pool->look_count < LOOKS_OF_TERM);
+    return (uint32_t)(pool->term * LOOKS_OF_TERM + pool->look_count);
+}
+
 /* Out with k if UCB_k <= max LCB + accuracy, by all releases. */
 static void look(struct tacit_vote_pool *pool)
 {
@@ -164,12 +174,24 @@ static void look(struct tacit_vote_pool *pool)
         .pulls = sum.pulls,
         .noises = sum.noises,
         .noise = noise,
-        .level = tacit_bounds_level(config->arm_count, (uint32_t)pool->look_count, config->failure),
+        .level = tacit_bounds_level(config->arm_count, look_number(pool), config->failure),
         .accuracy = config->accuracy};
     pool->active_count -= tacit_elimination_drop(&look, active_of(pool), NULL);
     TACIT_ASSERT(pool->active_count >= 1);
     TACIT_ASSERT(pool->active_count == tacit_bits_count(active_of(pool), arms_of(pool)));
     pool->next_look = following_look(pool);
+}
+
+void vote_release_digest(const uint64_t *arms, const int64_t *sums, uint32_t arm_count,
+                         uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
+         arm = tacit_bits_next(arms, arm_count, arm + 1)) {
+        tacit_sha256_update_number(&sha, arm);
+        tacit_sha256_update_number(&sha, (uint64_t)sums[arm]);
+    }
+    tacit_sha256_final(&sha, digest);
 }
 
 /* ---- Public functions ---- */
@@ -209,8 +231,25 @@ enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size
     bool const is_possible =
         looks == pool->look_count && ladder.next_look == pool->next_look &&
         pool->next_look > pool->release_count && pool->active_count >= 1 &&
+        pool->term <= TERMS_MAX &&
         tacit_bits_count(active_of(read), config->arm_count) == pool->active_count;
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}
+
+void vote_pool_begin_term(struct tacit_vote_pool *pool, uint64_t term)
+{
+    TACIT_ASSERT(term > pool->term);
+    pool->term = term < TERMS_MAX ? term : TERMS_MAX;
+}
+
+void vote_pool_walk(struct base_walk *walk, struct tacit_vote_pool *pool)
+{
+    base_walk_word(walk, &pool->release_count);
+    base_walk_word(walk, &pool->look_count);
+    base_walk_word(walk, &pool->next_look);
+    base_walk_word(walk, &pool->active_count);
+    base_walk_words(walk, pool->words,
+                    TACIT_BITS_WORDS(pool->config.arm_count) + pool->config.arm_count);
 }
 
 /* Has every arm that is left a sum that a player could have, and no other arm one? */

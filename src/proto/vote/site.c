@@ -1,18 +1,22 @@
 /* A site of private votes: a player, its board, and the chain of what it has committed to
  * (LIVE-TRUST 1.1-1.5). Before the grant of a draw nothing uses it: the player reads no board, and
- * what comes meanwhile waits there. */
+ * what comes meanwhile waits there. With published sums the player is sums.c's, and the board says
+ * which arms the hub's pool has in. */
 #include "tacit/vote_hub.h"
 #include "../round/site.h"
 #include "block.h"
+#include "pool.h"
 #include <string.h>
+
+enum { VOTES, VOTES_GO_ON, SUMS };
 
 struct tacit_vote_site {
     uint64_t horizon;
     uint64_t cells_max;
-    uint64_t goes_on;
+    uint64_t kind;
     uint64_t resend_after_us;
     uint8_t domain[TACIT_SHA256_BYTES];
-    struct round_site grants; /* commit: if committed; else zeros */
+    struct round_site grants; /* commit: if committed; of sums until it is settled; else zeros */
     uint64_t run_id;
     uint64_t player_id;
     uint64_t arm_count;
@@ -23,7 +27,7 @@ struct tacit_vote_site {
     uint64_t granted;
     uint64_t said_reset;
     uint64_t committed;
-    uint64_t unheard; /* the vote has left, and has not come back from the hub */
+    uint64_t unheard; /* the vote or release has left, and no row of the hub's has it */
     /* said W | player | board */
     uint64_t words[];
 };
@@ -40,14 +44,50 @@ static uint64_t *said_of(struct tacit_vote_site *site)
     return site->words;
 }
 
+static bool has_sums(const struct tacit_vote_site *site)
+{
+    return site->kind == SUMS;
+}
+
 static struct tacit_vote_private *player_of(const struct tacit_vote_site *site)
 {
     return (struct tacit_vote_private *)(uintptr_t)(site->words + width_of(site));
 }
 
+static struct tacit_vote_sums *sums_of(const struct tacit_vote_site *site)
+{
+    TACIT_ASSERT(has_sums(site));
+    return (struct tacit_vote_sums *)(uintptr_t)(site->words + width_of(site));
+}
+
 static struct tacit_vote_board *board_of(const struct tacit_vote_site *site)
 {
     return (struct tacit_vote_board *)((uintptr_t)player_of(site) + site->player_bytes);
+}
+
+static struct tacit_vote_sums_config sums_config(const struct tacit_vote_site_config *config)
+{
+    struct tacit_vote_private_config const *const player = &config->player;
+    return (struct tacit_vote_sums_config){.run_id = player->run_id,
+                                           .player_id = player->player_id,
+                                           .player_count = player->player_count,
+                                           .arm_count = player->arm_count,
+                                           .block = config->block,
+                                           .mechanism = player->mechanism,
+                                           .budget_nano = player->budget_nano,
+                                           .tick_us = player->tick_us};
+}
+
+static uint64_t kind_of(const struct tacit_vote_site_config *config)
+{
+    return config->block > 0 ? SUMS : config->goes_on ? VOTES_GO_ON : VOTES;
+}
+
+static size_t player_size(const struct tacit_vote_site_config *config)
+{
+    struct tacit_vote_sums_config const sums = sums_config(config);
+    return config->block > 0 ? tacit_vote_sums_size(&sums)
+                             : tacit_vote_private_size(&config->player);
 }
 
 static bool config_is_valid(const struct tacit_vote_site_config *config)
@@ -56,14 +96,14 @@ static bool config_is_valid(const struct tacit_vote_site_config *config)
            config->player.player_count == config->board.player_count &&
            config->player.arm_count == config->board.arm_count && config->horizon >= 1 &&
            config->horizon <= TACIT_HORIZON_MAX && config->cells_max >= 1 &&
-           config->resend_after_us > 0 &&
+           !(config->goes_on && config->block > 0) && config->resend_after_us > 0 &&
            config->resend_after_us <= TACIT_NEVER >> ROUND_DOUBLINGS_MAX;
 }
 
 size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
 {
     TACIT_ASSERT(config != NULL);
-    size_t const player = tacit_vote_private_size(&config->player);
+    size_t const player = player_size(config);
     size_t const board = tacit_vote_board_size(&config->board);
     if (player == 0 || board == 0 || !config_is_valid(config))
         return 0;
@@ -73,9 +113,25 @@ size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
 
 /* ---- Looking ---- */
 
+static struct tacit_vote_sums_view sums_view(const struct tacit_vote_site *site)
+{
+    struct tacit_vote_sums_view view;
+    tacit_vote_sums_look(sums_of(site), &view);
+    return view;
+}
+
 static struct tacit_vote_private_summary summary(const struct tacit_vote_site *site)
 {
-    return tacit_vote_private_summary(player_of(site));
+    if (!has_sums(site))
+        return tacit_vote_private_summary(player_of(site));
+    struct tacit_vote_sums_view const view = sums_view(site);
+    return (struct tacit_vote_private_summary){.cell = view.cell,
+                                               .decided = view.decided,
+                                               .waiting = view.waiting,
+                                               .halted = view.halted,
+                                               .pulling = view.pulling,
+                                               .vote_us = view.send_us,
+                                               .deadline_us = view.deadline_us};
 }
 
 static struct tacit_vote_board_view board_view(const struct tacit_vote_site *site)
@@ -88,7 +144,7 @@ static struct tacit_vote_board_view board_view(const struct tacit_vote_site *sit
 /* One arm is left for everybody, and no reset will bring the others back. */
 static bool is_over(const struct tacit_vote_site *site)
 {
-    return site->goes_on == 0 && board_view(site).voted_count == 1;
+    return site->kind != VOTES_GO_ON && board_view(site).voted_count == 1;
 }
 
 /* No further draw is allowed: what would be played for it would be in vain. */
@@ -135,12 +191,33 @@ static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *upd
         memcpy(message->previous, site->grants.commit.previous, sizeof message->previous);
 }
 
-/* The vote as it left last. A blocked site says nothing more. */
+struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_site *site)
+{
+    struct tacit_vote_sums_view const view = sums_view(site);
+    struct tacit_vote_hub_message message = {.kind = TACIT_VOTE_RELEASE,
+                                             .from = (uint32_t)site->player_id,
+                                             .to = TACIT_HUB,
+                                             .run_id = site->run_id,
+                                             .term = site->term,
+                                             .cell = (uint32_t)view.cell,
+                                             .marks = view.release.arms,
+                                             .sums = view.release.sums};
+    TACIT_ASSERT(view.cell > 0);
+    memcpy(message.previous, site->grants.commit.previous, sizeof message.previous);
+    memcpy(message.salt, site->grants.commit.salt, sizeof message.salt);
+    return message;
+}
+
+/* The vote as it left last, or the release. A blocked site says nothing more. */
 static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(site->unheard != 0);
     if (site->grants.blocked != 0)
         return;
+    if (has_sums(site)) {
+        *add_message(site, TACIT_VOTE_RELEASE, update) = tacit_vote_site_release(site);
+        return;
+    }
     struct tacit_vote_hub_message *const message = add_message(site, TACIT_VOTE_CAST, update);
     message->reset = site->said_reset;
     message->marks = said_of(site);
@@ -159,13 +236,19 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
                                              .run_id = site->run_id,
                                              .site = (uint32_t)site->player_id,
                                              .epoch = (uint32_t)player.cell};
-    tacit_vote_private_digest(player_of(site), digest);
+    if (has_sums(site)) {
+        struct tacit_vote_hub_message const release = tacit_vote_site_release(site);
+        vote_release_digest(release.marks, release.sums, (uint32_t)site->arm_count, digest);
+    } else {
+        tacit_vote_private_digest(player_of(site), digest);
+    }
     enum tacit_status const status = round_site_commit(&site->grants, &scope, digest, keys);
     update->persist = true;
     if (status != TACIT_OK)
         return status;
-    /* Sums never leave, so nothing will be opened: the salt is of no more use to anybody. */
-    memset(site->grants.commit.salt, 0, sizeof site->grants.commit.salt);
+    /* Of votes sums never leave, so nothing will be opened: the salt is of no use to anybody. */
+    if (!has_sums(site))
+        memset(site->grants.commit.salt, 0, sizeof site->grants.commit.salt);
     site->committed = 1;
     update->has_draw = true;
     update->cell = (uint32_t)player.cell;
@@ -173,14 +256,13 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
     return TACIT_OK;
 }
 
-static void show_plan(const struct tacit_vote_site *site,
-                      const struct tacit_vote_private_update *made,
-                      struct tacit_vote_site_update *update)
+static void show_plan(const struct tacit_vote_site *site, const struct tacit_pull_block *plan,
+                      uint32_t plan_count, struct tacit_vote_site_update *update)
 {
     bool const explores = may_explore(site);
     update->replan = true;
-    update->plan = made->plan;
-    update->plan_count = explores ? made->plan_count : 0;
+    update->plan = plan;
+    update->plan_count = explores ? plan_count : 0;
 }
 
 static void void_plan(struct tacit_vote_site_update *update)
@@ -202,17 +284,45 @@ static void note_vote(struct tacit_vote_site *site, const struct tacit_vote_mess
     cast(site, update);
 }
 
+/* settled: of OFFER, draws that the hub is through with. */
+static enum tacit_status step_sums(struct tacit_vote_site *site,
+                                   const struct tacit_vote_event *event, uint64_t settled,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_vote_site_update *update)
+{
+    struct tacit_vote_board_view const board = board_view(site);
+    struct tacit_vote_sums_event of_sums = {.now_us = site->now_us, .kind = event->kind};
+    struct tacit_vote_sums_update made;
+    if (event->kind == TACIT_EVENT_REWARD)
+        of_sums.as.reward = event->as.reward;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        of_sums.as.grant.cell = event->as.message->cell;
+    else if (event->kind == TACIT_EVENT_OFFER)
+        of_sums.as.standing = (struct tacit_vote_standing){board.voted, settled};
+    enum tacit_status const status = tacit_vote_sums_step(sums_of(site), &of_sums, entropy, &made);
+    update->persist = update->persist || made.persist;
+    if (made.replan)
+        show_plan(site, made.plan, made.plan_count, update);
+    if (made.send) {
+        site->unheard = 1;
+        cast(site, update);
+    }
+    return status;
+}
+
 static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_vote_event event,
                                      const struct tacit_entropy *entropy,
                                      struct tacit_vote_site_update *update)
 {
     struct tacit_vote_private_update made;
     event.now_us = site->now_us;
+    if (has_sums(site))
+        return step_sums(site, &event, site->unheard == 0 ? site->granted : 0, entropy, update);
     enum tacit_status const status =
         tacit_vote_private_step(player_of(site), board_of(site), &event, entropy, &made);
     update->persist = update->persist || made.persist || made.persist_board;
     if (made.replan)
-        show_plan(site, &made, update);
+        show_plan(site, made.plan, made.plan_count, update);
     if (made.send)
         note_vote(site, &made.message, update);
     return status;
@@ -242,13 +352,18 @@ static void begin_term(struct tacit_vote_site *site, uint64_t term,
     memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
     round_site_begin_term(&site->grants, true); /* what was not granted is gone */
+    update->begins_term = update->persist = true;
+    if (has_sums(site)) {
+        tacit_vote_sums_begin_term(sums_of(site));
+        site->unheard = 0;
+        return;
+    }
     tacit_vote_private_begin_term(player_of(site));
     if (site->said_reset < reset)
         memset(said_of(site), 0, width_of(site) * sizeof(uint64_t));
     site->said_reset = reset > site->said_reset ? reset : site->said_reset;
     site->unheard =
         site->granted > 0 && tacit_vote_board_counts(board_of(site), (uint32_t)site->player_id);
-    update->begins_term = update->persist = true;
 }
 
 static enum tacit_status on_start(struct tacit_vote_site *site, uint64_t term,
@@ -321,7 +436,8 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
                                              .to = (uint32_t)site->player_id,
                                              .run_id = site->run_id,
                                              .cell = summary(site).cell};
-    memset(&site->grants.commit, 0, sizeof site->grants.commit);
+    if (!has_sums(site))
+        memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
     update->granted = (uint32_t)summary(site).cell;
     site->granted = grant.cell;
@@ -370,13 +486,30 @@ static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_hub
                        struct tacit_vote_site_update *update)
 {
     TACIT_ASSERT(row->marks != NULL);
-    if (site->unheard == 0 || row->player != site->player_id ||
-        (row->reset == site->said_reset && !contains(row->marks, said_of(site), width_of(site))) ||
-        row->reset < site->said_reset)
+    bool const is_settled = has_sums(site) && row->cell >= site->granted;
+    if (site->unheard == 0 || row->player != site->player_id || (has_sums(site) && !is_settled))
+        return;
+    if (!has_sums(site) &&
+        ((row->reset == site->said_reset && !contains(row->marks, said_of(site), width_of(site))) ||
+         row->reset < site->said_reset))
         return;
     site->unheard = 0;
     site->grants.resend.unanswered_count = 0;
     update->persist = true;
+}
+
+/* Of sums a row is the hub's own word: it has what the ANEW before it said, which may come later,
+ * or never. */
+static void follow_reset(struct tacit_vote_site *site, uint64_t reset)
+{
+    struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
+                                            .from = TACIT_HUB,
+                                            .to = TACIT_EVERYONE,
+                                            .run_id = site->run_id,
+                                            .reset = reset};
+    TACIT_ASSERT(has_sums(site));
+    if (reset > board_view(site).reset)
+        (void)tacit_vote_board_take(board_of(site), &anew, NULL);
 }
 
 static enum tacit_status on_board(struct tacit_vote_site *site,
@@ -394,6 +527,8 @@ static enum tacit_status on_board(struct tacit_vote_site *site,
     enum tacit_status const status = tacit_vote_board_take(board_of(site), &shown, NULL);
     if (status != TACIT_OK)
         return status;
+    if (is_row && has_sums(site))
+        follow_reset(site, message->reset);
     update->persist = true;
     if (is_row)
         note_heard(site, message, update);
@@ -424,6 +559,7 @@ static enum tacit_status on_receive(struct tacit_vote_site *site,
     case TACIT_VOTE_HELLO:
     case TACIT_VOTE_COMMIT:
     case TACIT_VOTE_CAST:
+    case TACIT_VOTE_RELEASE:
         break;
     }
     return TACIT_UNEXPECTED;
@@ -484,15 +620,18 @@ enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
     memset(site, 0, size);
     site->horizon = config->horizon;
     site->cells_max = config->cells_max;
-    site->goes_on = config->goes_on ? 1 : 0;
+    site->kind = kind_of(config);
     site->resend_after_us = config->resend_after_us;
     memcpy(site->domain, config->domain, sizeof site->domain);
     site->run_id = config->player.run_id;
     site->player_id = config->player.player_id;
     site->arm_count = config->player.arm_count;
-    site->player_bytes = tacit_vote_private_size(&config->player);
+    site->player_bytes = player_size(config);
     site->grants.resend.due_us = TACIT_NEVER;
-    enum tacit_status status = tacit_vote_private_init(player_of(site), &config->player);
+    struct tacit_vote_sums_config const sums = sums_config(config);
+    enum tacit_status status = has_sums(site)
+                                   ? tacit_vote_sums_init(sums_of(site), &sums)
+                                   : tacit_vote_private_init(player_of(site), &config->player);
     if (status == TACIT_OK)
         status = tacit_vote_board_init(board_of(site), &config->board);
     return status;
@@ -502,12 +641,10 @@ static bool is_of_config(const struct tacit_vote_site *site,
                          const struct tacit_vote_site_config *config)
 {
     return site->horizon == config->horizon && site->cells_max == config->cells_max &&
-           site->goes_on == (config->goes_on ? 1u : 0u) &&
-           site->resend_after_us == config->resend_after_us &&
+           site->kind == kind_of(config) && site->resend_after_us == config->resend_after_us &&
            memcmp(site->domain, config->domain, sizeof site->domain) == 0 &&
            site->run_id == config->player.run_id && site->player_id == config->player.player_id &&
-           site->arm_count == config->player.arm_count &&
-           site->player_bytes == tacit_vote_private_size(&config->player);
+           site->arm_count == config->player.arm_count && site->player_bytes == player_size(config);
 }
 
 static bool is_possible(const struct tacit_vote_site *site)
@@ -515,6 +652,7 @@ static bool is_possible(const struct tacit_vote_site *site)
     struct tacit_vote_private_summary const player = summary(site);
     return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
            site->pull_count <= site->horizon && site->granted <= player.cell &&
+           (!has_sums(site) || site->unheard == 0 || site->granted == player.cell) &&
            player.cell <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
            (site->committed == 0 || !tacit_commit_is_nothing(site->grants.commit.commitment)) &&
            (site->granted == 0) == tacit_commit_is_nothing(site->grants.head);
@@ -527,8 +665,11 @@ enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size
     size_t const wanted = tacit_vote_site_size(config);
     if (wanted == 0 || size != wanted || !is_of_config(site, config))
         return TACIT_MALFORMED;
+    struct tacit_vote_sums_config const sums = sums_config(config);
     enum tacit_status status =
-        tacit_vote_private_check(player_of(site), site->player_bytes, &config->player);
+        has_sums(site)
+            ? tacit_vote_sums_check(sums_of(site), site->player_bytes, &sums)
+            : tacit_vote_private_check(player_of(site), site->player_bytes, &config->player);
     if (status == TACIT_OK)
         status = tacit_vote_board_check(board_of(site), tacit_vote_board_size(&config->board),
                                         &config->board);
@@ -589,19 +730,44 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
 
 int64_t tacit_vote_site_total(const struct tacit_vote_site *site, uint32_t arm)
 {
-    return tacit_vote_private_total(player_of(site), arm);
+    return has_sums(site) ? tacit_vote_sums_total(sums_of(site), arm)
+                          : tacit_vote_private_total(player_of(site), arm);
+}
+
+static void look_at_sums(const struct tacit_vote_site *site, struct tacit_vote_private_view *view)
+{
+    struct tacit_vote_sums_view const sums = sums_view(site);
+    uint32_t const arms = (uint32_t)site->arm_count;
+    uint32_t best = tacit_bits_next(sums.active, arms, 0);
+    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(sums.active, arms, arm + 1))
+        best = tacit_vote_site_total(site, arm) > tacit_vote_site_total(site, best) ? arm : best;
+    *view = (struct tacit_vote_private_view){
+        .epoch = (uint32_t)(sums.waiting ? sums.cell : sums.cell + 1),
+        .cell = sums.cell,
+        .active = sums.active,
+        .active_count = sums.active_count,
+        .dropped = site->words, /* it votes nothing */
+        .decided = sums.decided,
+        .waiting = sums.waiting,
+        .halted = sums.halted,
+        .exploit_arm = best,
+        .ledger = sums.ledger};
 }
 
 void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_site_view *view)
 {
     TACIT_ASSERT(site != NULL);
     TACIT_ASSERT(view != NULL);
+    struct tacit_vote_private_summary const player = summary(site);
     *view = (struct tacit_vote_site_view){.board = board_view(site),
                                           .is_decided = is_over(site),
                                           .is_finished = site->pull_count == site->horizon,
                                           .is_committed = site->committed != 0,
                                           .is_blocked = site->grants.blocked != 0,
                                           .is_forgotten = site->grants.forgotten != 0,
+                                          .is_holding = has_sums(site) && !player.pulling &&
+                                                        !player.waiting && !player.decided &&
+                                                        !player.halted && site->granted > 0,
                                           .is_spent = is_spent(site),
                                           .granted = (uint32_t)site->granted,
                                           .term = site->term,
@@ -609,6 +775,9 @@ void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_
                                           .said = site->words,
                                           .is_heard = site->unheard == 0,
                                           .commit = site->grants.commit};
-    tacit_vote_private_look(player_of(site), &view->player);
+    if (has_sums(site))
+        look_at_sums(site, &view->player);
+    else
+        tacit_vote_private_look(player_of(site), &view->player);
     memcpy(view->head, site->grants.head, sizeof view->head);
 }

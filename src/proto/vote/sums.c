@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define RETRY_US 1000000u /* after the random source failed */
-#define BLOCK_MAX (UINT64_C(1) << 32)
 
 enum phase {
     PHASE_IDLE,      /* before START: a state begins with zeros */
@@ -24,11 +23,11 @@ struct tacit_vote_sums {
     uint64_t retry_us; /* when the draw is tried again; TACIT_NEVER: it is not owed */
     uint64_t cell;     /* draws so far */
     uint64_t number;   /* the hub's, of the last granted draw */
-    uint64_t has_sent; /* a release left, or was to leave: it can be sent again */
+    uint64_t has_sent; /* a release left, and is not known to be settled: it can be sent again */
     uint64_t left_count;
     uint64_t active_count;
     uint64_t phase;
-    /* active W | drawn W | left K | exact K | noised K | plan 2K */
+    /* active W | drawn W | left K | exact K | noised K | total K | plan 2K */
     uint64_t words[];
 };
 
@@ -70,9 +69,15 @@ static int64_t *noised_of(struct tacit_vote_sums *player)
     return (int64_t *)(void *)(left_of(player) + 2 * (size_t)arms_of(player));
 }
 
+/* Of all granted draws since the arms came in. */
+static int64_t *total_of(struct tacit_vote_sums *player)
+{
+    return noised_of(player) + arms_of(player);
+}
+
 static struct tacit_pull_block *plan_of(struct tacit_vote_sums *player)
 {
-    return (struct tacit_pull_block *)(void *)(left_of(player) + 3 * (size_t)arms_of(player));
+    return (struct tacit_pull_block *)(void *)(left_of(player) + 4 * (size_t)arms_of(player));
 }
 
 static struct vote_block block_of(struct tacit_vote_sums *player)
@@ -84,11 +89,21 @@ static struct vote_block block_of(struct tacit_vote_sums *player)
                                .exact = exact_of(player)};
 }
 
+/* The last draw. */
+static struct tacit_vote_release release_of(struct tacit_vote_sums *player)
+{
+    return (struct tacit_vote_release){.run_id = player->config.run_id,
+                                       .from = player->config.player_id,
+                                       .number = player->number,
+                                       .arms = drawn_of(player),
+                                       .sums = noised_of(player)};
+}
+
 static bool config_is_valid(const struct tacit_vote_sums_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
            config->player_count <= TACIT_AGENTS_MAX && config->player_id < config->player_count &&
-           config->block >= 1 && config->block <= BLOCK_MAX &&
+           config->block >= 1 && config->block <= TACIT_VOTE_BLOCK_MAX &&
            config->mechanism.scale.kind == TACIT_SCALE_STEPS && config->tick_us > 0 &&
            config->tick_us < TACIT_NEVER / 4;
 }
@@ -100,7 +115,7 @@ size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config)
         return 0;
     size_t const arms = config->arm_count;
     return sizeof(struct tacit_vote_sums) +
-           (2 * TACIT_BITS_WORDS(arms) + 5 * arms) * sizeof(uint64_t);
+           (2 * TACIT_BITS_WORDS(arms) + 6 * arms) * sizeof(uint64_t);
 }
 
 /* ---- Blocks ---- */
@@ -137,11 +152,10 @@ static enum tacit_status release(struct tacit_vote_sums *player,
     struct vote_block const block = block_of(player);
     update->persist = true;
     player->phase = PHASE_RELEASING;
-    if (player->send_us != TACIT_NEVER) { /* the release before is said again first */
+    if (player->has_sent != 0) { /* the release before is to be settled first */
         player->retry_us = player->send_us;
         return TACIT_OK;
     }
-    player->has_sent = 0;
     memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
     enum tacit_status const status =
         vote_block_release(&block, &player->config.mechanism, entropy, &player->ledger,
@@ -158,38 +172,70 @@ static enum tacit_status release(struct tacit_vote_sums *player,
     return TACIT_OK;
 }
 
-/* ---- The pool ---- */
+/* ---- What stands ---- */
+
+/* All arms that are in, from the start of a block; what was played and is not drawn is in none. */
+static void start_afresh(struct tacit_vote_sums *player)
+{
+    memset(total_of(player), 0, arms_of(player) * sizeof(int64_t));
+    if (player->phase == PHASE_WAITING || player->phase == PHASE_GRANTED)
+        return; /* that draw is settled first */
+    player->retry_us = TACIT_NEVER;
+    open_block(player);
+}
 
 /* Arms that are out leave the block with what they brought; the draw follows if the others are
  * done. */
-static enum tacit_status read_pool(struct tacit_vote_sums *player,
-                                   const struct tacit_vote_pool *pool,
+static enum tacit_status take_arms(struct tacit_vote_sums *player, const uint64_t *in,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_vote_sums_update *update)
 {
-    struct tacit_vote_pool_view view;
-    tacit_vote_pool_look(pool, &view);
-    if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED ||
-        tacit_bits_within(active_of(player), view.active, arms_of(player)))
+    bool const grows = !tacit_bits_within(in, active_of(player), arms_of(player));
+    if (!grows && tacit_bits_within(active_of(player), in, arms_of(player)))
         return TACIT_OK;
     update->persist = true;
-    for (size_t i = 0; i < width_of(player); i++)
-        active_of(player)[i] &= view.active[i];
+    memcpy(active_of(player), in, width_of(player) * sizeof(uint64_t));
     player->active_count = tacit_bits_count(active_of(player), arms_of(player));
     TACIT_ASSERT(player->active_count >= 1);
-    if (player->phase != PHASE_PULLING)
+    if (grows)
+        start_afresh(player);
+    else if (player->phase != PHASE_PULLING)
         return TACIT_OK;
-    if (player->active_count == 1) {
+    else if (player->active_count == 1)
         open_block(player);
-        show_plan(player, update);
-        return TACIT_OK;
-    }
     struct vote_block const block = block_of(player);
-    vote_block_leave(&block);
-    if (player->left_count == 0)
+    if (player->phase == PHASE_PULLING)
+        vote_block_leave(&block);
+    if (player->phase == PHASE_PULLING && player->left_count == 0)
         return release(player, entropy, update);
     show_plan(player, update);
     return TACIT_OK;
+}
+
+static enum tacit_status read_standing(struct tacit_vote_sums *player,
+                                       const struct tacit_vote_standing *standing,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_vote_sums_update *update)
+{
+    if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED)
+        return TACIT_OK;
+    if (player->has_sent != 0 && standing->settled >= player->cell) {
+        player->has_sent = 0;
+        player->send_us = TACIT_NEVER;
+        update->persist = true;
+    }
+    enum tacit_status const status = take_arms(player, standing->arms, entropy, update);
+    bool const has_waited = player->phase == PHASE_RELEASING && player->retry_us == TACIT_NEVER;
+    return has_waited && player->has_sent == 0 ? release(player, entropy, update) : status;
+}
+
+void tacit_vote_sums_begin_term(struct tacit_vote_sums *player)
+{
+    TACIT_ASSERT(player != NULL);
+    player->has_sent = 0;
+    player->send_us = player->retry_us = TACIT_NEVER;
+    if (player->phase != PHASE_IDLE && player->phase != PHASE_HALTED)
+        open_block(player);
 }
 
 /* ---- Handlers ---- */
@@ -207,11 +253,7 @@ static void send_release(struct tacit_vote_sums *player, struct tacit_vote_sums_
     TACIT_ASSERT(player->cell > 0);
     update->persist = true;
     update->send = true;
-    update->release = (struct tacit_vote_release){.run_id = player->config.run_id,
-                                                  .from = player->config.player_id,
-                                                  .number = player->number,
-                                                  .arms = drawn_of(player),
-                                                  .sums = noised_of(player)};
+    update->release = release_of(player);
     player->send_us = TACIT_NEVER;
     player->has_sent = 1;
     if (player->phase != PHASE_GRANTED)
@@ -222,14 +264,17 @@ static void send_release(struct tacit_vote_sums *player, struct tacit_vote_sums_
 
 static void on_start(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
 {
+    /* Nobody knows whether it left: again. A tick of before may be one of another clock. */
+    if (player->has_sent != 0 || player->send_us != TACIT_NEVER)
+        player->send_us = next_tick(player);
+    if (player->retry_us != TACIT_NEVER)
+        player->retry_us = player->now_us + RETRY_US;
+    if (player->phase == PHASE_WAITING)
+        ask_for_grant(player, update);
     if (player->phase == PHASE_IDLE) {
         open_block(player);
         update->persist = true;
     }
-    if (player->phase == PHASE_WAITING)
-        ask_for_grant(player, update);
-    if (player->has_sent != 0 && player->send_us == TACIT_NEVER)
-        player->send_us = next_tick(player); /* nobody knows whether it left: again */
     show_plan(player, update);
 }
 
@@ -256,6 +301,8 @@ static enum tacit_status on_grant(struct tacit_vote_sums *player, uint64_t cell,
     player->number = number;
     player->phase = PHASE_GRANTED;
     player->send_us = next_tick(player);
+    for (uint32_t arm = 0; arm < arms_of(player); arm++)
+        total_of(player)[arm] += noised_of(player)[arm];
     update->persist = true;
     TACIT_ASSERT(player->send_us > player->now_us);
     return TACIT_OK;
@@ -303,6 +350,10 @@ static bool is_possible(struct tacit_vote_sums *player)
            player->phase <= PHASE_HALTED && player->has_sent <= 1 &&
            player->cell == player->ledger.release_count && is_pulling == (player->left_count > 0) &&
            (player->phase != PHASE_GRANTED || player->send_us != TACIT_NEVER) &&
+           (player->cell > 0 || (player->has_sent == 0 && player->phase != PHASE_WAITING &&
+                                 player->phase != PHASE_GRANTED)) &&
+           (player->send_us == TACIT_NEVER || player->phase == PHASE_GRANTED ||
+            player->has_sent != 0) &&
            tacit_ledger_spent_nano(&player->ledger) <= player->ledger.budget_nano;
 }
 
@@ -319,15 +370,13 @@ enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, si
 }
 
 enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
-                                       const struct tacit_vote_pool *pool,
                                        const struct tacit_vote_sums_event *event,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_sums_update *update)
 {
     TACIT_ASSERT(player->active_count >= 1);
     TACIT_ASSERT(player != NULL);
-    TACIT_ASSERT(pool != NULL);
-    TACIT_ASSERT(event->now_us >= player->now_us);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= player->now_us);
     *update = (struct tacit_vote_sums_update){.deadline_us = TACIT_NEVER};
     enum tacit_status status = TACIT_OK;
     uint64_t const now_before = player->now_us;
@@ -340,7 +389,7 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
         status = on_reward(player, &event->as.reward, entropy, update);
         break;
     case TACIT_EVENT_OFFER:
-        status = read_pool(player, pool, entropy, update);
+        status = read_standing(player, &event->as.standing, entropy, update);
         break;
     case TACIT_EVENT_RECEIVE:
         status = on_grant(player, event->as.grant.cell, event->as.grant.number, update);
@@ -362,16 +411,27 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
     return status;
 }
 
+int64_t tacit_vote_sums_total(const struct tacit_vote_sums *player, uint32_t arm)
+{
+    TACIT_ASSERT(arm < arms_of(player));
+    return total_of((struct tacit_vote_sums *)(uintptr_t)player)[arm];
+}
+
 void tacit_vote_sums_look(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view)
 {
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(view != NULL);
-    *view = (struct tacit_vote_sums_view){
-        .cell = player->cell,
-        .decided = player->active_count == 1,
-        .waiting = player->phase == PHASE_WAITING,
-        .halted = player->phase == PHASE_HALTED,
-        .active_count = (uint32_t)player->active_count,
-        .active = active_of((struct tacit_vote_sums *)(uintptr_t)player),
-        .ledger = &player->ledger};
+    struct tacit_vote_sums *const read = (struct tacit_vote_sums *)(uintptr_t)player;
+    *view = (struct tacit_vote_sums_view){.cell = player->cell,
+                                          .active_count = (uint32_t)player->active_count,
+                                          .active = active_of(read),
+                                          .decided = player->active_count == 1,
+                                          .waiting = player->phase == PHASE_WAITING,
+                                          .pulling = player->phase == PHASE_PULLING,
+                                          .halted = player->phase == PHASE_HALTED,
+                                          .send_us = player->send_us,
+                                          .deadline_us =
+                                              vote_earlier(player->send_us, player->retry_us),
+                                          .release = release_of(read),
+                                          .ledger = &player->ledger};
 }

@@ -1,0 +1,401 @@
+/* Published sums over a hub: what it adds up is what the simulator adds up; a release is in the
+ * pool once, as it was committed to; a hub that was put back goes on from its pool, and looks at
+ * nothing again at a level that it has used. What comes at any time, twice or never is the storm's
+ * (round/rule_votes.c). */
+#include "../support/testing.h"
+#include "tacit/random.h"
+#include "tacit/vote_hub.h"
+
+#define RUN 5u
+#define ARMS 5u
+#define SITES 3u
+#define BLOCK 24u
+#define TICK_US 1000u
+
+struct world {
+    struct tacit_vote_hub_config hub_is;
+    struct tacit_vote_site_config site_is;
+    struct tacit_vote_hub *hub;
+    struct tacit_vote_site *sites[SITES];
+    struct tacit_vote_pool *pool; /* the simulator's, .. */
+    struct tacit_vote_sums *players[SITES];
+    struct tacit_rng noise[2][SITES]; /* .. and the same chance for both */
+    struct tacit_rng keys;
+    struct tacit_pull_block plan[SITES][ARMS];
+    uint32_t plan_count[SITES];
+    uint64_t now_us;
+    uint64_t term;
+    struct tacit_vote_hub_message row; /* the hub's last word */
+};
+
+static void configure(struct world *world, uint32_t site)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, 1, 0, 1};
+    struct tacit_vote_board_config const board = {
+        .run_id = RUN, .player_count = SITES, .arm_count = ARMS, .votes_needed = 1};
+    world->hub_is = (struct tacit_vote_hub_config){.board = board,
+                                                   .pool = {.run_id = RUN,
+                                                            .player_count = SITES,
+                                                            .arm_count = ARMS,
+                                                            .accuracy = 0.1,
+                                                            .failure = 0.05,
+                                                            .epsilon = 1,
+                                                            .block = BLOCK,
+                                                            .growth = TACIT_VOTE_POOL_GROWTH},
+                                                   .domain = {7}};
+    world->site_is = (struct tacit_vote_site_config){.player = {.run_id = RUN,
+                                                                .player_id = site,
+                                                                .player_count = SITES,
+                                                                .arm_count = ARMS,
+                                                                .accuracy = 0.1,
+                                                                .failure = 0.05,
+                                                                .growth = 2,
+                                                                .budget_nano = TACIT_NANO,
+                                                                .tick_us = TICK_US},
+                                                     .block = BLOCK,
+                                                     .board = board,
+                                                     .domain = {7},
+                                                     .horizon = 1000000,
+                                                     .cells_max = 1000,
+                                                     .resend_after_us = 100000000};
+    assert_int_equal(tacit_mechanism_init(&world->site_is.player.mechanism, &mechanism), TACIT_OK);
+}
+
+static struct tacit_vote_sums_config player_is(const struct world *world)
+{
+    return (struct tacit_vote_sums_config){.run_id = RUN,
+                                           .player_id = world->site_is.player.player_id,
+                                           .player_count = SITES,
+                                           .arm_count = ARMS,
+                                           .block = BLOCK,
+                                           .mechanism = world->site_is.player.mechanism,
+                                           .budget_nano = TACIT_NANO,
+                                           .tick_us = TICK_US};
+}
+
+static struct tacit_vote_hub_view hub_view(const struct world *world)
+{
+    struct tacit_vote_hub_view view;
+    tacit_vote_hub_look(world->hub, &view);
+    return view;
+}
+
+static enum tacit_status tell_hub(struct world *world, const struct tacit_vote_hub_message *said,
+                                  struct tacit_vote_hub_update *update)
+{
+    struct tacit_vote_hub_event const event = {.now_us = world->now_us,
+                                               .kind = said == NULL ? TACIT_VOTE_HUB_START
+                                                                    : TACIT_VOTE_HUB_RECEIVE,
+                                               .term = world->term,
+                                               .message = said};
+    return tacit_vote_hub_step(world->hub, &event, NULL, update);
+}
+
+static struct tacit_vote_site_update step_site(struct world *world, uint32_t site,
+                                               struct tacit_vote_site_event event)
+{
+    struct tacit_entropy const noise = tacit_rng_entropy(&world->noise[0][site]);
+    struct tacit_entropy const keys = tacit_rng_entropy(&world->keys);
+    struct tacit_vote_site_update update;
+    event.now_us = world->now_us;
+    event.keys = &keys;
+    assert_int_equal(tacit_vote_site_step(world->sites[site], &event, &noise, &update), TACIT_OK);
+    assert_int_equal(tacit_vote_site_check(world->sites[site],
+                                           tacit_vote_site_size(&world->site_is), &world->site_is),
+                     site == SITES - 1 ? TACIT_OK : TACIT_MALFORMED); /* another's */
+    if (update.replan) {
+        world->plan_count[site] = update.plan_count;
+        for (uint32_t i = 0; i < update.plan_count; i++)
+            world->plan[site][i] = update.plan[i];
+    }
+    return update;
+}
+
+static struct tacit_vote_site_update start_site(struct world *world, uint32_t site)
+{
+    return step_site(
+        world, site,
+        (struct tacit_vote_site_event){.kind = TACIT_EVENT_START, .as.term = world->term});
+}
+
+static struct tacit_vote_site_update tell_site(struct world *world, uint32_t site,
+                                               const struct tacit_vote_hub_message *said)
+{
+    return step_site(
+        world, site,
+        (struct tacit_vote_site_event){.kind = TACIT_EVENT_RECEIVE, .as.message = said});
+}
+
+static struct world *world_new(void)
+{
+    struct world *const world = calloc(1, sizeof *world);
+    struct tacit_vote_hub_update update;
+    world->keys = tacit_rng_stream(9, 0, 0, TACIT_PURPOSE_NOISE);
+    for (uint32_t site = 0; site < SITES; site++) {
+        configure(world, site);
+        struct tacit_vote_sums_config const is = player_is(world);
+        for (int i = 0; i < 2; i++)
+            world->noise[i][site] = tacit_rng_stream(3, site, 0, TACIT_PURPOSE_NOISE);
+        world->sites[site] = malloc(tacit_vote_site_size(&world->site_is));
+        world->players[site] = malloc(tacit_vote_sums_size(&is));
+        assert_int_equal(tacit_vote_site_init(world->sites[site], &world->site_is), TACIT_OK);
+        assert_int_equal(tacit_vote_sums_init(world->players[site], &is), TACIT_OK);
+    }
+    world->hub = malloc(tacit_vote_hub_size(&world->hub_is));
+    world->pool = malloc(tacit_vote_pool_size(&world->hub_is.pool));
+    assert_int_equal(tacit_vote_hub_init(world->hub, &world->hub_is), TACIT_OK);
+    assert_int_equal(tacit_vote_pool_init(world->pool, &world->hub_is.pool), TACIT_OK);
+    assert_int_equal(tell_hub(world, NULL, &update), TACIT_OK);
+    for (uint32_t site = 0; site < SITES; site++)
+        start_site(world, site);
+    return world;
+}
+
+static void world_free(struct world *world)
+{
+    for (uint32_t site = 0; site < SITES; site++) {
+        free(world->sites[site]);
+        free(world->players[site]);
+    }
+    free(world->hub);
+    free(world->pool);
+    free(world);
+}
+
+/* The block of this site, up to its draw: arm k brings as much a pull. */
+static struct tacit_vote_site_update play(struct world *world, uint32_t site)
+{
+    struct tacit_vote_site_update update = {.persist = false};
+    struct tacit_pull_block plan[ARMS];
+    uint32_t const count = world->plan_count[site];
+    memcpy(plan, world->plan[site], sizeof plan);
+    for (uint32_t i = 0; i < count; i++)
+        update = step_site(
+            world, site,
+            (struct tacit_vote_site_event){
+                .kind = TACIT_EVENT_REWARD,
+                .as.reward = {.arm = plan[i].arm,
+                              .count = plan[i].count,
+                              .sum.steps = (int64_t)(plan[i].count * (5 - plan[i].arm) * 150000)}});
+    return update;
+}
+
+/* Its draw is granted, and the tick comes. */
+static struct tacit_vote_hub_message release_of(struct world *world, uint32_t site)
+{
+    struct tacit_vote_site_update update = play(world, site);
+    struct tacit_vote_hub_update answer;
+    assert_true(update.has_draw && update.message_count == 1);
+    assert_int_equal(update.messages[0].kind, TACIT_VOTE_COMMIT);
+    assert_int_equal(tell_hub(world, &update.messages[0], &answer), TACIT_OK);
+    assert_int_equal(answer.message.kind, TACIT_VOTE_GRANTED);
+    update = tell_site(world, site, &answer.message);
+    assert_true(update.on_tick);
+    world->now_us = update.deadline_us;
+    update = step_site(world, site, (struct tacit_vote_site_event){.kind = TACIT_EVENT_TIMEOUT});
+    assert_int_equal(update.message_count, 1);
+    assert_int_equal(update.messages[0].kind, TACIT_VOTE_RELEASE);
+    return update.messages[0];
+}
+
+static enum tacit_status publish(struct world *world, const struct tacit_vote_hub_message *release)
+{
+    struct tacit_vote_hub_update answer;
+    enum tacit_status const status = tell_hub(world, release, &answer);
+    world->row = answer.message;
+    assert_int_equal(answer.send, status == TACIT_OK || answer.message.kind == TACIT_VOTE_REFUSED);
+    assert_int_equal(
+        tacit_vote_hub_check(world->hub, tacit_vote_hub_size(&world->hub_is), &world->hub_is),
+        TACIT_OK);
+    return status;
+}
+
+static void block_of(struct world *world, uint32_t site)
+{
+    struct tacit_vote_hub_message const release = release_of(world, site);
+    assert_int_equal(publish(world, &release), TACIT_OK);
+    assert_int_equal(world->row.kind, TACIT_VOTE_ROW);
+    assert_int_equal(world->row.cell, release.cell);
+    for (uint32_t i = 0; i < SITES; i++)
+        tell_site(world, i, &world->row);
+}
+
+static struct tacit_vote_sums_update step_player(struct world *world, uint32_t site,
+                                                 struct tacit_vote_sums_event event)
+{
+    struct tacit_entropy const noise = tacit_rng_entropy(&world->noise[1][site]);
+    struct tacit_vote_sums_update update;
+    assert_int_equal(tacit_vote_sums_step(world->players[site], &event, &noise, &update), TACIT_OK);
+    return update;
+}
+
+/* As families/vote/sums.c: granted at once, numbered by the grant, read before the next reward. */
+static void simulate_block(struct world *world, uint32_t site, uint64_t number)
+{
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(world->pool, &view);
+    step_player(world, site, (struct tacit_vote_sums_event){.kind = TACIT_EVENT_START});
+    struct tacit_vote_sums_update update =
+        step_player(world, site,
+                    (struct tacit_vote_sums_event){.kind = TACIT_EVENT_OFFER,
+                                                   .as.standing = {view.active, UINT64_MAX}});
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        if (tacit_bits_has(view.active, arm))
+            update =
+                step_player(world, site,
+                            (struct tacit_vote_sums_event){
+                                .kind = TACIT_EVENT_REWARD,
+                                .as.reward = {arm, BLOCK, {.steps = BLOCK * (5 - arm) * 150000}}});
+    assert_true(update.commit);
+    update = step_player(
+        world, site,
+        (struct tacit_vote_sums_event){.kind = TACIT_EVENT_RECEIVE,
+                                       .as.grant = {.cell = update.cell, .number = number}});
+    update = step_player(
+        world, site,
+        (struct tacit_vote_sums_event){.now_us = update.deadline_us, .kind = TACIT_EVENT_TIMEOUT});
+    assert_int_equal(tacit_vote_pool_take(world->pool, &update.release), TACIT_OK);
+}
+
+static void a_hub_adds_up_what_the_simulator_adds_up(void **state)
+{
+    struct world *const world = world_new();
+    for (uint32_t number = 0; hub_view(world).board.voted_count > 1; number++) {
+        struct tacit_vote_pool_view simulated;
+        assert_true(number < 1000);
+        block_of(world, number % SITES);
+        simulate_block(world, number % SITES, number);
+        tacit_vote_pool_look(world->pool, &simulated);
+        struct tacit_vote_hub_view const live = hub_view(world);
+        assert_int_equal(live.pool.release_count, number + 1);
+        assert_int_equal(live.pool.look_count, simulated.look_count);
+        assert_int_equal(live.pool.active[0], simulated.active[0]);
+        assert_int_equal(live.board.voted[0], simulated.active[0]);
+        assert_memory_equal(live.pool.sums, simulated.sums, ARMS * sizeof *simulated.sums);
+    }
+    assert_true(hub_view(world).pool.release_count > 2 * SITES);
+    assert_true(tacit_bits_has(hub_view(world).board.voted, 0));
+    world_free(world);
+}
+
+/* Lost, said again, changed, by a copy: the pool has it once. */
+static void a_release_is_added_up_once_as_it_was_committed_to(void **state)
+{
+    struct world *const world = world_new();
+    struct tacit_vote_hub_message const release = release_of(world, 1);
+    int64_t sums[ARMS];
+    uint64_t arms = 15;
+    memcpy(sums, release.sums, sizeof sums);
+    struct tacit_vote_hub_message bad = release;
+    bad.sums = sums;
+    sums[2]++;
+    assert_int_equal(publish(world, &bad), TACIT_FORKED); /* not what was granted */
+    sums[2]--;
+    bad.salt[3] ^= 1;
+    assert_int_equal(publish(world, &bad), TACIT_FORKED);
+    bad = release;
+    bad.marks = &arms; /* an arm less */
+    assert_int_equal(publish(world, &bad), TACIT_FORKED);
+    bad = release;
+    bad.from = 0; /* nothing was granted to it */
+    assert_int_equal(publish(world, &bad), TACIT_ROLLBACK);
+    bad = release;
+    bad.cell = 2;
+    assert_int_equal(publish(world, &bad), TACIT_FORKED);
+    bad.kind = TACIT_VOTE_CAST;
+    assert_int_equal(publish(world, &bad), TACIT_UNEXPECTED);
+    assert_int_equal(hub_view(world).pool.release_count, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(publish(world, &release), TACIT_OK);
+        assert_int_equal(world->row.cell, 1);
+        assert_int_equal(hub_view(world).pool.release_count, 1);
+    }
+    assert_int_equal(hub_view(world).voter_count, 1);
+    world_free(world);
+}
+
+/* Nothing is drawn over a release that nobody has, and a row of an earlier one says nothing. */
+static void a_draw_waits_until_the_release_before_is_heard(void **state)
+{
+    struct world *const world = world_new();
+    block_of(world, 2);
+    struct tacit_vote_hub_message const before = world->row;
+    struct tacit_vote_hub_message const release = release_of(world, 2);
+    tell_site(world, 2, &before);
+    assert_false(play(world, 2).has_draw); /* it plays on, and holds the draw */
+    assert_int_equal(release.cell, 2);
+    assert_int_equal(publish(world, &release), TACIT_OK);
+    assert_true(tell_site(world, 2, &world->row).has_draw);
+    world_free(world);
+}
+
+/* Until the hub has told two arms from the others. */
+static void play_until_arms_are_out(struct world *world)
+{
+    for (uint32_t number = 0; hub_view(world).board.voted_count == ARMS; number++)
+        block_of(world, number % SITES);
+}
+
+/* A hub that lost what came after: the arms are in again for all; a draw of before is dropped; who
+ * has not heard of it yet is void once, and goes on. */
+static void a_new_term_goes_on_from_the_pool_that_is_there(void **state)
+{
+    uint8_t snapshot[1000];
+    struct world *const world = world_new();
+    block_of(world, 0);
+    size_t const size = tacit_vote_hub_snapshot(world->hub, snapshot, sizeof snapshot);
+    assert_true(size <= sizeof snapshot);
+    play_until_arms_are_out(world);
+    uint32_t const left = hub_view(world).board.voted_count;
+    struct tacit_vote_hub_message const old = release_of(world, 0);
+    struct tacit_vote_hub_update update;
+    assert_true(left < ARMS);
+    assert_int_equal(tacit_vote_hub_restore(world->hub, &world->hub_is, snapshot, size), TACIT_OK);
+    assert_int_equal(hub_view(world).pool.release_count, 1);
+    world->term = 1;
+    assert_int_equal(tell_hub(world, NULL, &update), TACIT_OK);
+    assert_int_equal(update.message.kind, TACIT_VOTE_ANEW); /* .. which is lost */
+    assert_int_equal(publish(world, &old), TACIT_STRANGER);
+    for (uint32_t site = 0; site < SITES; site++)
+        assert_true(start_site(world, site).begins_term);
+    struct tacit_vote_hub_message release = release_of(world, 0);
+    assert_int_equal(publish(world, &release), TACIT_OK);
+    assert_int_equal(hub_view(world).pool.release_count, 1); /* it lacks arms: void */
+    tell_site(world, 0, &world->row);
+    assert_int_equal(world->plan_count[0], ARMS);
+    release = release_of(world, 0);
+    assert_int_equal(publish(world, &release), TACIT_OK);
+    assert_int_equal(hub_view(world).pool.release_count, 2);
+    world_free(world);
+}
+
+/* The same pool, put back, drops later: the levels of its looks were used before. */
+static void looks_of_a_new_term_are_looks_of_their_own(void **state)
+{
+    uint64_t releases[2];
+    for (uint64_t term = 0; term < 2; term++) {
+        struct world *const world = world_new();
+        struct tacit_vote_hub_update update;
+        world->term = term;
+        if (term > 0)
+            assert_int_equal(tell_hub(world, NULL, &update), TACIT_OK);
+        for (uint32_t site = 0; site < SITES && term > 0; site++)
+            start_site(world, site);
+        play_until_arms_are_out(world);
+        releases[term] = hub_view(world).pool.release_count;
+        world_free(world);
+    }
+    assert_true(releases[1] > releases[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hub_adds_up_what_the_simulator_adds_up),
+        cmocka_unit_test(a_release_is_added_up_once_as_it_was_committed_to),
+        cmocka_unit_test(a_draw_waits_until_the_release_before_is_heard),
+        cmocka_unit_test(a_new_term_goes_on_from_the_pool_that_is_there),
+        cmocka_unit_test(looks_of_a_new_term_are_looks_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
