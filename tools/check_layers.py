@@ -30,7 +30,7 @@ INNER = {"live": [{"daemon"}, {"store", "pki"}, {"bus", "api"}, {""}]}
 LEVEL = {room: level for level, group in enumerate(ORDER) for room in group}
 # Public headers that are not named like their room.
 HEADERS = {"commit": "privacy", "dashboard": "report", "doubling": "proto", "bounds": "arms", "elimination": "arms", "phases": "arms", "best_arm": "arms", "family": "families", "host": "families", "latency": "env", "metric": "base", "vector": "privacy", "vote_hub": "proto", "gaussian": "privacy",
-           "glm_private": "proto", "off_policy": "arms"}
+           "glm_private": "proto", "glm_sound": "proto", "off_policy": "arms"}
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 

@@ -3,7 +3,7 @@
 #ifndef TACIT_WIRE_GLM_H
 #define TACIT_WIRE_GLM_H
 #include "tacit/glm.h"
-#include "tacit/glm_private.h"
+#include "tacit/glm_sound.h"
 #include "tacit/wire.h"
 
 #define TACIT_WIRE_GLM_FAMILY 4u
@@ -41,20 +41,6 @@ enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size_t size, uint3
 /* What an envelope calls a message of this kind. */
 uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind);
 
-/* ---- Messages of the sound mode: as above ---------------------------------------------------- */
-
-/* As tacit_wire_glm_bytes. */
-size_t tacit_wire_glm_private_bytes(const struct tacit_glm_private_message *message,
-                                    uint32_t dimension);
-/* As tacit_wire_glm_encode. */
-void tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
-                                   uint32_t dimension, uint8_t *bytes);
-/* As tacit_wire_glm_decode. */
-enum tacit_status tacit_wire_glm_private_decode(const uint8_t *bytes, size_t size,
-                                                uint32_t dimension, uint32_t to,
-                                                struct tacit_glm_private_message **message,
-                                                const struct tacit_wire_allocator *allocator);
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* Bytes of the part of the agreement that only this family has: the model, and the names of its
@@ -80,4 +66,40 @@ enum tacit_status tacit_wire_glm_run_decode(const struct tacit_wire_announcement
                                             struct tacit_wire_glm_run **run,
                                             const struct tacit_wire_allocator *allocator);
 
+/* ---- The private linear bandit, which is a protocol of its own: as above --------------------- */
+
+#define TACIT_WIRE_GLM_SOUND_FAMILY 8u
+#define TACIT_WIRE_GLM_SOUND_WORD "glm-ucb-sound"
+#define TACIT_WIRE_GLM_SOUND_VERSION 1u
+
+/* As tacit_wire_glm_bytes. */
+size_t tacit_wire_glm_sound_bytes(const struct tacit_glm_sound_message *message,
+                                  uint32_t dimension);
+/* As tacit_wire_glm_encode. */
+void tacit_wire_glm_sound_encode(const struct tacit_glm_sound_message *message, uint32_t dimension,
+                                 uint8_t *bytes);
+/* As tacit_wire_glm_decode. */
+enum tacit_status tacit_wire_glm_sound_decode(const uint8_t *bytes, size_t size, uint32_t dimension,
+                                              uint32_t site_count, uint32_t to,
+                                              struct tacit_glm_sound_message **message,
+                                              const struct tacit_wire_allocator *allocator);
+/* What an envelope calls a message of this kind. */
+uint32_t tacit_wire_glm_sound_kind(enum tacit_glm_sound_kind kind);
+
+/* What the announcement says beside run_id, client_count and epsilon. */
+struct tacit_wire_glm_sound_run {
+    struct tacit_glm_private_model model;
+    const char *const *features;
+};
+
+/* As tacit_wire_glm_parameters_bytes. */
+size_t tacit_wire_glm_sound_parameters_bytes(const struct tacit_wire_glm_sound_run *run);
+/* As tacit_wire_glm_parameters_encode. */
+void tacit_wire_glm_sound_parameters_encode(const struct tacit_wire_glm_sound_run *run,
+                                            uint8_t *bytes);
+/* As tacit_wire_glm_run_decode; the model is one of tacit_glm_sound_rule. */
+enum tacit_status
+tacit_wire_glm_sound_run_decode(const struct tacit_wire_announcement *announcement,
+                                struct tacit_wire_glm_sound_run **run,
+                                const struct tacit_wire_allocator *allocator);
 #endif

@@ -5,7 +5,7 @@
 #include "live_family.h"
 #include "tacit/bounds.h"
 
-#define FAMILIES(X) X(elim) X(gossip) X(glm) X(phased) X(select) X(vote)
+#define FAMILIES(X) X(elim) X(gossip) X(glm) X(glm_sound) X(phased) X(select) X(vote)
 
 #define X(family) extern const struct live_family family##_live;
 FAMILIES(X)

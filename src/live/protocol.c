@@ -89,6 +89,18 @@ const char *live_site_halt(const struct live_site *site, struct tacit_ledger led
                  "or an old one, and nothing is released from it";
 }
 
+const char *live_site_trouble(const struct live_site *site, const struct live_site_stop *stop)
+{
+    TACIT_IMPLIES(stop->is_forgotten, stop->is_blocked);
+    if (stop->is_forgotten)
+        return LIVE_SITE_FORGOTTEN;
+    if (stop->is_blocked)
+        return "blocked: the coordinator has granted another release of this site instead; either "
+               "this state is a copy or an old one, and nothing is released from it, or the state "
+               "of the coordinator is old, or it does not say what is true";
+    return stop->is_halted ? live_site_halt(site, *stop->ledger, stop->draw_number + 1) : NULL;
+}
+
 void live_site_promise(const struct live_site_config *config, enum tacit_leaving leaving,
                        struct tacit_promise *promise)
 {
@@ -348,6 +360,15 @@ void live_site_settle(struct live_site *site, uint64_t number, struct live_site_
         return;
     site->acknowledged = number;
     update->acknowledged = number;
+}
+
+void live_site_hear_answer(struct live_site *site, const struct tacit_round_message *said,
+                           uint32_t released, uint64_t number, struct live_site_update *update)
+{
+    bool const is_settled = said->closed && said->round == released;
+    uint32_t const round = is_settled ? released : said->to != TACIT_EVERYONE ? said->seen : 0;
+    if (round > 0 && round <= released) /* of this term */
+        live_site_settle(site, number - (released - round), update);
 }
 
 void live_site_plan(struct live_site *site, const struct tacit_pull_block *plan, uint32_t count,

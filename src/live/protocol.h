@@ -8,6 +8,7 @@
 #include "site.h"
 #include "tacit/commit.h"
 #include "tacit/privacy.h"
+#include "tacit/round.h"
 #include "tacit/topo.h"
 
 /* ---- What a family fills in ------------------------------------------------------------------ */
@@ -121,6 +122,18 @@ const char *live_site_reckoning(const struct live_site *site);
 const char *live_site_halt(const struct live_site *site, struct tacit_ledger ledger,
                            uint64_t number);
 
+/* What a core that is granted its draws says of itself. */
+struct live_site_stop {
+    bool is_blocked;
+    bool is_forgotten;
+    bool is_halted;
+    const struct tacit_ledger *ledger;
+    uint64_t draw_number;
+};
+
+/* Why it is halted or blocked, for people; NULL: it is neither. */
+const char *live_site_trouble(const struct live_site *site, const struct live_site_stop *stop);
+
 /* What is promised of rewards that are noised so and leave as this. */
 void live_site_promise(const struct live_site_config *config, enum tacit_leaving leaving,
                        struct tacit_promise *promise);
@@ -153,6 +166,12 @@ void live_site_keep(struct live_site *site, const void *message,
  * the daemon stops. */
 uint8_t *live_site_write(struct live_site *site, const struct live_site_release *release,
                          size_t size, struct live_site_update *update);
+
+/* What a hub's word to this site says of its reports: which it holds last (an order's `seen`), or
+ * that none is wanted of a grant. That row of the outbox is done, and all before it. released: the
+ * newest release of this term, by its round and by its number. */
+void live_site_hear_answer(struct live_site *site, const struct tacit_round_message *said,
+                           uint32_t released, uint64_t number, struct live_site_update *update);
 
 /* This release has arrived, or is not wanted, and all before it. */
 void live_site_settle(struct live_site *site, uint64_t number, struct live_site_update *update);

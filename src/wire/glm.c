@@ -10,8 +10,7 @@
     (uint32_t[WIRE_SIZES])                                                                         \
     {                                                                                              \
         1, 0, (client_count), (receiver),                                                          \
-            (dimension), [WIRE_TRIANGLE] = (uint32_t)TACIT_LINALG_PACKED(dimension),               \
-                         [WIRE_PRIVATE_SUMS] = (uint32_t)TACIT_GLM_PRIVATE_SUMS(dimension)         \
+            (dimension), [WIRE_TRIANGLE] = (uint32_t)TACIT_LINALG_PACKED(dimension)                \
     }
 #define MATRIX(n, name) POINTED(n, WIRE_MATRIX, name, 8, PER(WIRE_TRIANGLE), IF(name))
 
@@ -79,53 +78,6 @@ uint32_t tacit_wire_glm_kind(enum tacit_glm_message_kind kind)
 {
     TACIT_ASSERT(kind <= TACIT_GLM_COMMIT);
     return (uint32_t)kind + 1;
-}
-
-/* ---- Messages of the sound mode -------------------------------------------------------------- */
-
-#undef MESSAGE
-#define MESSAGE struct tacit_glm_private_message
-
-/* A release has sums and nothing else, a model the other two. */
-static bool check_private(void *message)
-{
-    const struct tacit_glm_private_message *const found = message;
-    bool const is_model = found->kind == TACIT_GLM_PRIVATE_MODEL;
-    return (found->sums == NULL) == is_model && (found->theta != NULL) == is_model &&
-           (found->matrix != NULL) == is_model;
-}
-
-static const struct wire_field private_fields[] = {
-    VERSION(1, TACIT_WIRE_GLM_VERSION),
-    NUMBER(2, kind, FROM(TACIT_GLM_PRIVATE_RELEASE), UP_TO(TACIT_GLM_PRIVATE_MODEL)),
-    NUMBER(3, from, ANY),
-    NUMBER(4, run_id, ANY),
-    NUMBER(5, batch, ANY),
-    ROW(6, sums, PER(WIRE_PRIVATE_SUMS), IF(sums)),
-    ROW(7, theta, PER(WIRE_NUMBERS), IF(theta)),
-    MATRIX(8, matrix),
-};
-static const struct wire_table private_messages =
-    TABLE("GlmPrivateMessage", FIELDS(private_fields), TO, .check = check_private);
-
-size_t tacit_wire_glm_private_bytes(const struct tacit_glm_private_message *message,
-                                    uint32_t dimension)
-{
-    return wire_length(&private_messages, message, SIZES(dimension, 0, 0));
-}
-
-void tacit_wire_glm_private_encode(const struct tacit_glm_private_message *message,
-                                   uint32_t dimension, uint8_t *bytes)
-{
-    wire_write(&private_messages, message, SIZES(dimension, 0, 0), bytes);
-}
-
-enum tacit_status tacit_wire_glm_private_decode(const uint8_t *bytes, size_t size,
-                                                uint32_t dimension, uint32_t to,
-                                                struct tacit_glm_private_message **message,
-                                                const struct tacit_wire_allocator *allocator)
-{
-    return wire_make(&private_messages, SIZES(dimension, 0, to), bytes, size, allocator, message);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 
 #define MESSAGE struct tacit_phased_message
 #define COMMITTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, IF(commit))
-#define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
 #define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
 #define PLANNED(n, name, ...)                                                                      \
     EACH(n, WIRE_ROW, blocks, struct tacit_pull_block, name, COUNT(block_count), __VA_ARGS__)
@@ -42,9 +41,7 @@ static const struct wire_field report[] = {
     MASKED(4, envelope),
     MASKED(5, blind),
 };
-static const struct wire_field commit[] = {GRANTED(1, commitment), GRANTED(2, previous)};
-static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed)};
-static const struct wire_field refusal[] = {GRANTED(1, commitment), EMPTY(2), FLAG(3, forgot)};
+WIRE_ROUND_FIELDS
 
 static const struct wire_table *const bodies[] = {
     [TACIT_PHASED_HELLO] = BODY("PhasedHello", hello, NULL),

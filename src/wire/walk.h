@@ -153,6 +153,12 @@ struct wire_table {
 #define SIZED_BODY(message, array, function)                                                       \
     &(const struct wire_table)TABLE(message, FIELDS(array), .fits = (function))
 #define TO .to = WIRE_PLACE(to)
+/* What sites ask and hubs answer in rounds with grants (tacit/round.h). */
+#define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
+#define WIRE_ROUND_FIELDS                                                                          \
+    static const struct wire_field commit[] = {GRANTED(1, commitment), GRANTED(2, previous)};      \
+    static const struct wire_field grant[] = {GRANTED(1, commitment), FLAG(2, closed)};            \
+    static const struct wire_field refusal[] = {GRANTED(1, commitment), EMPTY(2), FLAG(3, forgot)};
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
 #define BODIES(array, first)                                                                       \
     .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first),      \

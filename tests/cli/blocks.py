@@ -31,6 +31,8 @@ REASONS = {
     ("docs/claims-file.md", "        fast: {says"): "a slice of a claims file",
     ("docs/contexts.md", "protocol: glm-ucb\nrun:"): SLICE,
     ("docs/contexts.md", "protocol: glm-ucb\npolicy:"): SLICE,
+    ("docs/contexts.md", "protocol: glm-ucb-sound\nrun:"): SLICE,
+    ("docs/contexts.md", "protocol: glm-ucb-sound\npolicy:"): SLICE,
     ("docs/contexts.md", "POST /v1/decisions"): "what goes over the line, not a command",
     ("docs/contexts.md", "agents: 37"): "a slice of an experiment with a data set",
     ("docs/device.md", "cc device.c"): "needs the installed library: built by tests/cli/device.c",

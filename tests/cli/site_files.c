@@ -67,7 +67,35 @@ struct wrong {
 
 #define GLM_RUN(text) "protocol: glm-ucb\nrun: {horizon: 1000, quorum: 1, " text "}\f"
 
+#define SOUND_POLICY(text)                                                                         \
+    "protocol: glm-ucb-sound\npolicy: {epsilon: 1, budget: 1, " text ", range: [0, 1],"
+#define SOUND_RUN(text)                                                                            \
+    "protocol: glm-ucb-sound\nrun: {horizon: 1000, quorum: 1, features: [a], " text "}\f"
+
 static const struct wrong cases[] = {
+    /* Contexts with a promise. */
+    AGENT("private contexts without a delta", 7, SOUND_POLICY("features: [a]"),
+          "@:8: policy.delta: ", "missing"),
+    AGENT("private contexts without features", 7, SOUND_POLICY("delta: 1.0e-6"),
+          "@:8: policy.features: ", "a list of 1 to 64 names"),
+    AGENT("a word of the protocol that protects nothing", 7,
+          SOUND_POLICY("features: [a], delta: 1.0e-6, privacy: none"),
+          "@:8: policy.privacy: ", "unknown key"),
+    COORDINATOR("private contexts without an epsilon", 7, SOUND_RUN("batches: 5, delta: 1.0e-6"),
+                "@:8: run.epsilon: ", "missing"),
+    COORDINATOR("private contexts without batches", 7, SOUND_RUN("epsilon: 1, delta: 1.0e-6"),
+                "@:8: run.batches: ", "missing"),
+    COORDINATOR("batches that would need a tree", 7,
+                SOUND_RUN("epsilon: 1, delta: 1.0e-6, batches: 25"), "@:8: run.batches: '25' ",
+                "from 1 to 24"),
+    COORDINATOR("a delta that is too small", 7, SOUND_RUN("epsilon: 1, delta: 1.0e-10, batches: 5"),
+                "@:8: run.delta: ", "from 1e-09"),
+    COORDINATOR("a link that has no private model", 7,
+                SOUND_RUN("epsilon: 1, delta: 1.0e-6, batches: 5, link: probit"),
+                "@:8: run.link: 'probit' ", "logistic, identity"),
+    COORDINATOR("constant private exploration of no size", 7,
+                SOUND_RUN("epsilon: 1, delta: 1.0e-6, batches: 5, exploration: constant"),
+                "@:8: run.alpha: ", "missing"),
     /* Contexts: nothing is private, and the files say so. */
     AGENT("epsilon where nothing is private", 7, GLM_POLICY("epsilon: 1, features: [a]"),
           "@:8: policy.epsilon: ", "protects nothing"),

@@ -1,7 +1,7 @@
-/* libFuzzer target: a peer's bytes into tacit_wire_glm_decode and tacit_wire_glm_private_decode.
+/* libFuzzer target: a peer's bytes into tacit_wire_glm_decode and tacit_wire_glm_sound_decode.
  * What is taken must be in our own form: written again, it is the same bytes; and the cores must
  * survive it, unchanged where they refuse it. The first byte chooses the dimension, the second who
- * hears it: the hub or a client, of the paper's protocol or of the sound mode.
+ * hears it: the hub or a client, of the paper's protocol or of the private one.
  *
  * Build: clang -fsanitize=fuzzer,address,undefined, with what tests/unit/wire_glm.c links. */
 #include <stdlib.h>
@@ -124,86 +124,87 @@ static void try_plain(const uint8_t *bytes, size_t size, uint32_t dimension, uin
     free(message);
 }
 
-/* ---- The sound mode ---- */
+/* ---- The private linear bandit ---- */
 
-static struct tacit_glm_private_message *receive_private(const uint8_t *bytes, size_t size,
-                                                         uint32_t dimension, uint32_t to)
+static struct tacit_glm_sound_message *receive_sound(const uint8_t *bytes, size_t size,
+                                                     uint32_t dimension, uint32_t to)
 {
-    struct tacit_glm_private_message *message = NULL;
-    if (tacit_wire_glm_private_decode(bytes, size, dimension, to, &message, tacit_wire_heap()) !=
-        TACIT_OK) {
+    struct tacit_glm_sound_message *message = NULL;
+    if (tacit_wire_glm_sound_decode(bytes, size, dimension, CLIENTS, to, &message,
+                                    tacit_wire_heap()) != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return NULL;
     }
-    TACIT_ASSERT(tacit_wire_glm_private_bytes(message, dimension) == size);
+    TACIT_ASSERT(tacit_wire_glm_sound_bytes(message, dimension) == size);
     uint8_t *const again = memory_of(size);
-    tacit_wire_glm_private_encode(message, dimension, again);
+    tacit_wire_glm_sound_encode(message, dimension, again);
     TACIT_ASSERT(memcmp(again, bytes, size) == 0);
     free(again);
     return message;
 }
 
-static struct tacit_glm_private_rule rule_of(uint32_t dimension, uint64_t run_id)
+static struct tacit_glm_private_model sound_model(uint32_t dimension, uint64_t run_id)
 {
-    struct tacit_glm_private_model const model = {.run_id = run_id,
-                                                  .link = TACIT_LINALG_IDENTITY,
-                                                  .client_count = CLIENTS,
-                                                  .dimension = dimension,
-                                                  .batch_count = 40,
-                                                  .epsilon = 1,
-                                                  .delta = 1e-6,
-                                                  .failure = 0.05,
-                                                  .norm_bound = 1,
-                                                  .noise_bound = 0.5};
-    struct tacit_glm_private_rule rule;
-    TACIT_ASSERT(tacit_glm_private_rule_init(&rule, &model) == TACIT_OK);
-    return rule;
+    return (struct tacit_glm_private_model){.run_id = run_id,
+                                            .link = TACIT_LINALG_IDENTITY,
+                                            .client_count = CLIENTS,
+                                            .dimension = dimension,
+                                            .batch_count = 20,
+                                            .epsilon = 1,
+                                            .delta = 1e-6,
+                                            .failure = 0.05,
+                                            .norm_bound = 1,
+                                            .noise_bound = 0.5};
 }
 
-static void tell_private_hub(const struct tacit_glm_private_event *event,
-                             const struct tacit_glm_private_rule *rule)
+static void tell_sound_hub(const struct tacit_glm_sound_event *event,
+                           const struct tacit_glm_private_model *model)
 {
-    size_t const size = tacit_glm_private_hub_size(rule);
-    struct tacit_glm_private_hub *const hub = memory_of(size);
-    struct tacit_glm_private_hub *const before = memory_of(size);
-    struct tacit_glm_private_update update;
-    TACIT_ASSERT(tacit_glm_private_hub_init(hub, rule, 1) == TACIT_OK);
-    memcpy(before, hub, size);
-    enum tacit_status const status = tacit_glm_private_hub_step(hub, event, &update);
-    TACIT_ASSERT(status == TACIT_OK || memcmp(before, hub, size) == 0);
-    free(before);
+    struct tacit_glm_sound_hub_config const config = {.model = *model, .quorum = 1};
+    size_t const size = tacit_glm_sound_hub_size(&config);
+    struct tacit_glm_sound_hub *const hub = memory_of(size);
+    struct tacit_glm_sound_event const start = {.kind = TACIT_EVENT_START};
+    struct tacit_glm_sound_update update;
+    TACIT_ASSERT(tacit_glm_sound_hub_init(hub, &config) == TACIT_OK);
+    TACIT_ASSERT(tacit_glm_sound_hub_step(hub, &start, &update) == TACIT_OK);
+    (void)tacit_glm_sound_hub_step(hub, event, &update);
+    TACIT_ASSERT(tacit_glm_sound_hub_check(hub, size, &config) == TACIT_OK);
     free(hub);
 }
 
-static void tell_private_client(const struct tacit_glm_private_event *event,
-                                const struct tacit_glm_private_rule *rule)
+static void tell_sound_site(const struct tacit_glm_sound_event *event,
+                            const struct tacit_glm_private_model *model)
 {
-    size_t const size = tacit_glm_private_client_size(rule);
-    struct tacit_glm_private_client *const client = memory_of(size);
-    struct tacit_glm_private_client *const before = memory_of(size);
-    struct tacit_glm_private_update update;
-    TACIT_ASSERT(tacit_glm_private_client_init(client, rule, 1) == TACIT_OK);
-    memcpy(before, client, size);
-    enum tacit_status const status = tacit_glm_private_client_step(client, event, NULL, &update);
-    TACIT_ASSERT(status == TACIT_OK || memcmp(before, client, size) == 0);
-    free(before);
-    free(client);
+    struct tacit_glm_sound_site_config const config = {.model = *model,
+                                                       .epsilon = 1,
+                                                       .delta = 1e-6,
+                                                       .horizon = 100,
+                                                       .cost_nano = 1,
+                                                       .budget_nano = 1,
+                                                       .resend_after_us = 1,
+                                                       .site_id = 1};
+    size_t const size = tacit_glm_sound_site_size(&config);
+    struct tacit_glm_sound_site *const site = memory_of(size);
+    struct tacit_glm_sound_update update;
+    TACIT_ASSERT(tacit_glm_sound_site_init(site, &config) == TACIT_OK);
+    (void)tacit_glm_sound_site_step(site, event, NULL, &update);
+    TACIT_ASSERT(tacit_glm_sound_site_check(site, size, &config) == TACIT_OK);
+    free(site);
 }
 
-static void try_private(const uint8_t *bytes, size_t size, uint32_t dimension, uint8_t choice)
+static void try_sound(const uint8_t *bytes, size_t size, uint32_t dimension, uint8_t choice)
 {
     bool const is_hub = choice % 2 == 0;
-    struct tacit_glm_private_message *const message =
-        receive_private(bytes, size, dimension, is_hub ? TACIT_HUB : 1);
+    struct tacit_glm_sound_message *const message =
+        receive_sound(bytes, size, dimension, is_hub ? TACIT_HUB : 1);
     if (message == NULL)
         return;
-    struct tacit_glm_private_rule const rule = rule_of(dimension, message->run_id);
-    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
-                                                  .as.message = message};
+    struct tacit_glm_private_model const model = sound_model(dimension, message->run_id);
+    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     if (is_hub)
-        tell_private_hub(&event, &rule);
+        tell_sound_hub(&event, &model);
     else
-        tell_private_client(&event, &rule);
+        tell_sound_site(&event, &model);
     free(message);
 }
 
@@ -215,6 +216,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[1] % 4 < 2)
         try_plain(data + 2, size - 2, dimension, data[1]);
     else
-        try_private(data + 2, size - 2, dimension, data[1]);
+        try_sound(data + 2, size - 2, dimension, data[1]);
     return 0;
 }

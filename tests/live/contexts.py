@@ -8,6 +8,7 @@ import math
 import os
 import pathlib
 import random
+import shutil
 import sqlite3
 import struct
 import subprocess
@@ -16,6 +17,7 @@ import tempfile
 import time
 
 import support
+import wire
 from support import IS_LONG, TACIT, UnixConnection, call, federation as base, main, require, test, wait_for
 
 EVENTS = os.path.abspath(os.environ["TACIT_GLM_EVENTS_PROGRAM"])
@@ -321,6 +323,260 @@ def a_site_refuses_features_that_are_not_its_own(federation_of):
         trial.start(name)
     refused = wait_for("it refuses", lambda: (trial.site_status(SITES[1]) or {}).get("refusal"), 30)
     require("features" in refused, refused)
+
+
+# ---- The private one (protocol glm-ucb-sound; src/wire/glm.proto) ----
+
+GRID, UNIT = 1 << 10, 1 << 20
+EPSILON, DELTA = 1000.0, 1e-6  # so that a reward that is missing, or there twice, shows in the sums
+NOISE = 6 * math.sqrt(4.5 / 2) / (math.sqrt(math.log(1 / DELTA) + EPSILON) - math.sqrt(math.log(1 / DELTA)))
+COPY = "copy"
+
+
+def moments(context, value):
+    """Of one interaction, in whole units: clipped and on the grid, toward zero."""
+    length = max(1, math.sqrt(sum(one * one for one in context)))
+    x = [int(one / length * GRID) for one in context]
+    return [x[i] * x[j] for i in range(D) for j in range(i, D)] + [one * int(min(max(value, -1), 1) * GRID) for one in x]
+
+
+def report_of(payload):
+    """(batch, sums) of a release, as the schema has it."""
+    found = wire.fields(payload)
+    data = wire.fields(found[18])[1]
+    return found[4], struct.unpack(f"<{len(data) // 8}q", data)
+
+
+class Private(Trial):
+    """Each interaction leaves once, in a noised sum of its batch."""
+
+    def __init__(self, batches=3, batch=12, quorum=None, deadline_s=600, **policy):
+        self.batches, self.batch = batches, batch
+        self.given = {site: [0] * (D * (D + 3) // 2) for site in SITES}  # exact sums of all rewards, never said by anybody
+        super().__init__(horizon=batches * batch, **policy)
+        more = {} if quorum is None else {"quorum": quorum}
+        self.write_coordinator({"features": FEATURES, "horizon": self.horizon, "batches": batches, "epsilon": EPSILON,
+                                "delta": DELTA, "link": "identity", "range": [-1, 1], "deadline_s": deadline_s, **more}, protocol="glm-ucb-sound")
+        for site in (*SITES, COPY):
+            self.write_private(site, **policy)
+
+    def write_private(self, name, **policy):
+        site = SITES[2] if name == COPY else name
+        self.write_agent(site, {"features": FEATURES, "range": [-1, 1], "agents_max": 5, "rounds_max": 100, "pulls_max": 10 ** 6,
+                                "epsilon": EPSILON, "budget": EPSILON, "delta": DELTA, **policy}, name=name, protocol="glm-ucb-sound")
+
+    def one(self, site, name=None):
+        """A decision by contexts of any length, and its reward; of a copy it counts for nobody."""
+        contexts = [[self.random.gauss(0, 1) for _ in range(D)] for _ in ARMS]
+        value = self.random.uniform(-1.2, 1.2)
+        self.keys += 1
+        code, decision = self.ask(name or site, "POST", "/v1/decisions", {"key": f"k{self.keys}", "contexts": contexts})
+        require(code == 200 and decision["kind"] == "chosen", f"{code} {decision}")
+        code, answer = self.ask(name or site, "POST", "/v1/rewards", {"id": decision["id"], "reward": value})
+        require(code == 200 and answer["status"] in ("accepted", "repeated"), f"{code} {answer}")
+        if name is None:
+            clipped = min(max(value, -1), 1)
+            self.given[site] = [a + b for a, b in zip(self.given[site], moments(contexts[decision["arm"]], clipped))]
+
+    def is_open(self, batch, sites=None):
+        hub = self.status()
+        return hub is not None and hub["epoch"] >= batch and all((self.site_status(site) or {"epoch": 0})["epoch"] >= batch
+                                                                 for site in sites or SITES)
+
+    def play_batch(self, number, during=None):
+        wait_for(f"batch {number} is open", lambda: self.is_open(number), 60)
+        for step in range(self.batch):
+            for site in SITES:
+                self.one(site)
+            if during is not None:
+                during(step)
+        wait_for(f"batch {number} is over", lambda: self.is_open(number + 1), 120)
+
+    def released(self, site):
+        """Stops it; {number: (batch, sums)} of what it drew, each of which has left or leaves as it is there."""
+        self.processes[site].terminate()
+        self.processes[site].wait(10)
+        with sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True) as database:
+            return {number: report_of(data) for number, data in database.execute("SELECT number, bytes FROM releases")}
+
+    def check_releases(self, site, batches=None):
+        """All that was rewarded is in the releases together, and once."""
+        drawn = self.released(site)
+        require(sorted(drawn) == list(range(1, (batches or self.batches) + 1)), f"{site}: {sorted(drawn)}")
+        total = [sum(column) / UNIT for column in zip(*(sums for _, sums in drawn.values()))]
+        exact = [one / UNIT for one in self.given[site]]
+        worst = max(abs(a - b) for a, b in zip(total, exact))
+        require(worst < NOISE * math.sqrt(len(drawn)), f"{site}: {total}, not {exact}")
+        require(total != exact, "nothing is noised")
+        return drawn
+
+
+@test
+def a_private_run_adds_up_to_what_was_released(federation_of):
+    trial = federation_of(kind=Private)
+    trial.start_all()
+    for number in range(1, trial.batches + 1):
+        trial.play_batch(number)
+    wait_for("it is over", lambda: (trial.status() or {}).get("phase") == "finished", 60)
+    for site in SITES:
+        trial.one(site)  # goes on with the last model; nobody learns from it
+        require(trial.site_status(site)["model"]["number"] == trial.batches, f"{trial.site_status(site)}")
+        ledger = trial.get(site, "/v1/ledger")
+        require(ledger["spent"] == ledger["budget"] == EPSILON and len(ledger["releases"]) == trial.batches, f"{ledger}")
+        said = support.text_at("/v1/statement", trial.socket_of(site))
+        require("interaction" in said and "delta" in said and "1000" in said, said)
+    model = trial.status()["model"]
+    require(model["number"] == trial.batches and model["observations"] == 3 * trial.horizon, f"{model}")
+    everything = [0] * (D * (D + 3) // 2)
+    for site in SITES:
+        drawn = trial.released(site)
+        everything = [a + sum(sums[i] for _, sums in drawn.values()) for i, a in enumerate(everything)]
+    # theta = V^-1 u of what was released, and nothing else
+    packed, moment = everything[:-D], everything[-D:]
+    sums = {}
+    for i in range(D):
+        for j in range(i, D):
+            sums[i, j] = sums[j, i] = packed.pop(0) / UNIT
+    inverse = model["inverse"]
+    theta = [one["value"] for one in model["coefficients"]]
+    shift = (sum(theta[i] * moment[i] for i in range(D)) / UNIT -
+             sum(theta[i] * sums[i, j] * theta[j] for i in range(D) for j in range(D))) / sum(one * one for one in theta)
+    for i in range(D):
+        require(abs(sum((sums[i, k] + shift * (i == k)) * theta[k] for k in range(D)) - moment[i] / UNIT) < 1e-6, "not V theta = u")
+        for j in range(D):
+            product = sum((sums[i, k] + shift * (i == k)) * inverse[k][j] for k in range(D))
+            require(abs(product - (i == j)) < 1e-6, f"the matrix differs at {i}, {j}: {product}")
+
+
+@test
+def kills_of_anybody_neither_lose_nor_double_a_private_reward(federation_of):
+    trial = federation_of(kind=Private, batches=4)
+    trial.start_all()
+    names = ["coordinator", *SITES]
+
+    def kill(_):
+        if trial.random.random() < (0.7 if IS_LONG else 0.25):
+            name = trial.random.choice(names)
+            trial.processes[name].kill()
+            trial.processes[name].wait(10)
+            trial.start(name)
+
+    for number in range(1, trial.batches + 1):
+        trial.play_batch(number, during=kill)
+    wait_for("it is over", lambda: (trial.status() or {}).get("phase") == "finished", 60)
+    for site in SITES:
+        trial.check_releases(site)
+
+
+@test
+def a_copy_of_a_private_site_gets_no_second_release(federation_of):
+    trial = federation_of(kind=Private, batches=2)
+    site, others = SITES[2], SITES[:2]
+    trial.start_all()
+    wait_for("batch 1 is open", lambda: trial.is_open(1), 60)
+    for _ in range(trial.batch - 3):
+        trial.one(site)
+    trial.processes[site].terminate()
+    trial.processes[site].wait(10)
+    shutil.copytree(trial.folder / f"state-{site}", trial.folder / f"state-{COPY}")
+    trial.start(site)
+    for _ in range(3):
+        trial.one(site)
+    waits = wait_for("it waits for the others, and says so", lambda: (lambda now: now if now and now["waits_for"]["for"] == "the other sites"
+                                                                      else None)(trial.site_status(site)), 60)
+    require(waits["release_epoch"] == 1, f"{waits}")
+    trial.processes[site].kill()
+    trial.processes[site].wait(10)
+    trial.start(COPY)
+    for _ in range(trial.batch):
+        trial.one(site, name=COPY)
+    stopped = wait_for("the copy stops", lambda: (lambda now: now if now and now["trouble"] else None)(trial.site_status(COPY)), 60)
+    require(stopped["release_epoch"] == 0, f"{stopped}")
+    trial.processes[COPY].kill()
+    trial.processes[COPY].wait(10)
+    trial.start(site)
+    for _ in range(trial.batch):
+        for one in others:
+            trial.one(one)
+    trial.play_batch(2)
+    for one in SITES:
+        trial.check_releases(one)
+
+
+def lose_coordinator(trial, *words):
+    """After batch 1, with rewards in open sums and decisions open; `words` bring it back, in a new term."""
+    trial.start_all()
+    trial.play_batch(1)
+    open_ones = []
+    for site in SITES:
+        trial.one(site)  # in the open sums: the new term drops them
+        code, decision = trial.ask(site, "POST", "/v1/decisions", {"key": f"open {site}", "contexts": [[1, 0, 0]] * 3})
+        require(code == 200, f"{code} {decision}")
+        open_ones.append((site, decision["id"]))
+    run = trial.site_status(SITES[0])["run"]
+    trial.processes["coordinator"].kill()
+    trial.processes["coordinator"].wait(10)
+    shutil.rmtree(trial.folder / "state-coordinator")
+    if "--new-term" in words:
+        done = subprocess.run([*trial.words_of("coordinator"), "--new-term", "--run", run], capture_output=True, text=True,
+                              timeout=30, check=False)
+        require(done.returncode == 0, f"{done.stderr}")
+        trial.start("coordinator")
+    else:
+        trial.start("coordinator", [*trial.words_of("coordinator"), *words])
+    for site in SITES:
+        wait_for(f"{site} is in the term", lambda site=site: "begins: a grantor has lost its state" in trial.log(site), 60)
+    for site, identity in open_ones:  # decided before: taken, and in no sum
+        code, answer = trial.ask(site, "POST", "/v1/rewards", {"id": identity, "reward": 1})
+        require(code == 200, f"{code} {answer}")
+    for site in SITES:
+        trial.given[site] = [0] * len(trial.given[site])
+
+
+def check_newest(trial, count):
+    """The last `count` releases of each site have what was rewarded in the new term, and nothing of before."""
+    for site in SITES:
+        drawn = trial.released(site)
+        newest = [drawn[number] for number in sorted(drawn)[-count:]]
+        require(len(drawn) == count + 1 and [batch for batch, _ in newest] == list(range(3 - count, 3)), f"{drawn}")
+        total = [sum(column) for column in zip(*(sums for _, sums in newest))]
+        worst = max(abs(a - b) / UNIT for a, b in zip(total, trial.given[site]))
+        require(worst < NOISE * math.sqrt(count), f"{site}: {total}, not {trial.given[site]}")
+
+
+@test
+def a_lost_coordinator_begins_a_new_term_and_no_private_reward_is_in_two(federation_of):
+    trial = federation_of(kind=Private, batches=2)
+    lose_coordinator(trial, "--new-term")
+    trial.play_batch(1)
+    trial.play_batch(2)
+    check_newest(trial, 2)
+
+
+@test
+def a_lost_coordinator_is_built_again_from_what_the_sites_keep(federation_of):
+    trial = federation_of(kind=Private, batches=2)
+    lose_coordinator(trial, "--recover")
+    require("the state is built from it" in trial.log("coordinator"), "nothing was built")
+    trial.play_batch(2)
+    model = wait_for("it is over", lambda: (lambda now: now if now and now["phase"] == "finished" else None)(trial.status()), 60)["model"]
+    require(model["observations"] == 2 * 3 * trial.batch, f"{model}")
+    check_newest(trial, 1)
+
+
+@test
+def a_site_refuses_less_privacy_than_its_file_asks_for(federation_of):
+    trial = federation_of(kind=Private)
+    trial.write_private(SITES[0], epsilon=EPSILON / 2)
+    trial.write_private(SITES[1], delta=DELTA / 2)
+    trial.start("broker")
+    time.sleep(0.3)
+    for name in ("coordinator", *SITES):
+        trial.start(name)
+    for site, word in ((SITES[0], "policy.epsilon"), (SITES[1], "policy.delta")):
+        refused = wait_for(f"{site} refuses", lambda site=site: (trial.site_status(site) or {}).get("refusal"), 30)
+        require(word in refused, refused)
+    wait_for("the third does not", lambda: "model" in (trial.site_status(SITES[2]) or {}), 60)
 
 
 # ---- The demo ----

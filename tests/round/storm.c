@@ -39,6 +39,8 @@ uint32_t storm_below(struct storm_world *world, uint32_t bound)
 
 int64_t storm_pull(const struct storm_world *world, uint32_t arm)
 {
+    if (world->rule->pull != NULL)
+        return world->rule->pull(world, arm);
     double const mean = 0.3 + (arm == world->best ? world->gap : 0.001 * arm);
     return (int64_t)(mean * (double)TACIT_STEPS);
 }

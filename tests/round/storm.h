@@ -199,6 +199,8 @@ struct storm_rule {
     void (*configure)(struct storm_world *world);
     /* Makes the configurations ones that are refused. */
     void (*spoil)(struct storm_world *world);
+    /* What each pull of an arm brings, in steps. NULL: as storm_pull has it. */
+    int64_t (*pull)(const struct storm_world *world, uint32_t arm);
     size_t (*size)(const struct storm_world *world, uint32_t node);
     enum tacit_status (*init)(const struct storm_world *world, uint32_t node, void *state);
     enum tacit_status (*check)(const struct storm_world *world, uint32_t node, const void *state,

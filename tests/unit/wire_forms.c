@@ -200,13 +200,17 @@ FAMILY(glm, struct tacit_glm_message, glm, tacit_wire_glm_bytes(said, D, A),
        tacit_wire_glm_decode(given, size, D, A, 0, &said, HEAP))
 
 static const int64_t private_sums[TACIT_GLM_PRIVATE_SUMS(D)] = {1};
-static const struct tacit_glm_private_message sound[] = {
-    {.kind = TACIT_GLM_PRIVATE_RELEASE, .sums = private_sums},
-    {.kind = TACIT_GLM_PRIVATE_MODEL, .theta = numbers, .matrix = numbers},
+static const struct tacit_glm_sound_message sound[] = {
+    {.kind = TACIT_GLM_SOUND_HELLO, .commit = &commit},
+    {.kind = TACIT_GLM_SOUND_ORDER, .sums = private_sums, .last = true, .releases = 3},
+    {.kind = TACIT_GLM_SOUND_REPORT, .commit = &commit, .sums = private_sums},
+    {.kind = TACIT_GLM_SOUND_COMMIT, .commit = &commit},
+    {.kind = TACIT_GLM_SOUND_GRANT, .commit = &commit, .closed = true},
+    {.kind = TACIT_GLM_SOUND_REFUSAL, .commit = &commit, .forgot = true},
 };
-FAMILY(sound, struct tacit_glm_private_message, sound, tacit_wire_glm_private_bytes(said, D),
-       tacit_wire_glm_private_encode(said, D, bytes),
-       tacit_wire_glm_private_decode(given, size, D, 0, &said, HEAP))
+FAMILY(sound, struct tacit_glm_sound_message, sound, tacit_wire_glm_sound_bytes(said, D),
+       tacit_wire_glm_sound_encode(said, D, bytes),
+       tacit_wire_glm_sound_decode(given, size, D, A, 0, &said, HEAP))
 
 static const char *const names[K] = {"a", "b", "c"};
 static const struct tacit_wire_announcement invitations[] = {

@@ -164,60 +164,80 @@ static void what_does_not_fit_this_run_is_refused(void **state)
         }
 }
 
-/* ---- The sound mode ---- */
+/* ---- The private linear bandit ---- */
 
-static void private_messages_survive_and_have_one_form(void **state)
+struct sound_sample {
+    struct tacit_glm_sound_message message;
+    int64_t sums[TACIT_GLM_PRIVATE_SUMS(D)];
+    struct tacit_commit commit;
+};
+
+/* shape: the kind. */
+static void make_sound(struct sound_sample *sample, uint32_t shape, uint32_t d)
+{
+    enum tacit_glm_sound_kind const kind = (enum tacit_glm_sound_kind)shape;
+    bool const is_order = kind == TACIT_GLM_SOUND_ORDER;
+    bool const is_of_hub = is_order || kind >= TACIT_GLM_SOUND_GRANT;
+    memset(sample, 0, sizeof *sample);
+    for (size_t i = 0; i < TACIT_GLM_PRIVATE_SUMS(d); i++)
+        sample->sums[i] = -7 + 1000003 * (int64_t)i;
+    memset(&sample->commit, 5, sizeof sample->commit);
+    sample->message = (struct tacit_glm_sound_message){
+        .kind = kind,
+        .from = is_of_hub ? TACIT_HUB : 1,
+        .to = TACIT_HUB,
+        .run_id = 11,
+        .round = 6,
+        .commit = is_order ? NULL : &sample->commit,
+        .seen = is_order ? 5 : 0,
+        .last = is_order,
+        .closed = kind == TACIT_GLM_SOUND_GRANT,
+        .forgot = kind == TACIT_GLM_SOUND_REFUSAL,
+        .releases = is_order ? 15 : 0,
+        .sums = is_order || kind == TACIT_GLM_SOUND_REPORT ? sample->sums : NULL};
+}
+
+static void same_sound(const struct tacit_glm_sound_message *back,
+                       const struct tacit_glm_sound_message *said, bool opens)
+{
+    assert_true(back->kind == said->kind && back->from == said->from && back->to == said->to &&
+                back->run_id == said->run_id && back->round == said->round &&
+                back->seen == said->seen && back->last == said->last &&
+                back->closed == said->closed && back->forgot == said->forgot &&
+                back->releases == said->releases);
+    assert_true((back->sums == NULL) == (said->sums == NULL));
+    if (said->sums != NULL)
+        assert_memory_equal(back->sums, said->sums, TACIT_GLM_PRIVATE_SUMS(D) * sizeof(int64_t));
+    assert_true((back->commit == NULL) == (said->commit == NULL));
+    if (opens)
+        assert_memory_equal(back->commit->salt, said->commit->salt, TACIT_SHA256_BYTES);
+    else if (said->commit != NULL)
+        assert_memory_equal(back->commit->commitment, said->commit->commitment, TACIT_SHA256_BYTES);
+}
+
+static void sound_messages_survive_and_are_of_this_run(void **state)
 {
     (void)state;
-    int64_t sums[TACIT_GLM_PRIVATE_SUMS(D)];
-    double theta[TACIT_LINALG_STRIDE(D)] = {1, -2, 3, 0.5, 1e-300};
-    double matrix[TACIT_LINALG_MATRIX(D)] = {0};
-    struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_NOISE);
-    fill_symmetric(&rng, matrix);
-    for (size_t i = 0; i < TACIT_GLM_PRIVATE_SUMS(D); i++)
-        sums[i] = (int64_t)tacit_rng_next(&rng);
-    for (uint32_t shape = 0; shape < 2; shape++) {
-        struct tacit_glm_private_message const message = {
-            .kind = shape == 0 ? TACIT_GLM_PRIVATE_RELEASE : TACIT_GLM_PRIVATE_MODEL,
-            .from = shape == 0 ? 4 : TACIT_HUB,
-            .run_id = 11,
-            .batch = 6,
-            .sums = shape == 0 ? sums : NULL,
-            .theta = shape == 0 ? NULL : theta,
-            .matrix = shape == 0 ? NULL : matrix};
-        size_t const size = tacit_wire_glm_private_bytes(&message, D);
+    for (uint32_t shape = 0; shape <= TACIT_GLM_SOUND_REFUSAL; shape++) {
+        struct sound_sample sample;
+        struct tacit_glm_sound_message *back;
+        make_sound(&sample, shape, D);
+        size_t const size = tacit_wire_glm_sound_bytes(&sample.message, D);
         uint8_t *const bytes = malloc(size);
-        struct tacit_glm_private_message *back;
-        tacit_wire_glm_private_encode(&message, D, bytes);
-        assert_int_equal(
-            tacit_wire_glm_private_decode(bytes, size, D, TACIT_HUB, &back, tacit_wire_heap()),
-            TACIT_OK);
-        assert_true(back->kind == message.kind && back->from == message.from && back->batch == 6);
-        if (shape == 0)
-            assert_memory_equal(back->sums, sums, sizeof sums);
-        else
-            assert_memory_equal(back->matrix, matrix, sizeof matrix);
-        same_numbers(back->theta, message.theta, D);
+        tacit_wire_glm_sound_encode(&sample.message, D, bytes);
+        assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D, CLIENTS, TACIT_HUB, &back,
+                                                     tacit_wire_heap()),
+                         TACIT_OK);
+        same_sound(back, &sample.message, shape == TACIT_GLM_SOUND_REPORT);
         free(back);
-        for (size_t i = 0; i < 8 * size; i++) {
-            bytes[i / 8] ^= (uint8_t)(1u << (i % 8));
-            if (tacit_wire_glm_private_decode(bytes, size, D, TACIT_HUB, &back,
-                                              tacit_wire_heap()) == TACIT_OK) {
-                uint8_t *const ours = malloc(size);
-                assert_int_equal(tacit_wire_glm_private_bytes(back, D), size);
-                tacit_wire_glm_private_encode(back, D, ours);
-                assert_memory_equal(ours, bytes, size);
-                free(ours);
-                free(back);
-            }
-            bytes[i / 8] ^= (uint8_t)(1u << (i % 8));
-        }
-        assert_int_equal(
-            tacit_wire_glm_private_decode(bytes, size, D + 1, TACIT_HUB, &back, tacit_wire_heap()),
-            TACIT_MALFORMED);
-        assert_int_equal(
-            tacit_wire_glm_private_decode(bytes, size - 1, D, TACIT_HUB, &back, tacit_wire_heap()),
-            TACIT_MALFORMED);
+        if (sample.message.sums != NULL) /* sums of another dimension */
+            assert_int_equal(tacit_wire_glm_sound_decode(bytes, size, D - 1, CLIENTS, TACIT_HUB,
+                                                         &back, tacit_wire_heap()),
+                             TACIT_MALFORMED);
+        if (sample.message.from != TACIT_HUB) /* nobody of this run */
+            assert_int_equal(
+                tacit_wire_glm_sound_decode(bytes, size, D, 1, TACIT_HUB, &back, tacit_wire_heap()),
+                TACIT_MALFORMED);
         free(bytes);
     }
 }
@@ -386,52 +406,105 @@ static void damaged_messages_are_judged_as_they_were(void **state)
         }
 }
 
-static void look_at_private(const uint8_t *bytes, size_t size, const void *context)
+static void look_at_sound(const uint8_t *bytes, size_t size, const void *context)
 {
+    struct tacit_glm_sound_message *found = NULL;
     uint32_t const d = *(const uint32_t *)context;
-    struct tacit_glm_private_message *found = NULL;
-    enum tacit_status const status =
-        tacit_wire_glm_private_decode(bytes, size, d, 2, &found, wire_bytes_memory());
-    digest_word((uint64_t)status);
-    if (status != TACIT_OK)
+    digest_word(
+        (uint64_t)tacit_wire_glm_sound_decode(bytes, size, d, 2, 1, &found, wire_bytes_memory()));
+    if (found == NULL)
         return;
-    uint64_t const words[] = {(uint64_t)found->kind, found->from,  found->to,
-                              found->run_id,         found->batch, found->sums != NULL};
+    uint64_t const words[] = {(uint64_t)found->kind, found->from,        found->to,
+                              found->run_id,         found->round,       found->seen,
+                              found->last,           found->closed,      found->forgot,
+                              found->releases,       found->sums != NULL};
     digest_bytes(words, sizeof words);
     if (found->sums != NULL)
         digest_bytes(found->sums, TACIT_GLM_PRIVATE_SUMS(d) * sizeof *found->sums);
-    digest_numbers(found->theta, d);
-    for (uint32_t i = 0; i < d; i++)
-        digest_numbers(
-            found->matrix == NULL ? NULL : found->matrix + i * TACIT_LINALG_STRIDE((size_t)d), d);
+    if (found->commit != NULL)
+        digest_bytes(found->commit, sizeof *found->commit);
     wire_bytes_give(found);
 }
 
-static void damaged_private_messages_are_judged_as_they_were(void **state)
+static void damaged_sound_messages_are_judged_as_they_were(void **state)
 {
     static uint32_t const dimensions[] = {1, 3};
     (void)state;
-    wire_bytes_sizes(look_at_private, &dimensions[0]);
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t const d = dimensions[i / 2];
-        int64_t sums[TACIT_GLM_PRIVATE_SUMS(D)];
-        struct sample sample;
-        make_exact(&sample, 7);
-        for (size_t j = 0; j < TACIT_GLM_PRIVATE_SUMS(d); j++)
-            sums[j] = -7 + 1000003 * (int64_t)j;
-        bool const is_release = i % 2 == 0;
-        struct tacit_glm_private_message const message = {
-            .kind = is_release ? TACIT_GLM_PRIVATE_RELEASE : TACIT_GLM_PRIVATE_MODEL,
-            .from = is_release ? 4 : TACIT_HUB,
-            .run_id = 11,
-            .batch = 6 + i,
-            .sums = is_release ? sums : NULL,
-            .theta = is_release ? NULL : sample.vector,
-            .matrix = is_release ? NULL : sample.matrix};
-        struct wire_bytes const word = wire_bytes_new(tacit_wire_glm_private_bytes(&message, d));
-        tacit_wire_glm_private_encode(&message, d, word.bytes);
-        wire_bytes_damage(word, look_at_private, &d);
+    wire_bytes_sizes(look_at_sound, &dimensions[0]);
+    for (uint32_t i = 0; i < 2 * (TACIT_GLM_SOUND_REFUSAL + 1); i++) {
+        struct sound_sample sample;
+        uint32_t const d = dimensions[i % 2];
+        make_sound(&sample, i / 2, d);
+        struct wire_bytes const word =
+            wire_bytes_new(tacit_wire_glm_sound_bytes(&sample.message, d));
+        tacit_wire_glm_sound_encode(&sample.message, d, word.bytes);
+        wire_bytes_damage(word, look_at_sound, &d);
         free(word.bytes);
+    }
+}
+
+/* ---- Its run ---- */
+
+static struct tacit_wire_glm_sound_run sound_run(void)
+{
+    return (struct tacit_wire_glm_sound_run){.model = {.run_id = 5,
+                                                       .link = TACIT_LINALG_IDENTITY,
+                                                       .exploration = TACIT_GLM_CONSTANT,
+                                                       .client_count = 3,
+                                                       .dimension = 3,
+                                                       .batch_count = 6,
+                                                       .epsilon = 1.5,
+                                                       .delta = 1e-6,
+                                                       .failure = 0.05,
+                                                       .norm_bound = 2,
+                                                       .noise_bound = 0.25,
+                                                       .alpha = 0.75,
+                                                       .explore = 0.125},
+                                             .features = features};
+}
+
+static struct tacit_wire_announcement announce_sound(const struct tacit_wire_glm_sound_run *run,
+                                                     uint8_t *parameters)
+{
+    struct tacit_glm_model other =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 3, 3, 100);
+    uint8_t unused[512];
+    other.run_id = 5;
+    struct tacit_wire_announcement made = announce(&other, features, unused);
+    made.agreement.protocol = TACIT_WIRE_GLM_SOUND_WORD;
+    made.agreement.family = TACIT_WIRE_GLM_SOUND_FAMILY;
+    made.agreement.protocol_version = TACIT_WIRE_GLM_SOUND_VERSION;
+    made.agreement.epsilon_nano = 1500000000;
+    made.agreement.parameters = parameters;
+    made.agreement.parameters_size = tacit_wire_glm_sound_parameters_bytes(run);
+    tacit_wire_glm_sound_parameters_encode(run, parameters);
+    return made;
+}
+
+static void a_sound_run_survives_and_others_are_refused(void **state)
+{
+    (void)state;
+    uint8_t parameters[512];
+    struct tacit_wire_glm_sound_run run = sound_run();
+    struct tacit_wire_glm_sound_run *back;
+    struct tacit_wire_announcement const good = announce_sound(&run, parameters);
+    assert_int_equal(tacit_wire_glm_sound_run_decode(&good, &back, tacit_wire_heap()), TACIT_OK);
+    assert_memory_equal(&back->model, &run.model, sizeof run.model);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_string_equal(back->features[i], features[i]);
+    free(back);
+    for (uint32_t wrong = 0; wrong < 7; wrong++) {
+        run = sound_run();
+        run.model.batch_count = wrong == 5 ? TACIT_GLM_SOUND_BATCHES_MAX + 1 : 6;
+        run.model.link = wrong == 6 ? TACIT_LINALG_PROBIT : TACIT_LINALG_IDENTITY;
+        struct tacit_wire_announcement bad = announce_sound(&run, parameters);
+        bad.agreement.protocol = wrong == 0 ? TACIT_WIRE_GLM_WORD : bad.agreement.protocol;
+        bad.agreement.family += wrong == 1 ? 1u : 0u;
+        bad.agreement.protocol_version += wrong == 2 ? 1u : 0u;
+        bad.agreement.epsilon_nano = wrong == 3 ? 0 : bad.agreement.epsilon_nano;
+        bad.agreement.parameters_size -= wrong == 4 ? 1u : 0u;
+        assert_int_equal(tacit_wire_glm_sound_run_decode(&bad, &back, tacit_wire_heap()),
+                         TACIT_MALFORMED);
     }
 }
 
@@ -493,13 +566,14 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_survives_the_trip),
         cmocka_unit_test(what_does_not_fit_this_run_is_refused),
-        cmocka_unit_test(private_messages_survive_and_have_one_form),
+        cmocka_unit_test(sound_messages_survive_and_are_of_this_run),
         cmocka_unit_test(the_digest_covers_everything_that_both_reckon_with),
         cmocka_unit_test(a_run_survives_and_others_are_refused),
         cmocka_unit_test(damaged_messages_are_judged_as_they_were),
-        cmocka_unit_test(damaged_private_messages_are_judged_as_they_were),
+        cmocka_unit_test(damaged_sound_messages_are_judged_as_they_were),
+        cmocka_unit_test(a_sound_run_survives_and_others_are_refused),
         cmocka_unit_test(damaged_parameters_are_judged_as_they_were)};
     (void)argv;
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
-                      UINT64_C(0xcfd955d74218b5ed));
+                      UINT64_C(0x7bc4eb8d257a13ac));
 }

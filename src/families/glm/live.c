@@ -1,8 +1,4 @@
-/* Generalised linear bandits as the daemons drive them (live/protocol.h). What a site keeps with a
- * decision is the number of the model, the probability and the chosen context; where the run
- * explores, all contexts too, for those who evaluate the log later. Nothing of it leaves the site.
- */
-#include <stddef.h>
+/* Generalised linear bandits as the daemons drive them (live/protocol.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +31,6 @@ LIVE_CODEC(static, codec, struct tacit_glm_message, label,
 
 /* ---- A site ---------------------------------------------------------------------------------- */
 
-/* What is kept, before the contexts. */
-struct kept {
-    uint64_t model;
-    double probability;
-    uint32_t dimension;
-    uint32_t arm_count; /* of the contexts that follow the chosen one; 0: they are not kept */
-};
-
 struct glm_site {
     struct tacit_wire_glm_run *run;
     struct tacit_glm_client_config core;
@@ -51,11 +39,6 @@ struct glm_site {
 };
 
 LIVE_CORE(tacit_glm_client, struct glm_site);
-
-static size_t kept_bytes_max(uint32_t dimension, uint32_t arm_count)
-{
-    return sizeof(struct kept) + (1 + (size_t)arm_count) * dimension * sizeof(double);
-}
 
 static enum tacit_status site_configure(struct live_site *site)
 {
@@ -69,29 +52,16 @@ static enum tacit_status site_configure(struct live_site *site)
     own->core = (struct tacit_glm_client_config){.model = own->run->model,
                                                  .client_id = own->run->client_id,
                                                  .resend_after_us = site->config.resend_after_us};
-    own->kept = live_room_take(&site->room, 1, kept_bytes_max(d, site->config.arm_count));
+    own->kept = live_room_take(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
     site->shape.dimension = d;
     return TACIT_OK;
-}
-
-static bool has_features(const struct tacit_wire_glm_run *run, const struct glm_policy *policy)
-{
-    if (policy == NULL || policy->features == NULL)
-        return true;
-    if (policy->dimension != run->model.dimension)
-        return false;
-    for (uint32_t i = 0; i < run->model.dimension; i++)
-        if (strcmp(policy->features[i], run->features[i]) != 0)
-            return false;
-    return true;
 }
 
 static const char *site_objection(const struct live_site *site)
 {
     struct glm_site const *const own = site->own;
-    return has_features(own->run, site->config.settings)
-               ? NULL
-               : "the features of the run are not those of policy.features, in that order";
+    return glm_features_objection(own->run->features, own->run->model.dimension,
+                                  site->config.settings);
 }
 
 static struct tacit_glm_client_view client_view(const struct live_site *site)
@@ -101,73 +71,11 @@ static struct tacit_glm_client_view client_view(const struct live_site *site)
     return view;
 }
 
-/* The chosen context, and the others where the log is to be of use for evaluation. */
-static void keep(struct live_site *site, const struct tacit_offer *offer,
-                 const struct tacit_glm_update *made, struct live_site_update *update)
-{
-    struct glm_site const *const own = site->own;
-    uint32_t const d = offer->dimension;
-    bool const keeps_all = own->run->model.explore > 0;
-    struct kept const head = {.model = client_view(site).sync,
-                              .probability = made->probability,
-                              .dimension = d,
-                              .arm_count = keeps_all ? offer->arm_count : 0};
-    uint8_t *next = own->kept;
-    memcpy(next, &head, sizeof head);
-    next += sizeof head;
-    memcpy(next, offer->contexts + (size_t)made->arm * d, d * sizeof(double));
-    next += d * sizeof(double);
-    if (keeps_all) {
-        memcpy(next, offer->contexts, (size_t)offer->arm_count * d * sizeof(double));
-        next += (size_t)offer->arm_count * d * sizeof(double);
-    }
-    update->has_choice = true;
-    update->choice = made->arm;
-    update->kept = own->kept;
-    update->kept_size = (size_t)(next - own->kept);
-}
-
-static bool site_tell(const uint8_t *kept, size_t size, struct live_choice *choice)
-{
-    struct kept head;
-    if (kept == NULL || size < sizeof head)
-        return false;
-    memcpy(&head, kept, sizeof head);
-    if (head.dimension == 0 || head.dimension > TACIT_LINALG_DIMENSION_MAX ||
-        head.arm_count > TACIT_ARMS_MAX || size != kept_bytes_max(head.dimension, head.arm_count))
-        return false;
-    *choice = (struct live_choice){head.model, head.probability};
-    return true;
-}
-
-/* The context that was kept with the decision. A reward that comes when T samples are held, or of a
- * run that is over, is learnt by nobody. */
-static bool take_reward(const struct live_site *site, const struct live_site_event *event,
-                        double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_event *made)
-{
-    struct live_site_config const *const config = &site->config;
-    uint32_t const d = site->shape.dimension;
-    double const value = event->as.reward.value;
-    struct live_choice choice;
-    uint32_t dimension;
-    if (!site_tell(event->as.reward.kept, event->as.reward.kept_size, &choice))
-        return false;
-    memcpy(&dimension, event->as.reward.kept + offsetof(struct kept, dimension), sizeof dimension);
-    if (dimension != d)
-        return false;
-    memcpy(context, event->as.reward.kept + sizeof(struct kept), d * sizeof(double));
-    made->as.reward = (struct tacit_glm_reward){context,
-                                                value < config->lo   ? config->lo
-                                                : value > config->hi ? config->hi
-                                                                     : value,
-                                                0, 0};
-    return true;
-}
-
 static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
                                    void *message, const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
+    struct glm_site const *const own = site->own;
     struct tacit_glm_event made = {
         .now_us = event->now_us, .kind = live_event_kind(event), .path = tacit_linalg_fastest()};
     struct tacit_glm_update done;
@@ -180,7 +88,8 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
         made.as.offer = event->as.offer;
     else if (made.kind == TACIT_EVENT_RECEIVE)
         made.as.message = message;
-    else if (made.kind == TACIT_EVENT_REWARD && !take_reward(site, event, context, &made))
+    else if (made.kind == TACIT_EVENT_REWARD &&
+             !glm_take_reward(site, event, context, &made.as.reward))
         return TACIT_INVALID;
     enum tacit_status const status = tacit_glm_client_step(site->state, &made, entropy, &done);
     update->persist = done.persist;
@@ -188,7 +97,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     if (done.send)
         live_site_send(site, &done.message);
     if (status == TACIT_OK && made.kind == TACIT_EVENT_OFFER && done.decided)
-        keep(site, &event->as.offer, &done, update);
+        glm_keep(&(struct glm_choice){client_view(site).sync, done.probability, done.arm,
+                                      own->run->model.explore > 0},
+                 &event->as.offer, own->kept, update);
     return status;
 }
 
@@ -205,15 +116,13 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                      .coefficients = core.estimate,
                                      .inverse = core.inverse,
                                      .radius = core.alpha};
-    *view =
-        (struct live_site_view){.epoch = core.sync,
-                                .is_waiting = core.triggered || core.frozen,
-                                .is_finished = core.sample_count >= model->horizon,
-                                .active_count = site->config.arm_count,
-                                .no_estimates = "what an arm is worth depends on its contexts: see "
-                                                "model",
-                                .pull_count = core.sample_count,
-                                .model = &own->shown};
+    *view = (struct live_site_view){.epoch = core.sync,
+                                    .is_waiting = core.triggered || core.frozen,
+                                    .is_finished = core.sample_count >= model->horizon,
+                                    .active_count = site->config.arm_count,
+                                    .no_estimates = GLM_NO_ESTIMATES,
+                                    .pull_count = core.sample_count,
+                                    .model = &own->shown};
 }
 
 static void site_promise(const struct live_site *site, const struct live_site_config *config,
@@ -235,7 +144,7 @@ const struct live_site_ops glm_site_ops = {.word = TACIT_WIRE_GLM_WORD,
                                            .configure = site_configure,
                                            .objection = site_objection,
                                            .step = site_step,
-                                           .tell = site_tell,
+                                           .tell = glm_tell,
                                            .look = site_look,
                                            .promise = site_promise};
 

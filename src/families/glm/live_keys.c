@@ -18,15 +18,9 @@ static const struct config_choice variants[] = {
     {                                                                                              \
         0, 1e9, true, false, false                                                                 \
     }
-#define FEATURES_KEY(of, number)                                                                   \
-    {                                                                                              \
-        "features", NULL, "coordinates of a context, in order",                                    \
-            CONFIG_TO_NAMES(of, features, number, 1, TACIT_LINALG_DIMENSION_MAX),                  \
-            .fits = tacit_wire_is_arm_name, .form = "1 to 64 bytes without control characters"     \
-    }
 
 static const struct config_key run_keys[] = {
-    FEATURES_KEY(glm_hub_settings, model.dimension),
+    GLM_FEATURES_KEY(glm_hub_settings, model.dimension),
     {"variant", "fedglb", "", CONFIG_TO_WORD(glm_hub_settings, model.variant, variants)},
     {"link", "logistic", "as in an experiment, like what follows",
      CONFIG_TO_WORD(glm_hub_settings, model.link, glm_links)},
@@ -121,7 +115,7 @@ static enum tacit_status glm_hub_settings_new(struct live_hub_config *hub,
 static const struct config_choice privacies[] = {{"none", 0}, {NULL, 0}};
 static const struct config_key policy_keys[] = {
     {"privacy", NULL, "it is said that nothing is protected", .choices = privacies},
-    FEATURES_KEY(glm_policy, dimension),
+    GLM_FEATURES_KEY(glm_policy, dimension),
     {.name = NULL}};
 static const struct config_section policy_sections[] = {{"policy", policy_keys}, {NULL, NULL}};
 
@@ -136,9 +130,7 @@ static void glm_read_policy(struct config_reader *reader, const struct config_no
     config_reader_choice(reader, policy, "policy.privacy", true, privacies, &privacy);
     config_reader_values(reader, policy, "policy", policy_keys, keys);
     if (agent->missing_after_s > 0)
-        config_reader_refuse(reader, "missing",
-                             "this protocol learns from rewards that came; allowed: without this "
-                             "section");
+        config_reader_refuse(reader, "missing", GLM_MISSING);
 }
 
 /* ---- The family as the daemons know it ---- */

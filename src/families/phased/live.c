@@ -99,20 +99,6 @@ static struct tacit_phased_agent_view agent_view(const struct live_site *site)
     return view;
 }
 
-/* A word to this site alone says which report the hub holds last, or that none is wanted: that row
- * of the outbox is done, and all before it. */
-static void note_answer(struct live_site *site, const struct tacit_phased_message *message,
-                        struct live_site_update *update)
-{
-    struct tacit_phased_agent_view const view = agent_view(site);
-    bool const is_settled = message->kind == TACIT_PHASED_GRANT && message->closed &&
-                            view.release_round == message->round;
-    bool const is_told = message->kind == TACIT_PHASED_ORDER && message->to != TACIT_EVERYONE;
-    uint32_t const round = is_settled ? message->round : is_told ? message->seen : 0;
-    if (round > 0 && round <= view.release_round) /* of this term */
-        live_site_settle(site, view.release_number - (view.release_round - round), update);
-}
-
 /* After the last order all that is left of T is planned to the leader, and no sum is added up: what
  * is played then are pulls of that plan.
  *
@@ -190,22 +176,11 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     enum tacit_status const status = step_agent(site, &made, entropy, update);
     if (status == TACIT_REFUSED && said->kind == TACIT_PHASED_ORDER)
         own->is_beyond_policy = said->round > own->core.round_max;
-    if (status == TACIT_OK || status == TACIT_REFUSED) /* refused: more rounds than allowed */
-        note_answer(site, said, update);
+    if (status == TACIT_OK || status == TACIT_REFUSED) { /* refused: more rounds than allowed */
+        struct tacit_phased_agent_view const now = agent_view(site);
+        live_site_hear_answer(site, &said->head, now.release_round, now.release_number, update);
+    }
     return status;
-}
-
-/* Why it is halted or blocked. */
-static const char *trouble_of(const struct live_site *site,
-                              const struct tacit_phased_agent_view *agent)
-{
-    if (agent->forgotten)
-        return LIVE_SITE_FORGOTTEN;
-    if (agent->blocked)
-        return "blocked: the coordinator has granted another release of this site instead; either "
-               "this state is a copy or an old one, and nothing is released from it, or the state "
-               "of the coordinator is old, or it does not say what is true";
-    return agent->halted ? live_site_halt(site, *agent->ledger, agent->draw_number + 1) : NULL;
 }
 
 /* The index drops none before its last order. */
@@ -227,6 +202,8 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
     struct phased_site const *const own = site->own;
     struct tacit_phased_agent_view const agent = agent_view(site);
     uint32_t const active_count = find_active(site, &agent);
+    struct live_site_stop const stop = {agent.blocked, agent.forgotten, agent.halted, agent.ledger,
+                                        agent.draw_number};
     *view = (struct live_site_view){.epoch = agent.round,
                                     .is_waiting = agent.waiting || agent.releasing,
                                     .is_decided = agent.last,
@@ -240,7 +217,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .forgetful = agent.forgotten ? TACIT_WIRE_COORDINATOR : NULL,
                                     .no_estimates = LIVE_SITE_MASKED,
                                     .is_beyond_policy = own->is_beyond_policy && !agent.last,
-                                    .trouble = trouble_of(site, &agent),
+                                    .trouble = live_site_trouble(site, &stop),
                                     .draw_number = agent.draw_number,
                                     .release_number = agent.release_number,
                                     .spent_nano = tacit_ledger_spent_nano(agent.ledger)};

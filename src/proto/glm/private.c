@@ -5,6 +5,7 @@
 
 #define GRID TACIT_GLM_PRIVATE_GRID
 #define SUM_BITS 62u
+#define PRACTICAL_SCALE 0.1 /* as for the paper's variants (READINGS P4.2) */
 #define DELTA_MIN 1e-9
 
 /* ---- Rule ---- */
@@ -146,6 +147,32 @@ double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_
            model->norm_bound * sqrt(3.0 * rule->shift);
 }
 
+double glm_private_alpha(const struct tacit_glm_private_rule *rule, double log_det)
+{
+    struct tacit_glm_private_model const *const model = &rule->model;
+    double const radius = glm_private_radius(rule, log_det);
+    double const alpha = model->exploration == TACIT_GLM_CONSTANT ? model->alpha
+                         : model->exploration == TACIT_GLM_THEORY ? radius
+                                                                  : PRACTICAL_SCALE * radius;
+    TACIT_ASSERT(alpha >= 0);
+    return alpha;
+}
+
+void glm_private_unpack(const struct tacit_glm_private_rule *rule, const int64_t *total,
+                        double *matrix, double *target)
+{
+    uint32_t const d = rule->model.dimension;
+    double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
+    double packed[TACIT_LINALG_PACKED(TACIT_LINALG_DIMENSION_MAX)];
+    size_t const triangle = TACIT_LINALG_PACKED(d);
+    for (size_t i = 0; i < triangle; i++)
+        packed[i] = (double)total[i] / unit;
+    tacit_linalg_identity(d, 2.0 * rule->shift, matrix);
+    tacit_linalg_add_packed(d, packed, matrix);
+    for (uint32_t i = 0; i < d; i++)
+        target[i] = (double)total[triangle + i] / unit * link_factor(rule->model.link);
+}
+
 bool glm_private_derive(enum tacit_linalg_path path, uint32_t d, const double *matrix,
                         double *inverse, double *log_det)
 {
@@ -194,6 +221,68 @@ int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y)
     TACIT_ASSERT(clipped >= -half);
     TACIT_ASSERT(clipped <= half);
     return (int64_t)(clipped * GRID);
+}
+
+/* ---- Decisions, rewards, noise ---- */
+
+/* The context that the model knows: clipped and on the grid. */
+static void place_on_grid(uint32_t d, const double *x, double *placed)
+{
+    int64_t steps[TACIT_LINALG_VECTOR_MAX];
+    tacit_glm_private_quantise(d, x, steps);
+    for (uint32_t i = 0; i < d; i++)
+        placed[i] = (double)steps[i] / TACIT_GLM_PRIVATE_GRID;
+}
+
+enum tacit_status
+glm_private_decide(const struct tacit_glm_private_model *model, enum tacit_linalg_path path,
+                   const struct glm_private_scores *scores, const struct tacit_offer *offer,
+                   const struct tacit_entropy *entropy, uint32_t *arm, double *probability)
+{
+    uint32_t const d = model->dimension;
+    if (offer->arm_count == 0 || offer->arm_count > TACIT_GLM_ARMS_MAX || offer->dimension != d ||
+        !glm_is_finite(offer->contexts, (size_t)offer->arm_count * d))
+        return TACIT_INVALID;
+    double linear[TACIT_GLM_ARMS_MAX];
+    double quadratic[TACIT_GLM_ARMS_MAX];
+    for (uint32_t k = 0; k < offer->arm_count; k++) {
+        double placed[TACIT_LINALG_VECTOR_MAX];
+        double square;
+        place_on_grid(d, offer->contexts + (size_t)k * d, placed);
+        tacit_linalg_arms(path, d, scores->inverse, scores->theta, 1, placed, &linear[k],
+                          &quadratic[k], &square);
+    }
+    *arm = glm_best_arm(offer->arm_count, scores->alpha, linear, quadratic);
+    return glm_explore(model->explore, entropy, offer->arm_count, arm, probability);
+}
+
+void glm_private_add(const struct tacit_glm_private_model *model,
+                     const struct tacit_glm_reward *reward, int64_t *sums)
+{
+    uint32_t const d = model->dimension;
+    int64_t x[TACIT_LINALG_VECTOR_MAX];
+    int64_t *sum = sums;
+    tacit_glm_private_quantise(d, reward->context, x);
+    int64_t const y = tacit_glm_private_reward_steps(model->link, reward->value);
+    for (uint32_t i = 0; i < d; i++)
+        for (uint32_t j = i; j < d; j++)
+            *sum++ += x[i] * x[j];
+    for (uint32_t i = 0; i < d; i++)
+        *sum++ += x[i] * y;
+}
+
+enum tacit_status glm_private_draw(const struct tacit_glm_private_rule *rule,
+                                   const struct tacit_entropy *entropy, int64_t *noise)
+{
+    uint32_t const count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(rule->model.dimension);
+    TACIT_ASSERT(count <= TACIT_GLM_PRIVATE_SUMS_MAX);
+    memset(noise, 0, count * sizeof *noise);
+    for (uint32_t i = 0; i < count && !rule->is_bare; i++) {
+        enum tacit_status const status = tacit_discrete_gaussian(&rule->noise, entropy, &noise[i]);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
 }
 
 /* ---- The promise ---- */

@@ -10,9 +10,36 @@ void glm_private_rule_copy(struct tacit_glm_private_rule *copy,
 /* The radius of V = sum of W~ + 2 Y I, before it is scaled. */
 double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_det);
 
+/* The factor before the width of an arm's interval. */
+double glm_private_alpha(const struct tacit_glm_private_rule *rule, double log_det);
+
+/* V = sum of W~ + 2 Y I and sum of u~, as real numbers; u~ is centred for the logistic link. */
+void glm_private_unpack(const struct tacit_glm_private_rule *rule, const int64_t *total,
+                        double *matrix, double *target);
+
 /* V^-1 and log det V; false: not positive definite. */
 bool glm_private_derive(enum tacit_linalg_path path, uint32_t d, const double *matrix,
                         double *inverse, double *log_det);
+
+struct glm_private_scores {
+    const double *inverse;
+    const double *theta;
+    double alpha;
+};
+
+/* Errors: as of an OFFER (tacit/glm_private.h). */
+enum tacit_status
+glm_private_decide(const struct tacit_glm_private_model *model, enum tacit_linalg_path path,
+                   const struct glm_private_scores *scores, const struct tacit_offer *offer,
+                   const struct tacit_entropy *entropy, uint32_t *arm, double *probability);
+
+/* One interaction more. Exact: products of the grid are whole numbers of 2^-20. */
+void glm_private_add(const struct tacit_glm_private_model *model,
+                     const struct tacit_glm_reward *reward, int64_t *sums);
+
+/* Noise of each number of a release. Errors: TACIT_ENTROPY. */
+enum tacit_status glm_private_draw(const struct tacit_glm_private_rule *rule,
+                                   const struct tacit_entropy *entropy, int64_t *noise);
 
 /* No honest prefix has a larger number, and M of them still add up in 64 bits. */
 int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule);

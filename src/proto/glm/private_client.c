@@ -5,8 +5,6 @@
 #include <string.h>
 #include "private.h"
 
-#define PRACTICAL_SCALE 0.1 /* as for the paper's variants (READINGS P4.2) */
-
 struct tacit_glm_private_client {
     struct tacit_glm_private_rule rule;
     uint32_t client_id;
@@ -79,16 +77,6 @@ size_t tacit_glm_private_client_size(const struct tacit_glm_private_rule *rule)
 
 /* ---- The model ---- */
 
-static void set_alpha(struct tacit_glm_private_client *client, double log_det)
-{
-    struct tacit_glm_private_model const *const model = &client->rule.model;
-    double const radius = glm_private_radius(&client->rule, log_det);
-    client->alpha = model->exploration == TACIT_GLM_CONSTANT ? model->alpha
-                    : model->exploration == TACIT_GLM_THEORY ? radius
-                                                             : PRACTICAL_SCALE * radius;
-    TACIT_ASSERT(client->alpha >= 0);
-}
-
 enum tacit_status tacit_glm_private_client_init(struct tacit_glm_private_client *client,
                                                 const struct tacit_glm_private_rule *rule,
                                                 uint32_t client_id)
@@ -102,7 +90,7 @@ enum tacit_status tacit_glm_private_client_init(struct tacit_glm_private_client 
     client->sum_count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(d);
     client->ledger = tacit_rho_ledger_init(rule->rho_nano);
     tacit_linalg_identity(d, 0.5 / rule->shift, inverse_of(client));
-    set_alpha(client, d * tacit_linalg_log(2.0 * rule->shift));
+    client->alpha = glm_private_alpha(rule, d * tacit_linalg_log(2.0 * rule->shift));
     return TACIT_OK;
 }
 
@@ -127,19 +115,8 @@ static enum tacit_status on_model(struct tacit_glm_private_client *client,
     memcpy(theta_of(client), message->theta, d * sizeof(double));
     TACIT_ASSERT(message->batch <= client->rule.model.batch_count);
     client->model_batch = message->batch;
-    set_alpha(client, log_det);
+    client->alpha = glm_private_alpha(&client->rule, log_det);
     return TACIT_OK;
-}
-
-/* ---- Decisions and rewards ---- */
-
-/* The context that the model knows: clipped and on the grid. */
-static void place_on_grid(uint32_t d, const double *x, double *placed)
-{
-    int64_t steps[TACIT_LINALG_VECTOR_MAX];
-    tacit_glm_private_quantise(d, x, steps);
-    for (uint32_t i = 0; i < d; i++)
-        placed[i] = (double)steps[i] / TACIT_GLM_PRIVATE_GRID;
 }
 
 static enum tacit_status on_offer(struct tacit_glm_private_client *client,
@@ -147,44 +124,13 @@ static enum tacit_status on_offer(struct tacit_glm_private_client *client,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_glm_private_update *update)
 {
-    uint32_t const d = dimension_of(client);
-    struct tacit_offer const *const offer = &event->as.offer;
-    if (offer->arm_count == 0 || offer->arm_count > TACIT_GLM_ARMS_MAX || offer->dimension != d ||
-        !glm_is_finite(offer->contexts, (size_t)offer->arm_count * d))
-        return TACIT_INVALID;
-    double linear[TACIT_GLM_ARMS_MAX];
-    double quadratic[TACIT_GLM_ARMS_MAX];
-    for (uint32_t k = 0; k < offer->arm_count; k++) {
-        double placed[TACIT_LINALG_VECTOR_MAX];
-        double square;
-        place_on_grid(d, offer->contexts + (size_t)k * d, placed);
-        tacit_linalg_arms(event->path, d, inverse_of(client), theta_of(client), 1, placed,
-                          &linear[k], &quadratic[k], &square);
-    }
-    update->arm = glm_best_arm(offer->arm_count, client->alpha, linear, quadratic);
-    enum tacit_status const status = glm_explore(
-        client->rule.model.explore, entropy, offer->arm_count, &update->arm, &update->probability);
+    struct glm_private_scores const scores = {inverse_of(client), theta_of(client), client->alpha};
+    enum tacit_status const status =
+        glm_private_decide(&client->rule.model, event->path, &scores, &event->as.offer, entropy,
+                           &update->arm, &update->probability);
     update->decided = status == TACIT_OK;
     return status;
 }
-
-/* Exact: products of the grid are whole numbers of 2^-20. */
-static void on_reward(struct tacit_glm_private_client *client,
-                      const struct tacit_glm_reward *reward)
-{
-    uint32_t const d = dimension_of(client);
-    int64_t x[TACIT_LINALG_VECTOR_MAX];
-    int64_t *sum = open_of(client);
-    tacit_glm_private_quantise(d, reward->context, x);
-    int64_t const y = tacit_glm_private_reward_steps(client->rule.model.link, reward->value);
-    for (uint32_t i = 0; i < d; i++)
-        for (uint32_t j = i; j < d; j++)
-            *sum++ += x[i] * x[j];
-    for (uint32_t i = 0; i < d; i++)
-        *sum++ += x[i] * y;
-}
-
-/* ---- Releases ---- */
 
 static uint32_t level_of(const struct tacit_glm_private_client *client, uint64_t batch)
 {
@@ -196,20 +142,6 @@ static uint32_t level_of(const struct tacit_glm_private_client *client, uint64_t
         level++;
     TACIT_ASSERT(level < client->rule.level_count);
     return level;
-}
-
-static enum tacit_status draw(const struct tacit_glm_private_client *client,
-                              const struct tacit_entropy *entropy, int64_t *noise)
-{
-    TACIT_ASSERT(client->sum_count <= TACIT_GLM_PRIVATE_SUMS_MAX);
-    memset(noise, 0, client->sum_count * sizeof *noise);
-    for (uint32_t i = 0; i < client->sum_count && !client->rule.is_bare; i++) {
-        enum tacit_status const status =
-            tacit_discrete_gaussian(&client->rule.noise, entropy, &noise[i]);
-        if (status != TACIT_OK)
-            return status;
-    }
-    return TACIT_OK;
 }
 
 static void add_sums(uint32_t count, const int64_t *more, int64_t *sums)
@@ -285,7 +217,7 @@ static enum tacit_status on_clock(struct tacit_glm_private_client *client, uint6
     struct tacit_rho_ledger ledger = client->ledger;
     enum tacit_status status = tacit_rho_ledger_spend(&ledger, level, client->rule.node_rho_nano);
     if (status == TACIT_OK)
-        status = draw(client, entropy, noise);
+        status = glm_private_draw(&client->rule, entropy, noise);
     if (status != TACIT_OK)
         return status;
     TACIT_ASSERT(batch == client->batch + 1);
@@ -327,7 +259,7 @@ enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client 
     case TACIT_EVENT_OFFER:
         return on_offer(client, event, entropy, update);
     case TACIT_EVENT_REWARD:
-        on_reward(client, &event->as.reward);
+        glm_private_add(&client->rule.model, &event->as.reward, open_of(client));
         return TACIT_OK;
     case TACIT_EVENT_TIMEOUT:
         return on_clock(client, event->as.batch, entropy, update);

@@ -97,23 +97,6 @@ static void send_model(struct tacit_glm_private_hub *hub, struct tacit_glm_priva
                                                          .log_det = hub->log_det};
 }
 
-/* V = sum of W~ + 2 Y I and sum of u~, as real numbers; u~ is centred for the logistic link. */
-static void unpack(struct tacit_glm_private_hub *hub, double *matrix, double *target)
-{
-    uint32_t const d = dimension_of(hub);
-    double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
-    double packed[TACIT_LINALG_PACKED(TACIT_LINALG_DIMENSION_MAX)];
-    int64_t const *const total = total_of(hub);
-    size_t const triangle = TACIT_LINALG_PACKED(d);
-    for (size_t i = 0; i < triangle; i++)
-        packed[i] = (double)total[i] / unit;
-    tacit_linalg_identity(d, 2.0 * hub->rule.shift, matrix);
-    tacit_linalg_add_packed(d, packed, matrix);
-    for (uint32_t i = 0; i < d; i++)
-        target[i] = (double)total[triangle + i] / unit *
-                    (hub->rule.model.link == TACIT_LINALG_LOGISTIC ? 4.0 : 1.0);
-}
-
 static void make_model(struct tacit_glm_private_hub *hub, enum tacit_linalg_path path,
                        struct tacit_glm_private_update *update)
 {
@@ -123,7 +106,7 @@ static void make_model(struct tacit_glm_private_hub *hub, enum tacit_linalg_path
     double inverse[TACIT_LINALG_MATRIX_MAX];
     double target[TACIT_LINALG_VECTOR_MAX] = {0};
     double log_det;
-    unpack(hub, matrix, target);
+    glm_private_unpack(&hub->rule, total_of(hub), matrix, target);
     if (!glm_private_derive(path, d, matrix, inverse, &log_det)) {
         hub->skipped_count++; /* of probability a at most; the last model stands */
         return;

@@ -1,0 +1,138 @@
+/* From the files of coordinator and site to what a live run of the private linear bandit needs. */
+#include <string.h>
+#include "../../config/reader.h"
+#include "../live_family.h"
+#include "live.h"
+#include "plan.h"
+
+/* ---- The coordinator ---- */
+
+static const struct config_choice links[] = {
+    {"logistic", TACIT_LINALG_LOGISTIC}, {"identity", TACIT_LINALG_IDENTITY}, {NULL, 0}};
+#define POSITIVE                                                                                   \
+    {                                                                                              \
+        0, 1e9, true, false, false                                                                 \
+    }
+#define DELTA                                                                                      \
+    {                                                                                              \
+        1e-9, 0.5, false, false, false                                                             \
+    }
+
+static const struct config_key run_keys[] = {
+    GLM_FEATURES_KEY(tacit_wire_glm_sound_run, model.dimension),
+    {"link", "logistic", "the model is linear with either; its intervals are proven of identity",
+     CONFIG_TO_WORD(tacit_wire_glm_sound_run, model.link, links)},
+    {"batches", NULL,
+     "P: how often a site releases; a batch has horizon/P rewards, each of which is in one",
+     CONFIG_TO_U64(tacit_wire_glm_sound_run, model.batch_count, 1, TACIT_GLM_SOUND_BATCHES_MAX)},
+    {"delta", NULL, "of (epsilon, delta), of an interaction",
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.delta, DELTA)},
+    {"failure", "0.01", "the intervals hold with probability 1 - failure",
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.failure, {0, 1 - 1e-9, true, false, false})},
+    {"norm", "1", "as in an experiment, like what follows",
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.norm_bound, {0, 10, true, false, false})},
+    {"noise", "0.5", "", CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.noise_bound, POSITIVE)},
+    {"alpha", "(must be given for constant)", "",
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.alpha, {0, 1e9, false, false, false})},
+    {"explore", "0", "",
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.explore, {0, 1, false, false, false})},
+    {"exploration", "practical", "",
+     CONFIG_TO_WORD(tacit_wire_glm_sound_run, model.exploration, glm_explorations)},
+    {.name = NULL}};
+static const struct config_section run_sections[] = {{"run", run_keys}, {NULL, NULL}};
+
+static void read_run(struct config_reader *reader, const struct config_node *run,
+                     struct tacit_config_coordinator *coordinator)
+{
+    struct tacit_wire_glm_sound_run *const keys = config_reader_memory(reader, sizeof *keys);
+    if (coordinator->network.kind != TACIT_CONFIG_STAR)
+        config_reader_refuse(reader, "network.kind", "this protocol is for a star; allowed: star");
+    if (keys == NULL)
+        return;
+    config_reader_values(reader, run, "run", run_keys, keys);
+    coordinator->keys = keys;
+    if (keys->model.exploration == TACIT_GLM_CONSTANT)
+        config_reader_need(reader, "run.alpha");
+}
+
+struct tacit_wire_glm_sound_run glm_sound_run(const struct live_hub_config *config)
+{
+    TACIT_ASSERT(config->settings != NULL);
+    struct tacit_wire_glm_sound_run run =
+        *(const struct tacit_wire_glm_sound_run *)config->settings;
+    run.model.run_id = config->run_id;
+    run.model.client_count = config->site_count;
+    run.model.epsilon = (double)tacit_nano_up(config->epsilon) / (double)TACIT_NANO;
+    return run;
+}
+
+static void settings_free(struct live_hub_config *hub)
+{
+    hub->settings = NULL; /* the file's */
+}
+
+static enum tacit_status settings_new(struct live_hub_config *hub,
+                                      const struct tacit_config_coordinator *file,
+                                      const struct tacit_network *network,
+                                      struct tacit_error *error)
+{
+    TACIT_ASSERT(network == NULL);
+    hub->settings = file->keys;
+    struct tacit_glm_private_rule rule;
+    struct tacit_wire_glm_sound_run const run = glm_sound_run(hub);
+    if (hub->horizon < run.model.batch_count)
+        return live_file_refuse(file, "run.horizon",
+                                "a batch would have no reward; allowed: at least run.batches",
+                                error);
+    if (tacit_glm_sound_rule(&rule, &run.model) != TACIT_OK)
+        return live_file_refuse(file, "run.epsilon",
+                                "its noise does not fit into integers; allowed: a larger epsilon "
+                                "or delta, or fewer batches",
+                                error);
+    struct tacit_glm_sound_site_config const site = {.model = run.model,
+                                                     .epsilon = run.model.epsilon,
+                                                     .delta = run.model.delta,
+                                                     .horizon = hub->horizon,
+                                                     .cost_nano = 1,
+                                                     .resend_after_us = 1};
+    return tacit_glm_sound_site_size(&site) > 0
+               ? TACIT_OK
+               : live_file_refuse(file, "run.horizon",
+                                  "sums of so many rewards do not fit; allowed: a shorter horizon",
+                                  error);
+}
+
+/* ---- A site ---- */
+
+static const struct config_key policy_keys[] = {
+    {"delta", NULL, "of (epsilon, delta), as epsilon: the run's is not larger",
+     CONFIG_TO_REAL(glm_policy, delta, DELTA)},
+    GLM_FEATURES_KEY(glm_policy, dimension),
+    {.name = NULL}};
+static const struct config_section policy_sections[] = {{"policy", policy_keys}, {NULL, NULL}};
+
+static void read_policy(struct config_reader *reader, const struct config_node *policy,
+                        struct tacit_config_agent *agent)
+{
+    struct glm_policy *const keys = config_reader_memory(reader, sizeof *keys);
+    if (agent->missing_after_s > 0)
+        config_reader_refuse(reader, "missing", GLM_MISSING);
+    if (keys != NULL)
+        config_reader_values(reader, policy, "policy", policy_keys, keys);
+    agent->keys = keys;
+}
+
+/* ---- As the daemons know it ---- */
+
+extern const struct live_family glm_sound_live;
+
+const struct live_family glm_sound_live = {.file = {.word = TACIT_WIRE_GLM_SOUND_WORD,
+                                                    .networks = 1u << TACIT_CONFIG_STAR,
+                                                    .run_keys = run_sections,
+                                                    .read_run = read_run,
+                                                    .site_keys = policy_sections,
+                                                    .read_policy = read_policy},
+                                           .site = &glm_sound_site_ops,
+                                           .hub = &glm_sound_hub_ops,
+                                           .hub_settings = settings_new,
+                                           .hub_settings_free = settings_free};

@@ -1,0 +1,465 @@
+/* The private linear bandit as the daemons drive it (live/protocol.h): decisions by contexts as
+ * those of live.c, releases as those of the phased index. */
+#include <stdio.h>
+#include <string.h>
+#include "../../live/bus/envelope.h"
+#include "../../live/protocol.h"
+#include "live.h"
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static struct live_label label(const void *message)
+{
+    struct tacit_glm_sound_message const *const said = message;
+    return (struct live_label){.from = said->from,
+                               .message = {.to = said->to,
+                                           .kind = tacit_wire_glm_sound_kind(said->kind),
+                                           .epoch = said->round,
+                                           .is_retained = said->to == TACIT_EVERYONE}};
+}
+
+LIVE_CODEC(static, codec, struct tacit_glm_sound_message, label,
+           tacit_wire_glm_sound_decode(bytes, size, shape->dimension, shape->agent_count, to, &made,
+                                       tacit_wire_heap()),
+           tacit_wire_glm_sound_bytes(said, shape->dimension),
+           (tacit_wire_glm_sound_encode(said, shape->dimension, bytes), TACIT_OK));
+
+/* What decides, for people. Of rewards it has a batch a release at least. */
+static struct live_model show(const struct tacit_wire_glm_sound_run *run, uint64_t horizon,
+                              uint32_t batches, uint64_t releases)
+{
+    return (struct live_model){.number = batches,
+                               .observation_count = releases * (horizon / run->model.batch_count),
+                               .dimension = run->model.dimension,
+                               .names = run->features};
+}
+
+/* ---- Its site -------------------------------------------------------------------------------- */
+
+struct sound_site {
+    struct tacit_glm_sound_site_config core;
+    struct tacit_wire_glm_sound_run *run;
+    uint8_t *kept;
+    struct live_model shown;
+    char remark[512];
+};
+
+LIVE_CORE(tacit_glm_sound_site, struct sound_site);
+
+static double policy_delta(const struct live_site_config *config)
+{
+    struct glm_policy const *const policy = config->settings;
+    TACIT_ASSERT(policy != NULL);
+    return policy->delta;
+}
+
+static enum tacit_status site_configure(struct live_site *site)
+{
+    struct sound_site *const own = site->own;
+    struct tacit_wire_allocator const allocator = live_room_allocator(&site->room);
+    enum tacit_status status = live_site_mechanism(&site->config, &site->mechanism);
+    if (status == TACIT_OK)
+        status = tacit_wire_glm_sound_run_decode(site->announcement, &own->run, &allocator);
+    if (status != TACIT_OK)
+        return status;
+    uint32_t const d = site->shape.dimension = own->run->model.dimension;
+    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    own->core =
+        (struct tacit_glm_sound_site_config){.model = own->run->model,
+                                             .epsilon = (double)cost_nano / (double)TACIT_NANO,
+                                             .delta = policy_delta(&site->config),
+                                             .horizon = live_site_agreement(site)->horizon,
+                                             .cost_nano = cost_nano,
+                                             .budget_nano = tacit_nano_of(site->config.budget),
+                                             .resend_after_us = site->config.resend_after_us,
+                                             .site_id = site->announcement->agent,
+                                             .round_max = site->config.rounds_max};
+    memcpy(own->core.domain, site->domain, sizeof own->core.domain);
+    own->kept = live_room_take(&site->room, 1, glm_kept_bytes_max(d, site->config.arm_count));
+    return TACIT_OK;
+}
+
+static const char *site_objection(const struct live_site *site)
+{
+    struct sound_site const *const own = site->own;
+    struct tacit_glm_private_model const *const model = &own->run->model;
+    const char *const reckoning = live_site_reckoning(site);
+    const char *const features =
+        glm_features_objection(own->run->features, model->dimension, site->config.settings);
+    if (reckoning != NULL)
+        return "the run reckons with a larger epsilon per interaction than policy.epsilon";
+    if (model->delta > own->core.delta)
+        return "the run reckons with a larger delta than policy.delta";
+    if (features != NULL)
+        return features;
+    return tacit_glm_sound_site_live_size(own) == 0 ? "the run's batches are too large" : NULL;
+}
+
+static struct tacit_glm_sound_site_view site_view(const struct live_site *site)
+{
+    struct tacit_glm_sound_site_view view;
+    tacit_glm_sound_site_look(site->state, &view);
+    return view;
+}
+
+/* The ledger has the release when it is drawn, in the same write as the commitment. After a first
+ * order the hub is asked at once whether it has seen more of this site than this state knows. */
+static enum tacit_status step_core(struct live_site *site,
+                                   const struct tacit_glm_sound_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_glm_sound_update *made,
+                                   struct live_site_update *update)
+{
+    struct sound_site const *const own = site->own;
+    enum tacit_status const status = tacit_glm_sound_site_step(site->state, event, entropy, made);
+    struct tacit_glm_sound_site_view const view = site_view(site);
+    struct live_site_release release = {.number = view.draw_number,
+                                        .epsilon_nano = own->core.cost_nano};
+    update->persist = update->persist || made->persist;
+    if ((made->happened & TACIT_DREW) != 0) {
+        struct tacit_glm_sound_message const report = tacit_glm_sound_site_draw(site->state);
+        live_site_keep(site, &report, &release, update);
+    }
+    release.number = view.release_number;
+    if (made->send && made->message.kind == TACIT_GLM_SOUND_REPORT)
+        live_site_reveal(site, &made->message, &release, update);
+    else if (made->send)
+        live_site_send(site, &made->message);
+    update->drops_open = update->drops_open || (made->happened & TACIT_BEGAN_TERM) != 0;
+    site->deadline_us = made->deadline_us;
+    if ((made->happened & TACIT_WAS_ORDERED) != 0) {
+        struct tacit_glm_sound_update next;
+        struct tacit_glm_sound_event const start = {.now_us = event->now_us,
+                                                    .kind = TACIT_EVENT_START,
+                                                    .path = event->path,
+                                                    .keys = event->keys};
+        (void)step_core(site, &start, entropy, &next, update);
+    }
+    return status;
+}
+
+/* Beside the model's number stands the term of the decision: what was decided before a term enters
+ * nothing, for a copy's reward of it may be in what the hub of before has granted. */
+static uint64_t choice_mark(const struct tacit_glm_sound_site_view *view)
+{
+    return view->term << 32 | view->model;
+}
+
+static bool site_tell(const uint8_t *kept, size_t size, struct live_choice *choice)
+{
+    bool const is_told = glm_tell(kept, size, choice);
+    if (is_told)
+        choice->model &= UINT32_MAX;
+    return is_told;
+}
+
+static bool take_reward(const struct live_site *site, const struct live_site_event *event,
+                        double context[TACIT_LINALG_VECTOR_MAX], struct tacit_glm_reward *reward)
+{
+    struct live_choice choice;
+    return glm_tell(event->as.reward.kept, event->as.reward.kept_size, &choice) &&
+           choice.model >> 32 == site_view(site).term &&
+           glm_take_reward(site, event, context, reward);
+}
+
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   void *message, const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct sound_site *const own = site->own;
+    struct tacit_glm_sound_site_view const view = site_view(site);
+    struct tacit_glm_sound_event made = {.now_us = event->now_us,
+                                         .kind = live_event_kind(event),
+                                         .path = tacit_linalg_fastest(),
+                                         .keys = event->keys};
+    double context[TACIT_LINALG_VECTOR_MAX];
+    struct tacit_glm_sound_update done;
+    struct tacit_glm_sound_message *const said = message;
+    if (made.kind == TACIT_EVENT_EXPLOITED)
+        return TACIT_OK;                /* it has no plan, so nothing is beside it */
+    if (made.kind == TACIT_EVENT_START) /* the core counts the terms that it was in */
+        made.as.term = view.term + (event->as.begins_term ? 1 : 0);
+    if (made.kind == TACIT_EVENT_REWARD && !take_reward(site, event, context, &made.as.reward))
+        return TACIT_INVALID;
+    if (made.kind == TACIT_EVENT_OFFER)
+        made.as.offer = event->as.offer;
+    if (made.kind == TACIT_EVENT_OFFER && made.as.offer.arm_count != site->config.arm_count)
+        return TACIT_INVALID;
+    if (said != NULL) {
+        said->term = view.term; /* as its envelope said */
+        made.as.message = said;
+    }
+    enum tacit_status const status = step_core(site, &made, entropy, &done, update);
+    if (said != NULL && (status == TACIT_OK || status == TACIT_REFUSED)) {
+        struct tacit_glm_sound_site_view const now = site_view(site);
+        live_site_hear_answer(site, &said->head, now.release_round, now.release_number, update);
+    }
+    if (status == TACIT_OK && made.kind == TACIT_EVENT_OFFER && done.decided)
+        glm_keep(&(struct glm_choice){choice_mark(&view), done.probability, done.arm,
+                                      own->run->model.explore > 0},
+                 &event->as.offer, own->kept, update);
+    return status;
+}
+
+static void site_promise(const struct live_site *site, const struct live_site_config *config,
+                         struct tacit_promise *promise)
+{
+    struct tacit_glm_private_rule rule = {
+        .model = {.epsilon = config->epsilon, .delta = policy_delta(config)},
+        .rho_nano = tacit_rho_of_epsilon_nano(config->epsilon, policy_delta(config))};
+    promise->mechanism = tacit_glm_private_promise(&rule);
+    if (site == NULL)
+        return;
+    struct sound_site *const own = site->own;
+    struct tacit_text remark = tacit_text_init(own->remark, sizeof own->remark);
+    if (tacit_glm_sound_rule(&rule, &own->run->model) == TACIT_OK)
+        tacit_glm_private_remark(&rule, own->core.horizon, &remark);
+    promise->remark = own->remark;
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct sound_site *const own = site->own;
+    struct tacit_glm_sound_site_view const core = site_view(site);
+    own->shown = show(own->run, own->core.horizon, core.model, core.releases);
+    own->shown.coefficients = core.theta;
+    own->shown.inverse = core.inverse;
+    own->shown.radius = core.alpha;
+    struct live_site_stop const stop = {core.blocked, core.forgotten, core.halted, core.ledger,
+                                        core.draw_number};
+    *view = (struct live_site_view){.epoch = core.round,
+                                    .is_waiting = core.waiting,
+                                    .is_finished = core.last,
+                                    .is_halted = core.halted,
+                                    .active_count = site->config.arm_count,
+                                    .no_estimates = GLM_NO_ESTIMATES,
+                                    .pull_count = core.pull_count,
+                                    .is_committed = core.committed,
+                                    .is_blocked = core.blocked,
+                                    .forgetful = core.forgotten ? TACIT_WIRE_COORDINATOR : NULL,
+                                    .trouble = live_site_trouble(site, &stop),
+                                    .draw_number = core.draw_number,
+                                    .release_number = core.release_number,
+                                    .spent_nano = tacit_ledger_spent_nano(core.ledger),
+                                    .model = &own->shown};
+}
+
+const struct live_site_ops glm_sound_site_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD,
+                                                 .family = TACIT_WIRE_GLM_SOUND_FAMILY,
+                                                 .version = TACIT_WIRE_GLM_SOUND_VERSION,
+                                                 .has_terms = true,
+                                                 .epsilon_of = "interaction",
+                                                 .keeps_digest = true,
+                                                 .events =
+                                                     LIVE_SITE_PLAN_EVENTS | 1u << LIVE_SITE_OFFER,
+                                                 .codec = &codec,
+                                                 .core = &tacit_glm_sound_site_live,
+                                                 .own_size = sizeof(struct sound_site),
+                                                 .configure = site_configure,
+                                                 .step = site_step,
+                                                 .look = site_look,
+                                                 .tell = site_tell,
+                                                 .objection = site_objection,
+                                                 .promise = site_promise};
+
+/* ---- Its hub --------------------------------------------------------------------------------- */
+
+struct sound_hub {
+    struct tacit_glm_sound_hub_config core;
+    struct tacit_wire_glm_sound_run run;
+    uint64_t *arms;      /* all of them */
+    uint64_t *everybody; /* who is asked: all, until the end */
+    struct tacit_glm_sound_estimate *estimate;
+    struct live_model shown;
+};
+
+LIVE_CORE(tacit_glm_sound_hub, struct sound_hub);
+
+static uint64_t hub_epsilon_nano(const struct live_hub_config *config)
+{
+    return tacit_nano_up(config->epsilon);
+}
+
+static size_t hub_parameters(const struct live_hub_config *config, uint8_t *bytes)
+{
+    struct tacit_wire_glm_sound_run const run = glm_sound_run(config);
+    if (bytes != NULL)
+        tacit_wire_glm_sound_parameters_encode(&run, bytes);
+    return tacit_wire_glm_sound_parameters_bytes(&run);
+}
+
+static const char *hub_too_large(const struct live_hub_config *config)
+{
+    static const struct tacit_commit commit;
+    struct tacit_glm_sound_message const report = {.kind = TACIT_GLM_SOUND_REPORT,
+                                                   .commit = &commit};
+    return tacit_wire_glm_sound_bytes(&report, glm_sound_run(config).model.dimension) >
+                   LIVE_ENVELOPE_BYTES_MAX
+               ? "run.features"
+               : NULL;
+}
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct tacit_wire_glm_sound_run const run = glm_sound_run(config);
+    struct tacit_glm_private_model const *const model = &run.model;
+    (void)fprintf(out,
+                  "run.batches %llu\nrun.exploration %d\nrun.link %d\nrun.delta %.17g\n"
+                  "run.failure %.17g\nrun.norm %.17g\nrun.noise %.17g\nrun.alpha %.17g\n"
+                  "run.explore %.17g\n",
+                  (unsigned long long)model->batch_count, (int)model->exploration, (int)model->link,
+                  model->delta, model->failure, model->norm_bound, model->noise_bound, model->alpha,
+                  model->explore);
+    for (uint32_t i = 0; i < model->dimension; i++)
+        (void)fprintf(out, "run.features %s\n", run.features[i]);
+}
+
+static void hub_configure(struct live_hub *hub)
+{
+    struct live_hub_config const *const config = hub->config;
+    struct sound_hub *const own = hub->own;
+    own->run = glm_sound_run(config);
+    own->core = (struct tacit_glm_sound_hub_config){.model = own->run.model,
+                                                    .round_timeout_us =
+                                                        (uint64_t)config->deadline_s * 1000000u,
+                                                    .quorum = config->quorum};
+    memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
+    hub->shape.dimension = own->run.model.dimension;
+    own->arms = live_room_take_all(&hub->room, config->arm_count);
+    own->everybody = live_room_take_all(&hub->room, config->site_count);
+    own->estimate = live_room_take(&hub->room, 1, sizeof *own->estimate);
+}
+
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    return tacit_glm_sound_hub_snapshot(hub->state, bytes, room);
+}
+
+static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
+{
+    struct sound_hub const *const own = hub->own;
+    return tacit_glm_sound_hub_restore(hub->state, &own->core, bytes, size);
+}
+
+static struct tacit_glm_sound_hub_view core_view(const struct live_hub *hub)
+{
+    struct tacit_glm_sound_hub_view view;
+    tacit_glm_sound_hub_look(hub->state, &view);
+    return view;
+}
+
+/* Once a batch: what may be said of the coefficients from now on. Sums that make no model leave the
+ * one before, as at the sites. */
+static void note_model(struct live_hub *hub)
+{
+    struct sound_hub *const own = hub->own;
+    struct tacit_glm_sound_hub_view const view = core_view(hub);
+    struct tacit_glm_private_rule rule;
+    struct tacit_glm_sound_estimate next;
+    if (tacit_glm_sound_rule(&rule, &own->run.model) != TACIT_OK ||
+        tacit_glm_sound_learn(&rule, tacit_linalg_fastest(), view.sums, &next) != TACIT_OK)
+        return;
+    *own->estimate = next;
+    own->shown =
+        show(&own->run, hub->config->horizon, view.round == 0 ? 0 : view.round - 1, view.releases);
+    own->shown.coefficients = own->estimate->theta;
+    own->shown.inverse = own->estimate->inverse;
+    own->shown.radius = own->estimate->radius;
+}
+
+static enum tacit_status step_hub(struct live_hub *hub, const struct tacit_glm_sound_event *event,
+                                  struct live_hub_update *update)
+{
+    struct tacit_glm_sound_update made;
+    enum tacit_status const status = tacit_glm_sound_hub_step(hub->state, event, &made);
+    update->persist = update->persist || made.persist;
+    update->deadline_us = made.deadline_us;
+    if ((made.happened & TACIT_CLOSED_ROUND) != 0)
+        note_model(hub);
+    if (!made.send)
+        return status;
+    (void)live_hub_send(hub, &made.message);
+    if (made.message.kind == TACIT_GLM_SOUND_ORDER && made.message.to == TACIT_EVERYONE)
+        live_hub_note(hub, update, "batch %u%s", made.message.round,
+                      made.message.last ? ": none, the last model stands" : " is open");
+    return status;
+}
+
+static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
+                       const struct tacit_entropy *entropy, struct live_hub_update *update)
+{
+    struct tacit_glm_sound_hub_view const view = core_view(hub);
+    struct tacit_glm_sound_message const question = {.kind = TACIT_GLM_SOUND_HELLO,
+                                                     .from = site,
+                                                     .to = TACIT_HUB,
+                                                     .run_id = hub->config->run_id,
+                                                     .term = view.term,
+                                                     .round = view.round};
+    (void)entropy; /* it draws nothing */
+    (void)step_hub(hub,
+                   &(struct tacit_glm_sound_event){
+                       .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question},
+                   update);
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  void *message, const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct tacit_glm_sound_message *const said = message;
+    struct tacit_glm_sound_event made = {
+        .now_us = event->now_us,
+        .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
+    (void)entropy; /* it draws nothing */
+    if (event->kind == LIVE_HUB_START && event->term > 0)
+        made.as.term = event->term - 1; /* the core counts from 0 */
+    if (said == NULL)
+        return step_hub(hub, &made, update);
+    made.kind = TACIT_EVENT_RECEIVE;
+    said->term = core_view(hub).term; /* as its envelope said */
+    made.as.message = said;
+    return step_hub(hub, &made, update);
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct sound_hub const *const own = hub->own;
+    struct tacit_glm_sound_hub_view const core = core_view(hub);
+    *view = (struct live_hub_view){.judges = true,
+                                   .is_finished = core.finished,
+                                   .is_overdue = core.overdue,
+                                   .epoch = core.round,
+                                   .round_count = core.round == 0 ? 0 : core.round - 1,
+                                   .rounds_max = (uint32_t)own->run.model.batch_count,
+                                   .active = own->arms,
+                                   .active_count = hub->config->arm_count,
+                                   .report_count = core.report_count,
+                                   .missing_count = core.reports_missing,
+                                   .covered_count = core.report_count,
+                                   .asked = own->everybody,
+                                   .received = core.received,
+                                   .seen = core.seen,
+                                   .model = &own->shown,
+                                   .flagged = core.flagged,
+                                   .ahead = core.ahead};
+}
+
+const struct live_hub_ops glm_sound_hub_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD,
+                                               .family = TACIT_WIRE_GLM_SOUND_FAMILY,
+                                               .version = TACIT_WIRE_GLM_SOUND_VERSION,
+                                               .has_terms = true,
+                                               .is_rebuilt = true,
+                                               .codec = &codec,
+                                               .core = &tacit_glm_sound_hub_live,
+                                               .own_size = sizeof(struct sound_hub),
+                                               .epsilon_nano = hub_epsilon_nano,
+                                               .parameters = hub_parameters,
+                                               .too_large = hub_too_large,
+                                               .describe = hub_describe,
+                                               .configure = hub_configure,
+                                               .begin = note_model,
+                                               .snapshot = hub_snapshot,
+                                               .restore = hub_restore,
+                                               .step = hub_step,
+                                               .answer = hub_answer,
+                                               .look = hub_look};

@@ -1,0 +1,53 @@
+/* Flat releases: what site and hub share. */
+#include "sound.h"
+#include <string.h>
+
+enum tacit_status tacit_glm_sound_rule(struct tacit_glm_private_rule *rule,
+                                       const struct tacit_glm_private_model *model)
+{
+    if (model->batch_count > TACIT_GLM_SOUND_BATCHES_MAX)
+        return TACIT_INVALID;
+    enum tacit_status const status = tacit_glm_private_rule_init(rule, model);
+    TACIT_IMPLIES(status == TACIT_OK, rule->level_count == 1);
+    return status;
+}
+
+enum tacit_status tacit_glm_sound_learn(const struct tacit_glm_private_rule *rule,
+                                        enum tacit_linalg_path path, const int64_t *sums,
+                                        struct tacit_glm_sound_estimate *estimate)
+{
+    uint32_t const d = rule->model.dimension;
+    double matrix[TACIT_LINALG_MATRIX_MAX];
+    double target[TACIT_LINALG_VECTOR_MAX] = {0};
+    double log_det;
+    TACIT_ASSERT(sums != NULL);
+    memset(estimate, 0, sizeof *estimate);
+    glm_private_unpack(rule, sums, matrix, target);
+    if (!glm_private_derive(path, d, matrix, estimate->inverse, &log_det))
+        return TACIT_INVALID;
+    tacit_linalg_multiply(path, d, estimate->inverse, target, estimate->theta);
+    estimate->alpha = glm_private_alpha(rule, log_det);
+    estimate->radius = glm_private_radius(rule, log_det);
+    return TACIT_OK;
+}
+
+void glm_sound_digest(const int64_t *sums, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    TACIT_ASSERT(count > 0);
+    for (uint32_t i = 0; i < count; i++)
+        tacit_sha256_update_number(&sha, (uint64_t)sums[i]);
+    tacit_sha256_final(&sha, digest);
+}
+
+int64_t glm_sound_most(const struct tacit_glm_private_rule *rule)
+{
+    TACIT_ASSERT(rule->model.batch_count <= TACIT_GLM_SOUND_BATCHES_MAX);
+    return glm_private_sum_max(rule) / (int64_t)(TACIT_GLM_SOUND_BATCHES_MAX + 1);
+}
+
+/* The other half is for noise: more than 16 standard deviations of any. */
+uint64_t glm_sound_batch_most(const struct tacit_glm_private_rule *rule)
+{
+    return (uint64_t)glm_sound_most(rule) / 2 / TACIT_GLM_PRIVATE_UNIT;
+}

@@ -1,0 +1,329 @@
+/* The hub of the private linear bandit with flat releases: opens batches, adds up what sites
+ * released. It holds nothing that is not noised; its state is a function of the set of reports it
+ * accepted: rows are kept by site until the round closes and are whole numbers. */
+#include <string.h>
+#include "../../base/walk.h"
+#include "../round/rounds.h"
+#include "sound.h"
+
+#define MARK UINT64_C(0x31646e756f736c67) /* of a snapshot: "glsound1" */
+
+struct tacit_glm_sound_hub {
+    uint64_t round;    /* of the order that stands, or will be the first */
+    uint64_t releases; /* in the total */
+    struct tacit_glm_sound_hub_config config;
+    struct round_desk desk;
+    /* total S | rows A x S | received W(A) | seen A | heads A, flagged W(A), ahead W(A) */
+    uint64_t words[];
+};
+
+/* ---- Where what lies ---- */
+
+static uint32_t sites_of(const struct tacit_glm_sound_hub *hub)
+{
+    return hub->config.model.client_count;
+}
+
+static uint32_t sum_count(const struct tacit_glm_sound_hub *hub)
+{
+    return (uint32_t)TACIT_GLM_PRIVATE_SUMS(hub->config.model.dimension);
+}
+
+static int64_t *total_of(struct tacit_glm_sound_hub *hub)
+{
+    return (int64_t *)hub->words;
+}
+
+static int64_t *row_of(struct tacit_glm_sound_hub *hub, uint32_t site)
+{
+    TACIT_ASSERT(site <= sites_of(hub));
+    return total_of(hub) + (1 + (size_t)site) * sum_count(hub);
+}
+
+static uint64_t *received_of(struct tacit_glm_sound_hub *hub)
+{
+    return (uint64_t *)row_of(hub, sites_of(hub));
+}
+
+static uint32_t *seen_of(struct tacit_glm_sound_hub *hub)
+{
+    return (uint32_t *)(received_of(hub) + TACIT_BITS_WORDS(sites_of(hub)));
+}
+
+static size_t seen_words(uint32_t sites)
+{
+    return ((size_t)sites + 1) / 2;
+}
+
+static bool is_last(const struct tacit_glm_sound_hub *hub)
+{
+    return hub->round > hub->config.model.batch_count;
+}
+
+static struct round_hub round_of(void *state)
+{
+    struct tacit_glm_sound_hub *const hub = state;
+    uint32_t const sites = sites_of(hub);
+    uint64_t *const heads = (uint64_t *)(void *)seen_of(hub) + seen_words(sites);
+    return (struct round_hub){.desk = &hub->desk,
+                              .holder = round_holder_at(heads, sites, hub->desk.term > 0),
+                              .received = received_of(hub),
+                              .seen = seen_of(hub),
+                              .rows = (uint64_t *)row_of(hub, 0),
+                              .row_words = sum_count(hub),
+                              .domain = hub->config.domain,
+                              .run_id = hub->config.model.run_id,
+                              .site_count = sites,
+                              .round = hub->desk.phase == ROUND_NEW ? 0 : (uint32_t)hub->round,
+                              .round_max = (uint32_t)hub->config.model.batch_count,
+                              .timeout_us = hub->config.round_timeout_us,
+                              .is_last = is_last(hub),
+                              .answers_all = true};
+}
+
+size_t tacit_glm_sound_hub_size(const struct tacit_glm_sound_hub_config *config)
+{
+    struct tacit_glm_private_rule rule;
+    if (tacit_glm_sound_rule(&rule, &config->model) != TACIT_OK ||
+        config->quorum > config->model.client_count ||
+        config->round_timeout_us > TACIT_GLM_SOUND_PAUSE_US_MAX)
+        return 0;
+    uint32_t const sites = config->model.client_count;
+    size_t const sums = TACIT_GLM_PRIVATE_SUMS(config->model.dimension);
+    return sizeof(struct tacit_glm_sound_hub) + ((1 + sites) * sums + TACIT_BITS_WORDS(sites) +
+                                                 seen_words(sites) + round_holder_words(sites)) *
+                                                    sizeof(uint64_t);
+}
+
+enum tacit_status tacit_glm_sound_hub_init(struct tacit_glm_sound_hub *hub,
+                                           const struct tacit_glm_sound_hub_config *config)
+{
+    size_t const size = tacit_glm_sound_hub_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(hub, 0, size);
+    hub->desk.deadline_us = TACIT_NEVER;
+    hub->config = *config;
+    hub->round = 1;
+    return TACIT_OK;
+}
+
+/* ---- Its rule (round/rounds.h) ---- */
+
+static bool is_plausible(const struct tacit_glm_sound_hub *hub, const int64_t *sums)
+{
+    struct tacit_glm_private_rule rule;
+    enum tacit_status const status = tacit_glm_sound_rule(&rule, &hub->config.model);
+    TACIT_ASSERT(status == TACIT_OK);
+    int64_t const most = glm_sound_most(&rule);
+    bool is_within = true;
+    for (uint32_t i = 0; i < sum_count(hub); i++)
+        is_within = is_within && sums[i] >= -most && sums[i] <= most;
+    return is_within;
+}
+
+static uint32_t quorum_of(void *state)
+{
+    struct tacit_glm_sound_hub const *const hub = state;
+    return hub->config.quorum > 0 ? hub->config.quorum : sites_of(hub);
+}
+
+static enum tacit_status check_report(void *hub, const struct round_heard *heard)
+{
+    return heard->words != NULL && is_plausible(hub, (const int64_t *)heard->words)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
+}
+
+static void digest_report(void *hub, const struct round_heard *heard,
+                          uint8_t digest[TACIT_SHA256_BYTES])
+{
+    (void)hub;
+    glm_sound_digest((const int64_t *)heard->words, heard->word_count, digest);
+}
+
+static void close_round(void *state, uint32_t sites, const int64_t *totals)
+{
+    struct tacit_glm_sound_hub *const hub = state;
+    TACIT_ASSERT(totals == NULL);
+    TACIT_ASSERT(sites == hub->desk.covered_count && !is_last(hub));
+    TACIT_BITS_EACH (site, received_of(hub), sites_of(hub))
+        for (uint32_t i = 0; i < sum_count(hub); i++)
+            total_of(hub)[i] += row_of(hub, site)[i];
+    hub->releases += sites;
+    hub->round++;
+}
+
+static const struct round_rule rule = {.round = round_of,
+                                       .quorum = quorum_of,
+                                       .check = check_report,
+                                       .digest = digest_report,
+                                       .close = close_round};
+
+/* ---- Messages ---- */
+
+static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
+                                   const struct tacit_glm_sound_message *message)
+{
+    static const enum round_word words[] = {[TACIT_GLM_SOUND_HELLO] = ROUND_SAYS_HELLO,
+                                            [TACIT_GLM_SOUND_COMMIT] = ROUND_SAYS_COMMIT,
+                                            [TACIT_GLM_SOUND_REPORT] = ROUND_SAYS_REPORT,
+                                            [TACIT_GLM_SOUND_REFUSAL] = ROUND_SAYS_NOTHING};
+    return (struct round_heard){.word = message->kind <= TACIT_GLM_SOUND_REFUSAL
+                                            ? words[message->kind]
+                                            : ROUND_SAYS_GARBAGE,
+                                .head = &message->head,
+                                .message = message,
+                                .sites = 1,
+                                .words = (const uint64_t *)message->sums,
+                                .word_count = sum_count(hub)};
+}
+
+static void say(struct tacit_glm_sound_hub *hub, const struct round_made *made,
+                struct tacit_glm_sound_update *update)
+{
+    bool const is_order = made->answer == ROUND_ORDER;
+    *update = (struct tacit_glm_sound_update){.persist = made->persist,
+                                              .send = made->answer != ROUND_NOTHING,
+                                              .happened = made->happened,
+                                              .deadline_us = hub->desk.deadline_us};
+    update->message.kind = is_order                      ? TACIT_GLM_SOUND_ORDER
+                           : made->answer == ROUND_GRANT ? TACIT_GLM_SOUND_GRANT
+                                                         : TACIT_GLM_SOUND_REFUSAL;
+    update->message.head = made->head;
+    if (!is_order)
+        return;
+    update->message.sums = total_of(hub);
+    update->message.releases = hub->releases;
+    update->message.head = (struct tacit_round_message){
+        .from = TACIT_HUB,
+        .to = made->to,
+        .run_id = hub->config.model.run_id,
+        .term = hub->desk.term,
+        .round = (uint32_t)hub->round,
+        .seen = made->to == TACIT_EVERYONE ? 0 : seen_of(hub)[made->to],
+        .last = is_last(hub)};
+}
+
+enum tacit_status tacit_glm_sound_hub_step(struct tacit_glm_sound_hub *hub,
+                                           const struct tacit_glm_sound_event *event,
+                                           struct tacit_glm_sound_update *update)
+{
+    bool const is_start = event->kind == TACIT_EVENT_START;
+    bool const is_heard = event->kind == TACIT_EVENT_RECEIVE;
+    struct round_made made;
+    struct round_event const what = {.kind = event->kind,
+                                     .now_us = event->now_us,
+                                     .term = is_start ? event->as.term : 0,
+                                     .heard = is_heard ? heard_of(hub, event->as.message)
+                                                       : (struct round_heard){.sites = 1}};
+    enum tacit_status const status = round_step(&rule, hub, &what, NULL, &made);
+    say(hub, &made, update);
+    return status;
+}
+
+/* ---- Check ---- */
+
+static bool rows_are_possible(struct tacit_glm_sound_hub *hub)
+{
+    uint32_t const sites = sites_of(hub);
+    struct round_desk const *const desk = &hub->desk;
+    bool is_possible = desk->covered_count == tacit_bits_count(received_of(hub), sites);
+    for (uint32_t site = 0; site < sites && is_possible; site++)
+        is_possible =
+            !tacit_bits_has(received_of(hub), site) || is_plausible(hub, row_of(hub, site));
+    return is_possible && !(desk->overdue && desk->covered_count >= quorum_of(hub));
+}
+
+/* What closed rounds left is a sum of what sites may say. */
+static bool total_is_possible(struct tacit_glm_sound_hub *hub)
+{
+    int64_t const most =
+        (INT64_MAX >> 1) / (TACIT_GLM_SOUND_BATCHES_MAX + 1) * (int64_t)(hub->round - 1);
+    bool is_possible = true;
+    for (uint32_t i = 0; i < sum_count(hub); i++)
+        is_possible = is_possible && total_of(hub)[i] >= -most && total_of(hub)[i] <= most;
+    return is_possible;
+}
+
+static bool round_is_possible(const struct tacit_glm_sound_hub *hub)
+{
+    return hub->round >= 1 && hub->round <= hub->config.model.batch_count + 1 &&
+           (hub->desk.phase != ROUND_NEW || hub->round == 1) && hub->releases >= hub->round - 1 &&
+           hub->releases <= (hub->round - 1) * sites_of(hub) &&
+           (hub->desk.phase == ROUND_FINISHED) == is_last(hub);
+}
+
+enum tacit_status tacit_glm_sound_hub_check(const struct tacit_glm_sound_hub *state, size_t size,
+                                            const struct tacit_glm_sound_hub_config *config)
+{
+    struct tacit_glm_sound_hub *const hub = (struct tacit_glm_sound_hub *)(uintptr_t)state;
+    bool is_possible = size > 0 && size == tacit_glm_sound_hub_size(config) &&
+                       memcmp(&hub->config, config, sizeof *config) == 0 && round_is_possible(hub);
+    if (is_possible) {
+        struct round_hub const round = round_of(hub);
+        is_possible =
+            round_hub_is_possible(&round) && rows_are_possible(hub) && total_is_possible(hub);
+    }
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}
+
+/* ---- Snapshots ---- */
+
+static void walk_hub(struct base_walk *walk, void *state)
+{
+    struct tacit_glm_sound_hub *const hub = state;
+    uint32_t phase = hub->desk.phase;
+    base_walk_same(walk, MARK);
+    base_walk_same(walk, hub->config.model.run_id);
+    base_walk_same(walk, sites_of(hub));
+    base_walk_same(walk, hub->config.model.dimension);
+    base_walk_same(walk, hub->config.model.batch_count);
+    base_walk_number(walk, &phase);
+    hub->desk.phase = (enum round_phase)phase; /* the check knows which there are */
+    base_walk_word(walk, &hub->round);
+    base_walk_word(walk, &hub->releases);
+    base_walk_words(walk, (uint64_t *)total_of(hub), sum_count(hub));
+}
+
+size_t tacit_glm_sound_hub_snapshot(const struct tacit_glm_sound_hub *hub, uint8_t *bytes,
+                                    size_t room)
+{
+    return base_walk_write(walk_hub, hub, bytes, room);
+}
+
+enum tacit_status tacit_glm_sound_hub_restore(struct tacit_glm_sound_hub *hub,
+                                              const struct tacit_glm_sound_hub_config *config,
+                                              const uint8_t *bytes, size_t size)
+{
+    enum tacit_status const status = tacit_glm_sound_hub_init(hub, config);
+    if (status != TACIT_OK)
+        return status;
+    bool const is_whole = base_walk_read(walk_hub, hub, bytes, size);
+    hub->desk.missing_count = hub->desk.phase == ROUND_COLLECTING ? sites_of(hub) : 0;
+    return is_whole &&
+                   tacit_glm_sound_hub_check(hub, tacit_glm_sound_hub_size(config), config) ==
+                       TACIT_OK &&
+                   base_walk_writes(walk_hub, hub, bytes, size)
+               ? TACIT_OK
+               : TACIT_MALFORMED;
+}
+
+void tacit_glm_sound_hub_look(const struct tacit_glm_sound_hub *state,
+                              struct tacit_glm_sound_hub_view *view)
+{
+    struct tacit_glm_sound_hub *const hub = (struct tacit_glm_sound_hub *)(uintptr_t)state;
+    struct round_hub const round = round_of(hub);
+    *view = (struct tacit_glm_sound_hub_view){.round = round.round,
+                                              .finished = hub->desk.phase == ROUND_FINISHED,
+                                              .overdue = hub->desk.overdue,
+                                              .reports_missing = hub->desk.missing_count,
+                                              .report_count = hub->desk.covered_count,
+                                              .term = hub->desk.term,
+                                              .sums = total_of(hub),
+                                              .releases = hub->releases,
+                                              .received = round.received,
+                                              .seen = round.seen,
+                                              .flagged = round.holder.flagged,
+                                              .ahead = round.holder.ahead};
+}

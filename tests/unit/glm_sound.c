@@ -1,0 +1,461 @@
+/* The private linear bandit with flat releases, one property at a time: on the same interactions
+ * and the same entropy it is the simulator's to the bit; noise, budgets and policies; what rewards
+ * are in. Disorder, copies, deaths and terms are the storm's (tests/round). */
+#include "../support/testing.h"
+#include <math.h>
+#include "tacit/glm_sound.h"
+
+#define D 3u
+#define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
+#define SITES 3u
+#define BATCHES 4u
+#define BATCH 5u
+
+static struct tacit_glm_private_model some_model(enum tacit_linalg_link link)
+{
+    return (struct tacit_glm_private_model){.run_id = 7,
+                                            .link = link,
+                                            .exploration = TACIT_GLM_THEORY,
+                                            .client_count = SITES,
+                                            .dimension = D,
+                                            .batch_count = BATCHES,
+                                            .epsilon = 1,
+                                            .delta = 1e-6,
+                                            .failure = 0.05,
+                                            .norm_bound = 1,
+                                            .noise_bound = 0.5};
+}
+
+static struct tacit_glm_sound_site_config site_config(const struct tacit_glm_private_model *model,
+                                                      uint32_t site)
+{
+    return (struct tacit_glm_sound_site_config){.model = *model,
+                                                .epsilon = model->epsilon,
+                                                .delta = model->delta,
+                                                .horizon = BATCHES * BATCH + 1,
+                                                .cost_nano = TACIT_NANO,
+                                                .budget_nano = TACIT_NANO,
+                                                .resend_after_us = 1000,
+                                                .site_id = site};
+}
+
+static struct tacit_glm_sound_site *site_new(const struct tacit_glm_sound_site_config *config)
+{
+    struct tacit_glm_sound_site *const site = malloc(tacit_glm_sound_site_size(config));
+    assert_int_equal(tacit_glm_sound_site_init(site, config), TACIT_OK);
+    return site;
+}
+
+static struct tacit_glm_sound_site_view view_of(const struct tacit_glm_sound_site *site)
+{
+    struct tacit_glm_sound_site_view view;
+    tacit_glm_sound_site_look(site, &view);
+    return view;
+}
+
+static struct tacit_rng stream(uint32_t who)
+{
+    return tacit_rng_stream(43, who, 0, TACIT_PURPOSE_OF_FAMILY(4, 201));
+}
+
+static void draw_context(struct tacit_rng *rng, double x[D])
+{
+    for (uint32_t i = 0; i < D; i++)
+        x[i] = tacit_rng_normal(rng);
+}
+
+/* ---- A federation beside that of the simulator ---- */
+
+struct pair {
+    struct tacit_glm_private_rule rule;
+    struct tacit_glm_sound_hub *hub;
+    struct tacit_glm_private_hub *hub_of_simulator;
+    struct tacit_glm_sound_site *sites[SITES];
+    struct tacit_glm_private_client *clients[SITES];
+    struct tacit_rng noise[2][SITES]; /* alike */
+};
+
+static void open_pair(struct pair *pair, const struct tacit_glm_private_model *model)
+{
+    struct tacit_glm_sound_hub_config const config = {.model = *model};
+    assert_int_equal(tacit_glm_sound_rule(&pair->rule, model), TACIT_OK);
+    pair->hub = malloc(tacit_glm_sound_hub_size(&config));
+    assert_int_equal(tacit_glm_sound_hub_init(pair->hub, &config), TACIT_OK);
+    pair->hub_of_simulator = malloc(tacit_glm_private_hub_size(&pair->rule));
+    assert_int_equal(tacit_glm_private_hub_init(pair->hub_of_simulator, &pair->rule, 0), TACIT_OK);
+    for (uint32_t i = 0; i < SITES; i++) {
+        struct tacit_glm_sound_site_config const own = site_config(model, i);
+        pair->sites[i] = site_new(&own);
+        pair->clients[i] = malloc(tacit_glm_private_client_size(&pair->rule));
+        assert_int_equal(tacit_glm_private_client_init(pair->clients[i], &pair->rule, i), TACIT_OK);
+        pair->noise[0][i] = pair->noise[1][i] = stream(i);
+    }
+}
+
+static void close_pair(struct pair *pair)
+{
+    free(pair->hub);
+    free(pair->hub_of_simulator);
+    for (uint32_t i = 0; i < SITES; i++) {
+        free(pair->sites[i]);
+        free(pair->clients[i]);
+    }
+}
+
+/* All that follows from a message, until nobody says anything. */
+static void tell(struct pair *pair, const struct tacit_glm_sound_message *message)
+{
+    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    struct tacit_glm_sound_update update;
+    if (message->to == TACIT_HUB) {
+        assert_int_equal(tacit_glm_sound_hub_step(pair->hub, &event, &update), TACIT_OK);
+        if (update.send)
+            tell(pair, &update.message);
+        return;
+    }
+    for (uint32_t i = 0; i < SITES; i++) {
+        struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[0][i]);
+        struct tacit_rng salts = stream(77 + i);
+        struct tacit_entropy const keys = tacit_rng_entropy(&salts);
+        struct tacit_glm_sound_event heard = event;
+        heard.keys = &keys;
+        if (message->to != TACIT_EVERYONE && message->to != i)
+            continue;
+        assert_int_equal(tacit_glm_sound_site_step(pair->sites[i], &heard, &entropy, &update),
+                         TACIT_OK);
+        if (update.send)
+            tell(pair, &update.message);
+    }
+}
+
+/* The simulator's clients release at the clock, and all hear of the model. */
+static void simulate_batch(struct pair *pair, uint64_t batch)
+{
+    struct tacit_glm_private_update said = {.send = false};
+    for (uint32_t i = 0; i < SITES; i++) {
+        struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[1][i]);
+        struct tacit_glm_private_event event = {.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch};
+        struct tacit_glm_private_update update;
+        assert_int_equal(tacit_glm_private_client_step(pair->clients[i], &event, &entropy, &update),
+                         TACIT_OK);
+        event = (struct tacit_glm_private_event){.kind = TACIT_EVENT_RECEIVE,
+                                                 .as.message = &update.message};
+        assert_int_equal(tacit_glm_private_hub_step(pair->hub_of_simulator, &event, &said),
+                         TACIT_OK);
+    }
+    for (uint32_t i = 0; i < SITES && said.send; i++) {
+        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                                      .as.message = &said.message};
+        struct tacit_glm_private_update update;
+        assert_int_equal(tacit_glm_private_client_step(pair->clients[i], &event, NULL, &update),
+                         TACIT_OK);
+    }
+}
+
+/* A decision and its reward, at both; they choose alike. */
+static void interact(struct pair *pair, uint32_t site, struct tacit_rng *rng)
+{
+    double contexts[2 * D];
+    struct tacit_glm_sound_update live;
+    struct tacit_glm_private_update simulated;
+    for (uint32_t k = 0; k < 2; k++)
+        draw_context(rng, contexts + k * D);
+    struct tacit_offer const offer = {2, D, contexts};
+    struct tacit_glm_sound_event event = {.kind = TACIT_EVENT_OFFER, .as.offer = offer};
+    struct tacit_glm_private_event other = {.kind = TACIT_EVENT_OFFER, .as.offer = offer};
+    assert_int_equal(tacit_glm_sound_site_step(pair->sites[site], &event, NULL, &live), TACIT_OK);
+    assert_int_equal(tacit_glm_private_client_step(pair->clients[site], &other, NULL, &simulated),
+                     TACIT_OK);
+    assert_true(live.decided && live.arm == simulated.arm);
+    struct tacit_glm_reward const reward = {contexts + live.arm * D, tacit_rng_uniform(rng), 0, 0};
+    struct tacit_entropy const entropy = tacit_rng_entropy(&pair->noise[0][site]);
+    struct tacit_rng salts = stream(99);
+    struct tacit_entropy const keys = tacit_rng_entropy(&salts);
+    event = (struct tacit_glm_sound_event){
+        .kind = TACIT_EVENT_REWARD, .keys = &keys, .as.reward = reward};
+    other = (struct tacit_glm_private_event){.kind = TACIT_EVENT_REWARD, .as.reward = reward};
+    assert_int_equal(tacit_glm_private_client_step(pair->clients[site], &other, NULL, &simulated),
+                     TACIT_OK);
+    assert_int_equal(tacit_glm_sound_site_step(pair->sites[site], &event, &entropy, &live),
+                     TACIT_OK);
+    assert_true(live.persist);
+    if (live.send)
+        tell(pair, &live.message);
+}
+
+static void the_model_is_that_of_the_simulator(void **state)
+{
+    static const enum tacit_linalg_link links[] = {TACIT_LINALG_IDENTITY, TACIT_LINALG_LOGISTIC};
+    (void)state;
+    for (uint32_t link = 0; link < 2; link++) {
+        struct pair pair;
+        struct tacit_glm_private_model const model = some_model(links[link]);
+        struct tacit_glm_sound_event const start = {.kind = TACIT_EVENT_START};
+        struct tacit_glm_sound_update update;
+        struct tacit_rng rng = stream(50 + link);
+        open_pair(&pair, &model);
+        assert_int_equal(tacit_glm_sound_hub_step(pair.hub, &start, &update), TACIT_OK);
+        tell(&pair, &update.message);
+        for (uint64_t batch = 1; batch <= BATCHES; batch++) {
+            for (uint32_t i = 0; i < BATCH * SITES; i++)
+                interact(&pair, i % SITES, &rng);
+            simulate_batch(&pair, batch);
+            struct tacit_glm_private_hub_view simulated;
+            struct tacit_glm_sound_hub_view live;
+            tacit_glm_private_hub_look(pair.hub_of_simulator, &simulated);
+            tacit_glm_sound_hub_look(pair.hub, &live);
+            assert_int_equal(live.round, batch + 1);
+            assert_int_equal(live.releases, SITES * batch);
+            for (uint32_t i = 0; i < SITES; i++) {
+                struct tacit_glm_sound_site_view const site = view_of(pair.sites[i]);
+                struct tacit_glm_private_client_view client;
+                tacit_glm_private_client_look(pair.clients[i], &client);
+                assert_int_equal(site.model, client.model_batch);
+                assert_int_equal(site.model, simulated.batch);
+                assert_memory_equal(site.theta, client.theta, D * sizeof(double));
+                assert_memory_equal(site.inverse, client.inverse,
+                                    TACIT_LINALG_MATRIX(D) * sizeof(double));
+                assert_true(site.alpha == client.alpha);
+            }
+        }
+        struct tacit_glm_sound_hub_view hub;
+        tacit_glm_sound_hub_look(pair.hub, &hub);
+        assert_true(hub.finished && view_of(pair.sites[0]).last);
+        close_pair(&pair);
+    }
+}
+
+/* ---- One site ---- */
+
+static void order(struct tacit_glm_sound_message *made, uint32_t round, const int64_t sums[S])
+{
+    *made = (struct tacit_glm_sound_message){.kind = TACIT_GLM_SOUND_ORDER,
+                                             .from = TACIT_HUB,
+                                             .to = TACIT_EVERYONE,
+                                             .run_id = 7,
+                                             .round = round,
+                                             .last = round == BATCHES + 1,
+                                             .sums = sums};
+}
+
+static enum tacit_status hear(struct tacit_glm_sound_site *site,
+                              const struct tacit_glm_sound_message *message,
+                              struct tacit_glm_sound_update *update)
+{
+    struct tacit_rng rng = stream(1);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    return tacit_glm_sound_site_step(site, &event, &entropy, update);
+}
+
+static void open_first(struct tacit_glm_sound_site *site)
+{
+    struct tacit_glm_sound_update update;
+    struct tacit_glm_sound_message said;
+    int64_t const sums[S] = {0};
+    order(&said, 1, sums);
+    assert_int_equal(hear(site, &said, &update), TACIT_OK);
+}
+
+static enum tacit_status reward(struct tacit_glm_sound_site *site, double value,
+                                const struct tacit_entropy *entropy,
+                                struct tacit_glm_sound_update *update)
+{
+    static const double x[D] = {1, 0, 0};
+    struct tacit_glm_sound_event const event = {.kind = TACIT_EVENT_REWARD,
+                                                .as.reward = {.context = x, .value = value}};
+    return tacit_glm_sound_site_step(site, &event, entropy, update);
+}
+
+static struct tacit_glm_sound_message grant_of(const struct tacit_glm_sound_message *commit)
+{
+    struct tacit_glm_sound_message grant = *commit;
+    grant.kind = TACIT_GLM_SOUND_GRANT;
+    grant.from = TACIT_HUB;
+    grant.to = commit->from;
+    return grant;
+}
+
+/* Rewards that come before an order, and while a grant or the others are waited for, are in the
+ * next batch; what is overtaken is in the one after. Nothing is twice, and nothing is lost. */
+static void rewards_go_into_the_batch_that_is_open_next(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model(TACIT_LINALG_IDENTITY);
+    model.epsilon = 1e6; /* hardly any noise */
+    struct tacit_glm_sound_site_config const config = site_config(&model, 0);
+    struct tacit_glm_sound_site *const site = site_new(&config);
+    struct tacit_rng rng = stream(2);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_glm_sound_update update;
+    struct tacit_glm_sound_message said;
+    int64_t const sums[S] = {0};
+    for (uint32_t i = 0; i < 2; i++) /* before any order */
+        assert_int_equal(reward(site, 1, &entropy, &update), TACIT_OK);
+    order(&said, 1, sums);
+    assert_int_equal(hear(site, &said, &update), TACIT_OK);
+    assert_int_equal(reward(site, 1, &entropy, &update), TACIT_OK);
+    order(&said, 2, sums); /* the others went on */
+    assert_int_equal(hear(site, &said, &update), TACIT_OK);
+    assert_int_equal(view_of(site).open_count, 3);
+    for (uint32_t i = 3; i < BATCH; i++)
+        assert_int_equal(reward(site, 1, &entropy, &update), TACIT_OK);
+    assert_true(update.send && update.message.kind == TACIT_GLM_SOUND_COMMIT);
+    struct tacit_glm_sound_message const grant = grant_of(&update.message);
+    struct tacit_commit const commit = *update.message.commit;
+    for (uint32_t i = 0; i < BATCH + 2; i++) /* more than the next batch has */
+        assert_int_equal(reward(site, 1, &entropy, &update), TACIT_OK);
+    assert_false(update.send);
+    struct tacit_glm_sound_message granted = grant;
+    granted.commit = &commit;
+    assert_int_equal(hear(site, &granted, &update), TACIT_OK);
+    assert_true(update.send && update.message.kind == TACIT_GLM_SOUND_REPORT);
+    assert_true(llabs(update.message.sums[0] - BATCH * (int64_t)TACIT_GLM_PRIVATE_UNIT) < 50000);
+    order(&said, 3, sums); /* its batch is full already */
+    assert_int_equal(hear(site, &said, &update), TACIT_OK);
+    assert_true(update.send && update.message.kind == TACIT_GLM_SOUND_COMMIT);
+    struct tacit_glm_sound_message const draw = tacit_glm_sound_site_draw(site);
+    assert_true(llabs(draw.sums[0] - (BATCH + 2) * (int64_t)TACIT_GLM_PRIVATE_UNIT) < 50000);
+    assert_int_equal(view_of(site).open_count, 0);
+    assert_int_equal(view_of(site).pull_count, 2 * BATCH + 2);
+    free(site);
+}
+
+/* The site's own noise, not the run's: the variance of sums of nothing. */
+static void the_noise_is_that_of_the_site_s_file(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
+    struct tacit_glm_sound_site_config config = site_config(&model, 0);
+    struct tacit_glm_private_model own = model;
+    own.epsilon = config.epsilon = 8;
+    own.delta = config.delta = 1e-4;
+    struct tacit_glm_private_rule rule;
+    assert_int_equal(tacit_glm_sound_rule(&rule, &own), TACIT_OK);
+    struct tacit_rng rng = stream(3);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    double squares = 0;
+    uint32_t const tries = 400;
+    for (uint32_t i = 0; i < tries; i++) {
+        struct tacit_glm_sound_site *const site = site_new(&config);
+        struct tacit_glm_sound_update update;
+        open_first(site);
+        for (uint32_t k = 0; k < BATCH; k++)
+            assert_int_equal(reward(site, 0, &entropy, &update), TACIT_OK);
+        struct tacit_glm_sound_message const draw = tacit_glm_sound_site_draw(site);
+        for (uint32_t k = 1; k < S; k++) /* all but the square of the first coordinate */
+            squares += (double)draw.sums[k] * (double)draw.sums[k];
+        free(site);
+    }
+    double const variance = squares / (tries * (S - 1.0));
+    double const spread = sqrt(2.0 / (tries * (S - 1.0)));
+    assert_true(fabs(variance / tacit_gaussian_variance(&rule.noise) - 1) < 5 * spread);
+}
+
+static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
+{
+    (void)context, (void)bytes, (void)size;
+    return TACIT_ENTROPY;
+}
+
+static void without_entropy_nothing_is_drawn_and_it_is_tried_again(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
+    struct tacit_glm_sound_site_config const config = site_config(&model, 0);
+    struct tacit_glm_sound_site *const site = site_new(&config);
+    struct tacit_entropy const none = {.fill = give_nothing};
+    struct tacit_rng rng = stream(4);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_glm_sound_update update;
+    open_first(site);
+    for (uint32_t k = 0; k + 1 < BATCH; k++)
+        assert_int_equal(reward(site, 1, &none, &update), TACIT_OK);
+    assert_int_equal(reward(site, 1, &none, &update), TACIT_ENTROPY);
+    assert_true(!update.send && update.happened == 0 && view_of(site).open_count == BATCH);
+    assert_int_equal(tacit_ledger_spent_nano(view_of(site).ledger), 0);
+    assert_int_equal(reward(site, 1, &none, &update), TACIT_OK); /* meanwhile */
+    struct tacit_glm_sound_event const late = {.kind = TACIT_EVENT_TIMEOUT,
+                                               .now_us = update.deadline_us};
+    assert_int_equal(tacit_glm_sound_site_step(site, &late, &entropy, &update), TACIT_OK);
+    assert_true(update.send && (update.happened & TACIT_DREW) != 0);
+    assert_int_equal(view_of(site).open_count, 0);
+    free(site);
+}
+
+static void budgets_and_policies_are_kept(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
+    struct tacit_glm_sound_site_config config = site_config(&model, 0);
+    struct tacit_rng rng = stream(5);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_glm_sound_update update;
+    struct tacit_glm_sound_message said;
+    int64_t const sums[S] = {0};
+    config.budget_nano = config.cost_nano - 1;
+    config.round_max = 2;
+    struct tacit_glm_sound_site *const site = site_new(&config);
+    order(&said, 3, sums);
+    assert_int_equal(hear(site, &said, &update), TACIT_REFUSED);
+    order(&said, 2, sums);
+    assert_int_equal(hear(site, &said, &update), TACIT_OK);
+    for (uint32_t k = 0; k + 1 < BATCH; k++)
+        assert_int_equal(reward(site, 1, &entropy, &update), TACIT_OK);
+    assert_int_equal(reward(site, 1, &entropy, &update), TACIT_BUDGET);
+    assert_true(!update.send && view_of(site).halted && view_of(site).draw_round == 0);
+    assert_int_equal(reward(site, 1, &entropy, &update), TACIT_INVALID);
+    free(site);
+}
+
+static void configurations_that_protect_less_or_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model(TACIT_LINALG_IDENTITY);
+    struct tacit_glm_sound_site_config const good = site_config(&model, 0);
+    assert_true(tacit_glm_sound_site_size(&good) > 0);
+    for (uint32_t wrong = 0; wrong < 9; wrong++) {
+        struct tacit_glm_sound_site_config bad = good;
+        bad.epsilon = wrong == 0 ? 0.999 : bad.epsilon; /* more noise than the hub reckons with */
+        bad.delta = wrong == 1 ? 0.9e-6 : bad.delta;
+        bad.horizon = wrong == 2 ? BATCHES - 1 : wrong == 3 ? UINT64_C(1) << 40 : bad.horizon;
+        bad.site_id = wrong == 4 ? SITES : bad.site_id;
+        bad.cost_nano = wrong == 5 ? 0 : bad.cost_nano;
+        bad.resend_after_us = wrong == 6 ? 0 : bad.resend_after_us;
+        bad.model.batch_count =
+            wrong == 7 ? TACIT_GLM_SOUND_BATCHES_MAX + 1 : bad.model.batch_count;
+        bad.model.link = wrong == 8 ? TACIT_LINALG_POISSON : bad.model.link;
+        assert_int_equal(tacit_glm_sound_site_size(&bad), 0);
+    }
+    struct tacit_glm_sound_hub_config hub = {.model = model, .quorum = SITES};
+    assert_true(tacit_glm_sound_hub_size(&hub) > 0);
+    hub.quorum++;
+    assert_int_equal(tacit_glm_sound_hub_size(&hub), 0);
+}
+
+/* Each rule of up to so many batches has one release an interaction. */
+static void releases_are_flat(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model(TACIT_LINALG_IDENTITY);
+    for (uint64_t batches = 1; batches <= TACIT_GLM_SOUND_BATCHES_MAX; batches++) {
+        struct tacit_glm_private_rule rule;
+        model.batch_count = batches;
+        assert_int_equal(tacit_glm_sound_rule(&rule, &model), TACIT_OK);
+        assert_int_equal(rule.level_count, 1);
+        assert_int_equal(rule.node_count, batches);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_model_is_that_of_the_simulator),
+        cmocka_unit_test(rewards_go_into_the_batch_that_is_open_next),
+        cmocka_unit_test(the_noise_is_that_of_the_site_s_file),
+        cmocka_unit_test(without_entropy_nothing_is_drawn_and_it_is_tried_again),
+        cmocka_unit_test(budgets_and_policies_are_kept),
+        cmocka_unit_test(configurations_that_protect_less_or_do_not_fit_are_refused),
+        cmocka_unit_test(releases_are_flat)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
