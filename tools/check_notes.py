@@ -5,7 +5,7 @@ experiments/README.md has a row for each claims.yaml, with the number of its ver
 
 usage: check_notes.py ROOT
 `hub.c: on_report, flag` are names in hub.c beside the notes, or in the only such path below src.
-`unit/elim` is tests/unit/elim.c or .py, `unit/elim: one, another` are names in it.
+`unit/elim` is tests/unit/elim.c or .py, `unit/elim: one, another` are names in it; so with `round/storm_votes` and `round/rule_votes`.
 `p1: fig4-order` (does not hold) is a claim of paper p1; without a verdict it holds.
 """
 import collections
@@ -14,7 +14,7 @@ import re
 import sys
 
 FUNCTIONS = re.compile(r"`([a-z_0-9/]+\.[ch]): ([a-z_0-9, \n]+)`")
-TEST = re.compile(r"`((?:unit|kat|oracle|trace|sim|stat|cli|live)/[a-z_0-9]+)(?:\.(?:c|py))?(?:: (\w[\w, \n]*))?`")
+TEST = re.compile(r"`((?:(?:unit|kat|oracle|trace|sim|stat|cli|live)/|round/(?:storm|rule))[a-z_0-9]+)(?:\.(?:c|py))?(?:: (\w[\w, \n]*))?`")
 CLAIM = re.compile(r"`(p\d[a-z-]*): ([\w-]+)`(?: \((does not hold|not reached|not run)\))?")
 ROW = re.compile(r"^\| (P\d)\.\d+ \|.*\| ([^|]+) \|$", re.MULTILINE)
 

@@ -66,9 +66,8 @@ uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule)
     return others + alone;
 }
 
-uint32_t tacit_phases_climb(const struct tacit_phases *schedule, uint64_t *rungs)
+static uint32_t climb_from(uint64_t rung, const struct tacit_phases *schedule, uint64_t *rungs)
 {
-    uint64_t rung = tacit_phases_first_rung(schedule);
     for (uint32_t count = 1; count <= TACIT_BOUNDS_RELEASES_MAX; count++) {
         if (rungs != NULL)
             rungs[count - 1] = rung;
@@ -77,6 +76,17 @@ uint32_t tacit_phases_climb(const struct tacit_phases *schedule, uint64_t *rungs
         rung = tacit_bounds_next_rung(rung, schedule->growth);
     }
     return 0;
+}
+
+uint32_t tacit_phases_climb(const struct tacit_phases *schedule, uint64_t *rungs)
+{
+    return climb_from(tacit_phases_first_rung(schedule), schedule, rungs);
+}
+
+/* From the least rung there is the climb is longest; a first rung costs many bounds. */
+static bool has_room(const struct tacit_phases *schedule)
+{
+    return climb_from(1, schedule, NULL) > 0 || tacit_phases_climb(schedule, NULL) > 0;
 }
 
 bool tacit_phases_is_valid(const struct tacit_phases *schedule)
@@ -103,7 +113,7 @@ bool tacit_phases_is_valid(const struct tacit_phases *schedule)
         return false;
     double const noise = isinf(epsilon) ? 0 : NOISE_SCALES / epsilon; /* as large as is plausible */
     double const rewards = (double)schedule->agent_count * ((double)schedule->horizon + noise);
-    return rewards * (double)TACIT_STEPS < STEPS_MAX && tacit_phases_climb(schedule, NULL) > 0;
+    return rewards * (double)TACIT_STEPS < STEPS_MAX && has_room(schedule);
 }
 
 /* ---- The plan of the index ---- */

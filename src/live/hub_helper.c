@@ -83,6 +83,7 @@ bool live_hub_helper_begin_term(struct live_hub *hub, uint64_t term)
         return false;
     helper->kept->term = term - 1;
     helper->kept->awaits_word = 0; /* the round is asked anew */
+    helper->owes = false;
     tacit_helper_hub_begin_term(helper->core, term - 1);
     memset(helper->proofs, 0, proofs_size(helper));
     return true;
@@ -394,6 +395,7 @@ void live_hub_helper_overtaken(struct live_hub *hub)
     TACIT_ASSERT(helper != NULL);
     tacit_helper_hub_void(helper->core); /* what is here is of that round */
     helper->kept->awaits_word = 0;
+    helper->owes = false;
     tacit_helper_hub_go_on(helper->core);
     TACIT_ASSERT(!view_of(hub).is_fixed);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/live/pki/hpke.h"
+#include "../support/damage.h"
 #include "tacit/wire_helper.h"
 
 #define SITES 5u
@@ -88,6 +89,7 @@ struct world {
     struct tacit_helper_release blinded[SITES]; /* as sites made them */
     uint32_t number;
     uint64_t term;
+    struct tacit_helper_request *asked; /* of damaged states */
 };
 
 /* Signatures for tests: a hash under the signer's name. */
@@ -671,13 +673,96 @@ static void noise_has_its_variance(void **state)
     assert_true(fabs(squares / draws - 4) < 5 * sqrt(56.0 / draws));
 }
 
-int main(void)
+/* A site that draws on and on changes nothing of what is asked, and is in no U if it did before. */
+static void who_draws_on_stops_nobody(void **state)
 {
+    (void)state;
+    struct world world;
+    struct tacit_helper_hub_view view;
+    begin(&world);
+    for (world.number = 1; world.number <= 2; world.number++) {
+        for (uint32_t site = 0; site < SITES; site++)
+            release(&world, site, true);
+        for (uint32_t i = 0; i <= TACIT_HELPER_LINKS_MAX && world.number == 2; i++)
+            release(&world, 0, false);
+        fix(&world, 2);
+        tacit_helper_hub_look(world.hub, &view);
+        assert_int_equal(view.here_count, world.number == 1 ? SITES : SITES - 1);
+        for (uint32_t i = 0; i <= TACIT_HELPER_LINKS_MAX && world.number == 2; i++)
+            release(&world, 1, false);
+        struct tacit_helper_request *const request = ask(&world);
+        for (uint32_t i = 0; i < request->entry_count; i++)
+            assert_int_equal(request->entries[i].link_count, 1);
+        free(request);
+        if (world.number == 1)
+            play(&world, 31);
+    }
+    end(&world);
+}
+
+/* What is taken of a disk can be asked, answered and ended. */
+static bool is_harmless_hub(const void *state, size_t size, void *context)
+{
+    struct world const *const world = context;
+    struct tacit_helper_hub_view view;
+    if (tacit_helper_hub_check(state, size, &world->run) != TACIT_OK)
+        return false;
+    struct tacit_helper_hub *const hub = malloc(size);
+    memcpy(hub, state, size);
+    tacit_helper_hub_look(hub, &view);
+    void *const memory = malloc(tacit_helper_hub_request_size(hub));
+    if (view.is_fixed) {
+        struct tacit_helper_request const *const request = tacit_helper_hub_request(hub, memory);
+        assert_int_equal(request->entry_count, view.here_count);
+    }
+    tacit_helper_hub_void(hub);
+    free(memory);
+    free(hub);
+    return true;
+}
+
+static bool is_harmless_helper(const void *state, size_t size, void *context)
+{
+    struct world *const world = context;
+    struct tacit_helper_update update;
+    if (tacit_helper_check(state, size, &world->config) != TACIT_OK)
+        return false;
+    struct tacit_helper *const helper = malloc(size);
+    memcpy(helper, state, size);
+    (void)tacit_helper_step(helper, world->asked, &world->keys, &world->entropy, &update);
+    free(helper);
+    return true;
+}
+
+static void damaged_states_are_refused_or_harmless(void **state)
+{
+    (void)state;
+    struct world world;
+    begin(&world);
+    for (world.number = 1; world.number <= 3; world.number++) {
+        for (uint32_t site = 0; site < SITES; site++)
+            release(&world, site, site > 0);
+        damage_all(world.hub, tacit_helper_hub_size(&world.run), is_harmless_hub, &world);
+        fix(&world, 2);
+        damage_all(world.hub, tacit_helper_hub_size(&world.run), is_harmless_hub, &world);
+        world.asked = ask(&world);
+        damage_all(world.helper, tacit_helper_size(&world.config), is_harmless_helper, &world);
+        free(world.asked);
+        play(&world, 30);
+    }
+    end(&world);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sealing_is_the_standards),
         cmocka_unit_test(totals_carry_two_noises),
         cmocka_unit_test(a_fault_is_named_and_costs_no_answer),
         cmocka_unit_test(an_old_state_stops),
+        cmocka_unit_test(who_draws_on_stops_nobody),
+        cmocka_unit_test(damaged_states_are_refused_or_harmless),
         cmocka_unit_test(lies_are_seen),
         cmocka_unit_test(an_envelope_opens_under_its_own_scope_only),
         cmocka_unit_test(a_guess_is_not_confirmed),
@@ -685,5 +770,6 @@ int main(void)
         cmocka_unit_test(slack_is_as_specified),
         cmocka_unit_test(noise_has_its_variance),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return damage_end(argc, cmocka_run_group_tests(tests, NULL, NULL),
+                      UINT64_C(0xc6c076ecd617c570));
 }

@@ -494,6 +494,8 @@ static void a_helper_that_is_away_is_waited_for(void **state)
         assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
         assert_true(!update.send || update.message.kind != TACIT_PHASED_ORDER ||
                     update.message.round == before.judge.round);
+        assert_true(update.deadline_us ==
+                    TACIT_NEVER); /* it rests, and is not called for nothing */
     }
     tacit_phased_hub_look(world.hub, &after);
     assert_int_equal(after.judge.round, before.judge.round);

@@ -133,8 +133,11 @@ void tacit_helper_hub_grant(struct tacit_helper_hub *hub, uint32_t site,
     TACIT_ASSERT(!tacit_commit_is_nothing(commit->commitment));
     if (count > 0 && tacit_commit_is_same(slot->links[count - 1], commit->commitment))
         return; /* granted again */
+    if (hub->is_fixed != 0 && tacit_bits_has(here_of(hub), site))
+        return; /* who is in U does not draw before it is closed: what is asked stays what it is */
     if (count == TACIT_HELPER_LINKS_MAX) {
         slot->is_lost = 1;
+        erase_release(hub, site);
         return;
     }
     if (count == 0)
@@ -471,6 +474,9 @@ enum tacit_status tacit_helper_hub_check(const struct tacit_helper_hub *state, s
     bool good = memcmp(&hub->run, &copy, sizeof copy) == 0 && hub->is_fixed <= 1 &&
                 hub->is_void <= 1 && hub->is_forked <= 1 && hub->spare == 0 &&
                 hub->verdict <= TACIT_HELPER_TOO_WEAK &&
+                (hub->noise_round > 0 || hub->noise_term == 0) &&
+                tacit_bits_within(here_of(hub), here_of(hub), run->site_count) &&
+                tacit_bits_within(counted_of(hub), counted_of(hub), run->site_count) &&
                 (hub->is_fixed == 0 ||
                  (helper_round_is_valid(run, &hub->round) && hub->round.term == hub->term &&
                   hub->noise_round == hub->round.round && hub->noise_term == hub->term &&
@@ -478,7 +484,8 @@ enum tacit_status tacit_helper_hub_check(const struct tacit_helper_hub *state, s
     for (uint32_t site = 0; good && site < run->site_count; site++)
         good = slot_of(hub, site)->link_count <= TACIT_HELPER_LINKS_MAX &&
                slot_of(hub, site)->is_lost <= 1 &&
-               (slot_of(hub, site)->link_count > 0 || !tacit_bits_has(here_of(hub), site));
+               ((slot_of(hub, site)->link_count > 0 && slot_of(hub, site)->is_lost == 0) ||
+                !tacit_bits_has(here_of(hub), site));
     return good ? TACIT_OK : TACIT_MALFORMED;
 }
 

@@ -59,6 +59,7 @@ void round_end(const struct round_rule *rule, void *hub, struct round_made *made
         return;
     }
     round_hub_close(&round);
+    round.desk->deadline_us = TACIT_NEVER; /* however long the helper is away */
     made->happened |= TACIT_WANTS_TOTALS;
     made->persist = true;
 }
