@@ -823,5 +823,6 @@ enum tacit_status wire_fill(const struct wire_table *table, const uint32_t *size
                             const uint8_t *bytes, size_t size,
                             const struct tacit_wire_allocator *allocator, void *message)
 {
+    TACIT_ASSERT(table->size > 0 && message != NULL);
     return build(table, sizes, bytes, size, allocator, 0, message);
 }
