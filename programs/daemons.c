@@ -557,8 +557,8 @@ static int helper_command(const struct command *command, int word_count, char **
     if (given.count == 0 && given.both.file != NULL)
         return run_helper(given.both.file, given.both.checks, NULL);
     if (strcmp(verb, "agree") == 0 && given.count >= 2 && given.both.file == NULL)
-        return daemons_report(live_helper_agree(given.words[1], given.words[2], stdout, &error),
-                              &error);
+        return daemons_report(
+            live_helper_agree(given.words[1], given.words[2], find_hub, stdout, &error), &error);
     if (strcmp(verb, "answer") == 0 && given.count == 3 && given.both.file == NULL)
         return run_helper(given.words[1], false, given.words[2]);
     if (strcmp(verb, "fingerprint") == 0 && given.count == 2 && given.both.file == NULL)

@@ -14,6 +14,7 @@
 #include "tacit/base.h"
 #include "tacit/commit.h"
 #include "tacit/core.h"
+#include "tacit/helper.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 #include "tacit/round.h"
@@ -283,7 +284,8 @@ struct tacit_select_message {
             TACIT_ROUND_MEMBERS(round)
         };
     };
-    const uint64_t *set; /* ORDER: A bits: who trains; nobody, where the round is over */
+    const uint64_t *set;   /* ORDER: A bits: who trains; nobody, where the round is over */
+    uint64_t epsilon_nano; /* ORDER: of each of two aggregators' noise; 0: there is one */
     /* ORDER, UPDATE: SHA-256 of each piece */
     const uint8_t *digests;
     /* HELLO, UPDATE */
@@ -292,6 +294,8 @@ struct tacit_select_message {
     uint8_t model[TACIT_SHA256_BYTES]; /* which it started from: the digest of the digests */
     uint32_t participation;            /* i, from 1, by the site's own durable counter */
     uint64_t price_nano;               /* epsilon_i */
+    /* .. with two aggregators: what the commitment opens to; pieces are of its masked words */
+    const struct tacit_helper_release *masked;
     /* REQUEST, PIECE */
     enum tacit_select_vector vector;
     uint32_t first; /* REQUEST: bit i of mask is piece first + i; PIECE: its index */
@@ -321,10 +325,12 @@ enum tacit_select_event_kind {
 struct tacit_select_event {
     enum tacit_select_event_kind kind;
     uint64_t now_us;
-    uint64_t term;                              /* START: the first, 0, or a later one begins */
-    const struct tacit_entropy *keys;           /* for salts; NULL: the same source as the noise */
-    const struct tacit_select_message *message; /* RECEIVE */
-    uint32_t round;                             /* TRAINED */
+    uint64_t term;                               /* START: the first, 0, or a later one begins */
+    const struct tacit_entropy *keys;            /* for salts; NULL: the same source as the noise */
+    const struct tacit_select_message *message;  /* RECEIVE */
+    uint32_t round;                              /* TRAINED */
+    const struct tacit_aggregators *aggregators; /* TRAINED, two of them; epsilon is the order's */
+    const uint64_t *dropped;  /* hub of two aggregators: A bits: nobody of them is chosen */
     const double *difference; /* TRAINED: d numbers; NULL: there is none, and nothing is spent */
 };
 
@@ -338,6 +344,10 @@ struct tacit_select_update {
     uint32_t settled;   /* site: the release of this number needs nothing more; 0: none */
     bool has_model;     /* the run is over and its model is complete */
     bool round_is_over; /* hub */
+    uint32_t happened;  /* hub of two aggregators: a set, as in tacit/core.h; TOOK_REPORT: .. */
+    struct tacit_round_message report;         /* .. as if it had come at once, .. */
+    const struct tacit_helper_release *masked; /* .. what opens it, .. */
+    const int64_t *words;                      /* .. and d of them; valid until the next step */
     uint64_t deadline_us;
 };
 
@@ -353,6 +363,8 @@ struct tacit_select_site_config {
     struct tacit_select_budget budget; /* exact; GEOMETRIC or UNIFORM. The site's own */
     uint8_t domain[TACIT_SHA256_BYTES];
     uint64_t resend_after_us;
+    bool has_helper;    /* two aggregators: it masks, and adds noise of its own .. */
+    double floor_times; /* .. of so many times the round's epsilon; 0: none */
 };
 
 struct tacit_select_site; /* opaque, relocatable */
@@ -421,13 +433,15 @@ struct tacit_select_hub_config {
     uint64_t round_timeout_us;
     double clip;
     uint8_t domain[TACIT_SHA256_BYTES];
+    bool has_helper; /* two aggregators: a round rests until its totals come; quorum >= 2 */
 };
 
 struct tacit_select_hub; /* opaque, relocatable */
 
 /* Errors: 0 if the configuration is not valid. Cost, as of the memory: O(A + m d). */
 size_t tacit_select_hub_size(const struct tacit_select_hub_config *config);
-/* sizes: public |D_k|, the weights of the average; NULL: all alike. initial: the first model; NULL:
+/* sizes: public |D_k|, the weights of the average; NULL: all alike, as two aggregators have it
+ * whatever they are. initial: the first model; NULL:
  * zeros. Errors: TACIT_INVALID. */
 enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
                                         const struct tacit_select_hub_config *config,
@@ -450,9 +464,13 @@ struct tacit_select_hub_view {
     uint32_t round_count; /* that are over */
     bool is_open;         /* else it waits for sites, or is over */
     bool is_finished;
-    bool is_exhausted; /* .. because nobody has budget left, .. */
-    bool is_ended;     /* .. or by the operator's word */
-    bool lacks_model;  /* it was built again, and asks sites for what they fetched */
+    bool is_exhausted;  /* .. because nobody has budget left, .. */
+    bool is_ended;      /* .. or by the operator's word */
+    bool lacks_model;   /* it was built again, and asks sites for what they fetched */
+    bool awaits_totals; /* two aggregators: the round has its updates, .. */
+    uint64_t
+        epsilon_nano; /* .. which are noised at this: the least that one of its sites had next */
+    const uint8_t *model_name; /* what it orders to train on: the digest of the digests */
     uint32_t asked_count;
     uint32_t received_count;
     const uint64_t *asked;      /* A */
@@ -466,9 +484,16 @@ struct tacit_select_hub_view {
     struct tacit_select_view select;
 };
 
-/* The operator's word: the round that stands closes with the updates that are here, and none
- * follows. *update as of a step; said again, it changes nothing. Errors: TACIT_UNEXPECTED: no round
- * has begun, the run is over by itself, or its model is lost; nothing changed. Cost: O(m d). */
+/* Two aggregators: the totals over so many sites, d of them, are the round's step; sites 0: it is
+ * void, and the model stays. Who is chosen next is the next step's to draw, which is due at once.
+ * Requires: view.awaits_totals. Cost: O(m d). */
+void tacit_select_hub_close(struct tacit_select_hub *hub, uint32_t sites, const int64_t *totals,
+                            uint64_t now_us, struct tacit_select_update *update);
+
+/* The operator's word: the round that stands closes with the updates that are here (of two
+ * aggregators: with none), and none follows. *update as of a step; said again, it changes nothing.
+ * Errors: TACIT_UNEXPECTED: no round has begun, the run is over by itself, or its model is lost;
+ * nothing changed. Cost: O(m d). */
 enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t now_us,
                                        struct tacit_select_update *update);
 

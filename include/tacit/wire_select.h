@@ -44,6 +44,9 @@ struct tacit_wire_select_run {
 void tacit_wire_select_parameters_encode(const struct tacit_wire_select_run *run,
                                          uint8_t bytes[TACIT_WIRE_SELECT_PARAMETERS_BYTES]);
 
+/* d of the training that an agreement is of; 0: it is of something else. */
+uint32_t tacit_wire_select_dimension(const struct tacit_wire_agreement *agreement);
+
 /* The run that an announcement speaks of. Errors: TACIT_MALFORMED (another protocol or version of
  * it, a number out of its limits); *run untouched. */
 enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcement *announcement,

@@ -428,7 +428,7 @@ static void read_trust(struct config_reader *reader, const char *section,
     if (trust->has_helper && !family->takes_trust)
         config_reader_refuse(reader, name,
                              "%s has no second aggregator when it is live; allowed: 1, or a "
-                             "protocol that has one (elimination, phased-index)",
+                             "protocol that has one (elimination, phased-index, select)",
                              family->word);
     (void)snprintf(key, sizeof key, "%s.floor", name);
     double const milli = nearbyint(values.floor * 1e3);

@@ -526,7 +526,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_arrival const arrival = {topic, name, bytes, size};
     char const *const federation = coordinator->run.federation;
     if (coordinator->run.has_helper && live_helper_desk_hears(&coordinator->desk, topic)) {
-        if (live_sender_may_speak(&coordinator->strangers, live_now_us()) && size > 0)
+        if (live_sender_may_speak(&coordinator->strangers, live_now_us()) &&
+            live_pieces_hear(&coordinator->desk.pieces, &bytes, &size))
             on_helper(coordinator, bytes, size);
         return;
     }
@@ -1042,6 +1043,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     live_control_close(coordinator.control);
     live_daemon_close(&coordinator.daemon);
     live_hub_free(coordinator.hub);
+    live_pieces_free(&coordinator.desk.pieces);
     live_member_close(&coordinator.member);
     live_hub_chain_close(&coordinator.chain);
     free(coordinator.senders);

@@ -4,7 +4,6 @@
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/names.h"
-#include "trust.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,26 +22,38 @@ static struct live_topic topic_to(const struct live_helper_desk *desk)
     return live_topic_to(desk->run->federation, LIVE_HELPER, LIVE_HELPER);
 }
 
+static void digest_of(const uint8_t *bytes, size_t size, uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update(&sha, bytes, size);
+    tacit_sha256_final(&sha, digest);
+}
+
+void live_helper_say(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
+                     size_t size)
+{
+    uint8_t digest[TACIT_SHA256_BYTES];
+    uint32_t const count = size <= live_piece_bytes_max() ? 0 : live_piece_count(size);
+    if (count == 0)
+        live_daemon_send(daemon, topic, bytes, size, true);
+    digest_of(bytes, size, digest);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t piece_size = 0;
+        uint8_t *const piece = live_piece_write(bytes, size, digest, i, &piece_size);
+        if (piece != NULL)
+            live_daemon_send(daemon, topic, piece, piece_size, false);
+        free(piece);
+    }
+}
+
 /* By both ways; the file once. */
 static void say(struct live_helper_desk *desk, const char *file, const uint8_t *bytes, size_t size)
 {
     TACIT_ASSERT(bytes != NULL && size > 1);
     uint8_t digest[TACIT_SHA256_BYTES];
-    struct tacit_sha256 sha = tacit_sha256_init();
-    tacit_sha256_update(&sha, bytes, size);
-    tacit_sha256_final(&sha, digest);
-    bool const is_new = memcmp(digest, desk->digest, sizeof digest) != 0;
-    uint32_t const count = size <= live_piece_bytes_max() ? 0 : live_piece_count(size);
-    if (count == 0)
-        live_daemon_send(desk->member->daemon, topic_to(desk).text, bytes, size, true);
-    for (uint32_t i = 0; i < count; i++) { /* not retained: they are said again */
-        size_t piece_size = 0;
-        uint8_t *const piece = live_piece_write(bytes, size, digest, i, &piece_size);
-        if (piece != NULL)
-            live_daemon_send(desk->member->daemon, topic_to(desk).text, piece, piece_size, false);
-        free(piece);
-    }
-    if (!is_new)
+    digest_of(bytes, size, digest);
+    live_helper_say(desk->member->daemon, topic_to(desk).text, bytes, size);
+    if (memcmp(digest, desk->digest, sizeof digest) == 0)
         return;
     if (live_file_put(desk->state_directory, file, bytes, size, UINT32_MAX) != TACIT_OK)
         live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file);

@@ -5,6 +5,7 @@
 #define TACIT_LIVE_COORDINATOR_HELPER_H
 #include "hub.h"
 #include "member.h"
+#include "trust.h"
 
 #define LIVE_HELPER_OFFER_FILE "helper.offer"
 #define LIVE_HELPER_REQUEST_FILE "helper.request"
@@ -21,7 +22,13 @@ struct live_helper_desk {
     uint64_t noticed_us;                /* sites were told last */
     uint8_t digest[TACIT_SHA256_BYTES]; /* of what was said last */
     bool is_over;                       /* it was told that the run is */
+    struct live_pieces pieces;          /* of what it says; to be freed */
 };
+
+/* Either to the other: whole, and the broker keeps it; or in pieces, which are said again when the
+ * whole is. */
+void live_helper_say(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
+                     size_t size);
 
 /* Does the run wait for the helper, for its word or for an answer? */
 bool live_helper_desk_waits(const struct live_hub_view *view);

@@ -31,7 +31,7 @@ static void say(struct helper *helper, uint8_t *reply, size_t size)
     struct live_topic const topic =
         live_topic_up(helper->config->federation, LIVE_HELPER, LIVE_HELPER);
     if (reply != NULL)
-        live_daemon_send(&helper->daemon, topic.text, reply, size, true);
+        live_helper_say(&helper->daemon, topic.text, reply, size);
     free(reply);
 }
 
@@ -43,14 +43,9 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     uint8_t *reply;
     size_t reply_size;
     if (strcmp(topic, live_topic_to(federation, LIVE_HELPER, LIVE_HELPER).text) != 0 ||
-        !live_sender_may_speak(&daemon->hub, live_now_us()))
+        !live_sender_may_speak(&daemon->hub, live_now_us()) ||
+        !live_pieces_hear(&daemon->pieces, &bytes, &size))
         return;
-    if (size > 0 && bytes[0] == LIVE_TRUST_PIECE) {
-        if (!live_pieces_take(&daemon->pieces, bytes, size))
-            return;
-        bytes = daemon->pieces.bytes;
-        size = daemon->pieces.size;
-    }
     if (helper_hear(helper, bytes, size, &reply, &reply_size) != TACIT_OK)
         live_log(LIVE_LOG_WARNING, "refused", "%s", helper->said);
     say(helper, reply, reply_size);
@@ -172,13 +167,15 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
 
 /* ---- The operator's word ---- */
 
-static void say_offer(const struct live_offer *offer, FILE *out)
+static void say_offer(const struct live_offer *offer, const struct live_hub_ops *ops, FILE *out)
 {
     struct tacit_wire_agreement const *const agreement = &offer->announcement->agreement;
+    char const *const epsilon_of = ops == NULL ? NULL : ops->epsilon_of;
     (void)fprintf(out,
                   "run %" PRIu64 ": %s, %u arms, %" PRIu64 " pulls a site\n"
-                  "epsilon per reward: %.9g, by your noise alone against the coordinator\n",
+                  "epsilon %s: %.9g, by your noise alone against the coordinator\n",
                   offer->run.run_id, agreement->protocol, agreement->arm_count, agreement->horizon,
+                  epsilon_of == NULL ? "per reward" : epsilon_of,
                   (double)agreement->epsilon_nano / (double)TACIT_NANO);
     if (agreement->floor_nano > 0)
         (void)fprintf(out, "noise of the sites' own: epsilon %.9g\n",
@@ -195,7 +192,8 @@ static void say_offer(const struct live_offer *offer, FILE *out)
     }
 }
 
-enum tacit_status live_helper_agree(const char *state_directory, const char *code, FILE *out,
+enum tacit_status live_helper_agree(const char *state_directory, const char *code,
+                                    const struct live_hub_ops *(*find)(const char *word), FILE *out,
                                     struct tacit_error *error)
 {
     char path[4200];
@@ -219,7 +217,7 @@ enum tacit_status live_helper_agree(const char *state_directory, const char *cod
         return live_refuse(error, TACIT_INVALID, "%.1024s: %s", path, why);
     }
     live_key_fingerprint(offer.hub, hub);
-    say_offer(&offer, out);
+    say_offer(&offer, find(offer.announcement->agreement.protocol), out);
     (void)fprintf(out, "the coordinator's key: %s\n", hub);
     live_room_free(&room);
     if (code == NULL) {

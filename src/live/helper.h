@@ -20,8 +20,9 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
                                      size_t size, FILE *out, struct tacit_error *error);
 
 /* The offer that lies in this state directory, in words, with the code that accepts it. code: the
- * operator's word, for that very offer; NULL: it is only shown. Errors: TACIT_INVALID,
- * TACIT_IO, with error->text. */
-enum tacit_status live_helper_agree(const char *state_directory, const char *code, FILE *out,
+ * operator's word, for that very offer; NULL: it is only shown. find: as in the file. Errors:
+ * TACIT_INVALID, TACIT_IO, with error->text. */
+enum tacit_status live_helper_agree(const char *state_directory, const char *code,
+                                    const struct live_hub_ops *(*find)(const char *word), FILE *out,
                                     struct tacit_error *error);
 #endif

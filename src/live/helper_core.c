@@ -58,6 +58,8 @@ static const char *read_offer(struct helper *helper, const uint8_t *bytes, size_
     if (helper->ops == NULL || helper->ops->commit == NULL ||
         helper->ops->family != agreement->family)
         return "an offer of a protocol that has no second aggregator here";
+    if (helper->ops->vector != NULL)
+        helper->ops->vector(agreement, &helper->offer.run);
     helper->core_config =
         (struct tacit_helper_config){.run = helper->offer.run,
                                      .epsilon_nano_max = tacit_nano_of(helper->config->epsilon),

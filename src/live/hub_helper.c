@@ -177,7 +177,8 @@ static void want_totals(struct live_hub *hub, uint64_t now_us, const struct taci
         return;
     }
     hub->ops->round(hub, &round, NULL);
-    round.epsilon_nano = live_hub_epsilon_nano(hub->config);
+    if (round.epsilon_nano == 0)
+        round.epsilon_nano = live_hub_epsilon_nano(hub->config);
     hub->helper->owes =
         tacit_helper_hub_fix(hub->helper->core, &round, quorum, entropy) != TACIT_OK;
 }
@@ -317,6 +318,15 @@ static void keep_counted(struct live_hub_helper *helper, const uint64_t *asked,
     tacit_helper_words_digest(answer->sites, (uint32_t)words, helper->kept->counted);
 }
 
+/* Of a round that has a part of the run's epsilon, the same part. */
+static uint64_t floor_nano(const struct live_hub *hub, const struct tacit_helper_round *round)
+{
+    TACIT_ASSERT(hub->ops->epsilon_nano != NULL);
+    double const run = (double)hub->ops->epsilon_nano(hub->config);
+    double const share = round->epsilon_nano == 0 ? 1 : (double)round->epsilon_nano / run;
+    return (uint64_t)((double)hub->config->floor_nano * share);
+}
+
 static enum tacit_status close_round(struct live_hub *hub, const struct live_hub_event *event,
                                      const struct tacit_helper_answer *answer,
                                      struct live_hub_update *update)
@@ -325,7 +335,6 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
     uint32_t const count_max = hub->helper->run.count_max;
     uint64_t *const highs = live_room_take(&hub->out.room, count_max, sizeof *highs);
     int64_t *const totals = live_room_take(&hub->out.room, count_max, sizeof *totals);
-    struct tacit_helper_range const range = {.highs = highs, .floor_nano = hub->config->floor_nano};
     enum tacit_helper_outcome outcome;
     struct tacit_helper_round round;
     uint32_t agents = 0;
@@ -335,6 +344,8 @@ static enum tacit_status close_round(struct live_hub *hub, const struct live_hub
         return TACIT_MEMORY;
     memcpy(asked, view_of(hub).here, words * sizeof *asked);
     hub->ops->round(hub, &round, highs);
+    struct tacit_helper_range const range = {
+        .low = hub->ops->low, .highs = highs, .floor_nano = floor_nano(hub, &round)};
     enum tacit_status const status =
         tacit_helper_hub_close(hub->helper->core, answer, &range, &outcome, &agents, totals);
     update->persist = status != TACIT_MALFORMED;

@@ -160,6 +160,8 @@ static enum tacit_status describe(struct live_hub *hub)
         return TACIT_MEMORY;
     if (hub->helper != NULL)
         hub->helper->run = live_trust_run(hub->config->federation, &agreement, digest);
+    if (hub->helper != NULL && hub->ops->vector != NULL)
+        hub->ops->vector(&agreement, &hub->helper->run);
     hub->ops->configure(hub);
     return hub->room.is_short ? TACIT_MEMORY : TACIT_OK;
 }

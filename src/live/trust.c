@@ -284,6 +284,17 @@ bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t s
     return pieces->next == count && is_whole(pieces);
 }
 
+bool live_pieces_hear(struct live_pieces *pieces, const uint8_t **bytes, size_t *size)
+{
+    if (*size == 0 || (*bytes)[0] != LIVE_TRUST_PIECE)
+        return *size > 0;
+    if (!live_pieces_take(pieces, *bytes, *size))
+        return false;
+    *bytes = pieces->bytes;
+    *size = pieces->size;
+    return *size > 0;
+}
+
 /* ---- Proofs: version, epoch, sequence, entry, lowest byte first; signature ---- */
 
 void live_proof_write(const struct tacit_wire_envelope *envelope, uint8_t proof[LIVE_PROOF_BYTES])

@@ -24,7 +24,8 @@ enum live_trust_message {
 };
 #define LIVE_TRUST_BYTES_MAX (1u << 24) /* of a message, in however many pieces */
 
-/* The run that an agreement describes, of this digest. */
+/* The run that an agreement describes, of this digest: sums of each arm's rewards, unless the
+ * family says otherwise (live_hub_ops.vector). */
 struct tacit_helper_run live_trust_run(const char *federation,
                                        const struct tacit_wire_agreement *agreement,
                                        const uint8_t digest[TACIT_WIRE_DIGEST_BYTES]);
@@ -91,6 +92,8 @@ struct live_pieces {
 /* True: it was the last one, and pieces->bytes are the message, until the next call. A piece that
  * does not follow the one before is passed over: all of them are said again. */
 bool live_pieces_take(struct live_pieces *pieces, const uint8_t *piece, size_t size);
+/* The same for whatever came, in pieces or whole. True: *bytes are all of it. */
+bool live_pieces_hear(struct live_pieces *pieces, const uint8_t **bytes, size_t *size);
 void live_pieces_free(struct live_pieces *pieces);
 
 /* ---- Proofs ---- */

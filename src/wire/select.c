@@ -9,6 +9,7 @@
 
 #define MESSAGE struct tacit_select_message
 #define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
+#define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
 #define DIGESTS(n)                                                                                 \
     {                                                                                              \
         .number = (n), .kind = WIRE_BYTES, .via = WIRE_AT(digests), .width = TACIT_SHA256_BYTES,   \
@@ -51,6 +52,7 @@ static const struct wire_field order[] = {
     NUMBER(2, seen, ANY),
     SET(3, set, PER(WIRE_AGENTS)),
     DIGESTS(4),
+    NUMBER(5, epsilon_nano, FROM(1), IF(epsilon_nano)),
 };
 static const struct wire_field request[] = {
     NUMBER(1, vector, UP_TO(TACIT_SELECT_STEPS)),
@@ -77,6 +79,9 @@ static const struct wire_field update[] = {
     DIGESTS(5),
     GRANTED(6, previous),
     GRANTED(7, salt),
+    MASKED(8, digest),
+    MASKED(9, envelope),
+    MASKED(10, blind),
 };
 
 static const struct wire_table *const bodies[] = {
@@ -140,6 +145,21 @@ void tacit_wire_select_parameters_encode(const struct tacit_wire_select_run *run
     wire_write(&parameters, run, wire_no_sizes, bytes);
 }
 
+static bool read_numbers(const struct tacit_wire_agreement *agreement,
+                         struct tacit_wire_select_run *run)
+{
+    run->round_count = (uint32_t)agreement->horizon;
+    return agreement->horizon <= TACIT_SELECT_ROUNDS_MAX &&
+           wire_read_parameters(agreement, TACIT_WIRE_SELECT_WORD, TACIT_WIRE_SELECT_FAMILY,
+                                TACIT_WIRE_SELECT_VERSION, &parameters, run);
+}
+
+uint32_t tacit_wire_select_dimension(const struct tacit_wire_agreement *agreement)
+{
+    struct tacit_wire_select_run run = {0};
+    return read_numbers(agreement, &run) ? run.dimension : 0;
+}
+
 enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcement *announcement,
                                                struct tacit_wire_select_run *run)
 {
@@ -147,12 +167,9 @@ enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcem
     struct tacit_wire_select_run made = {.run_id = tacit_wire_run_id(agreement->run),
                                          .agent = announcement->agent,
                                          .agent_count = agreement->agent_count,
-                                         .round_count = (uint32_t)agreement->horizon,
                                          .epsilon_nano = agreement->epsilon_nano};
-    if (agreement->horizon > TACIT_SELECT_ROUNDS_MAX ||
-        agreement->arm_count != agreement->agent_count || announcement->place_size != 0 ||
-        !wire_read_parameters(agreement, TACIT_WIRE_SELECT_WORD, TACIT_WIRE_SELECT_FAMILY,
-                              TACIT_WIRE_SELECT_VERSION, &parameters, &made))
+    if (agreement->arm_count != agreement->agent_count || announcement->place_size != 0 ||
+        !read_numbers(agreement, &made))
         return TACIT_MALFORMED;
     *run = made;
     return TACIT_OK;

@@ -63,7 +63,7 @@ class Training(support.Federation):
     """Sites `site-0` .. with our own learner, unless `commands` has another for a site."""
 
     def __init__(self, sites=5, users=3, rounds=10, deadline_s=20, budget=4000.0, clip=4.0, commands=(), quorum=1,
-                 batches=20, numbers=NUMBERS, **run):
+                 batches=20, numbers=NUMBERS, trust=None, **run):
         names = [f"site-{i}" for i in range(sites)]
         support.federation.Federation.__init__(self, support.TACIT, pathlib.Path(tempfile.mkdtemp(prefix="tacit-train-")),
                                        "trial", names, names)
@@ -71,16 +71,22 @@ class Training(support.Federation):
         self.persistence = self.folder / "persistence"
         self.applications, self.tap = [], None
         self.persistence.mkdir()
-        self.make_certificates("tap")
+        self.make_certificates("tap", *([] if trust is None else ["helper"]))
         self.write_broker("--persistence", self.persistence)
-        self.allow_access("tap", "read tacit/v1/#")
+        two = {} if trust is None else self.trust(**trust)
         self.write_coordinator({"id": 1, "horizon": rounds, "epsilon": budget, "eta": ETA, "parameters": numbers,
                                 "clip": clip, "users_per_round": users, "batches": batches, "deadline_s": deadline_s,
-                                "quorum": quorum, **run}, protocol="select")
+                                "quorum": quorum, **two, **run}, protocol="select")
+        if two:
+            self.write_helper(budget)
+            self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator",
+                           self.folder / "coordinator.yaml", "--pki", self.pki, "--port", self.port,
+                           "--persistence", self.persistence)
+        self.allow_access("tap", "read tacit/v1/#")
         for index, site in enumerate(names):
             write_rows(self.folder / f"{site}.csv", rows_of(index, 120))
             self.write_agent(site, {"epsilon": budget, "budget": budget, "range": [0, 1], "agents_max": 12,
-                                    "rounds_max": 1000, "pulls_max": 1000, "eta": ETA, "parameters": numbers},
+                                    "rounds_max": 1000, "pulls_max": 1000, "eta": ETA, "parameters": numbers, **two},
                              protocol="select", training=dict(commands).get(index) or self.lesson(site))
 
     def lesson(self, site):

@@ -1,6 +1,7 @@
 /* A training federation in memory: the hub's and the sites' cores, all of whose words pass through
  * their wire form; a plain twin of the average; deaths, losses, clones; one hostile message a
- * handler. */
+ * handler. The same with two aggregators: a real helper, envelopes by HPKE, totals that hold what
+ * the sites trained and the noise of two. */
 #include "tacit/wire_select.h"
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../../src/live/pki/hpke.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
@@ -24,6 +26,7 @@
 struct envelope {
     uint32_t to;
     uint32_t from;
+    uint64_t term;
     size_t size;
     uint8_t *bytes;
 };
@@ -36,7 +39,28 @@ struct node {
     bool is_training;
 };
 
+#define RELEASES (4 * ROUNDS)
+
+/* Of two aggregators; what the hub keeps for its helper is behind its own state. */
+struct two {
+    struct tacit_helper_run run;
+    struct tacit_helper_config config;
+    struct tacit_helper_keys keys;
+    struct tacit_aggregators aggregators;
+    struct tacit_helper *helper;
+    struct tacit_helper *kept;
+    uint8_t secret[LIVE_HPKE_KEY_BYTES];
+    uint8_t public_key[LIVE_HPKE_KEY_BYTES];
+    uint32_t away_percent;
+    double squares; /* of noise, in variances of one aggregator's */
+    uint64_t noises;
+    uint32_t totals;                      /* rounds that were closed */
+    bool is_counted[SITES][RELEASES + 1]; /* releases that were in a total */
+    uint32_t newest[SITES];               /* of what the hub took last: its number */
+};
+
 struct world {
+    struct two *two; /* NULL: one aggregator */
     struct tacit_select_site_config site_configs[SITES];
     struct tacit_select_hub_config hub_config;
     struct node nodes[SITES + 1]; /* the hub last */
@@ -76,29 +100,89 @@ static void node_new(struct node *node, size_t size)
     assert_non_null(node->kept);
 }
 
-static struct world *world_of(uint64_t seed, uint32_t dimension)
+static bool open_seed(void *context, const uint8_t *scope, size_t size, const uint8_t *envelope,
+                      uint8_t *seed)
+{
+    struct two *const two = context;
+    return live_hpke_open_seed(two->secret, scope, size, envelope, seed);
+}
+
+static bool always(void *context, const uint8_t *digest, const uint8_t *signature)
+{
+    return context != NULL && digest != NULL && signature != NULL;
+}
+
+static bool seal(void *context, const uint8_t *ephemeral, const uint8_t *scope, size_t size,
+                 const uint8_t *seed, uint8_t *envelope)
+{
+    struct two *const two = context;
+    return live_hpke_seal_seed(two->public_key, ephemeral, scope, size, seed, envelope);
+}
+
+static bool is_of_site(void *context, uint32_t site, uint64_t term,
+                       const struct tacit_helper_link *link)
+{
+    struct two *const two = context;
+    return site < SITES && term == two->aggregators.term &&
+           !tacit_commit_is_nothing(link->commitment);
+}
+
+static struct tacit_helper_hub *kept_of(const struct world *world)
+{
+    return (struct tacit_helper_hub *)(void *)((char *)world->nodes[SITES].state +
+                                               tacit_select_hub_size(&world->hub_config));
+}
+
+static void add_helper(struct world *world)
+{
+    struct two *const two = world->two = calloc(1, sizeof *two);
+    assert_non_null(two);
+    two->run = (struct tacit_helper_run){.federation = "clinics",
+                                         .run_id = RUN_ID,
+                                         .site_count = SITES,
+                                         .count_max = world->hub_config.dimension,
+                                         .steps = 2 * (uint64_t)TACIT_VECTOR_STEPS};
+    two->config = (struct tacit_helper_config){two->run, 500 * TACIT_NANO, 2};
+    two->keys = (struct tacit_helper_keys){two, seal, open_seed, is_of_site, always, always};
+    two->aggregators = (struct tacit_aggregators){&two->run, &two->keys, 0, 0};
+    for (size_t i = 0; i < sizeof two->secret; i++)
+        two->secret[i] = (uint8_t)(3 * i + 1);
+    assert_true(live_hpke_public(two->secret, two->public_key));
+    two->helper = calloc(1, tacit_helper_size(&two->config));
+    two->kept = calloc(1, tacit_helper_size(&two->config));
+    assert_int_equal(tacit_helper_init(two->helper, &two->config), TACIT_OK);
+    assert_int_equal(tacit_helper_init(two->kept, &two->config), TACIT_OK);
+    assert_int_equal(tacit_helper_hub_init(kept_of(world), &two->run), TACIT_OK);
+}
+
+static struct world *world_of(uint64_t seed, uint32_t dimension, bool has_helper)
 {
     struct world *const world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
     world->faults = tacit_rng_stream(seed, 0, 1, TACIT_PURPOSE_NOISE);
-    world->hub_config = (struct tacit_select_hub_config){.run_id = RUN_ID,
-                                                         .select = {.user_count = SITES,
-                                                                    .users_per_round = 2,
-                                                                    .alpha = 100,
-                                                                    .beta = 2,
-                                                                    .gamma = 5,
-                                                                    .zeta = 1,
-                                                                    .latency_min = 0.01,
-                                                                    .budget = budget()},
-                                                         .selector = TACIT_SELECTOR_EXACT,
-                                                         .annealing = {.kappa = 1, .iterations = 1},
-                                                         .dimension = dimension,
-                                                         .round_count = ROUNDS,
-                                                         .quorum = 2,
-                                                         .round_timeout_us = 30000000,
-                                                         .clip = CLIP};
-    node_new(&world->nodes[SITES], tacit_select_hub_size(&world->hub_config));
+    world->hub_config =
+        (struct tacit_select_hub_config){.run_id = RUN_ID,
+                                         .select = {.user_count = SITES,
+                                                    .users_per_round = has_helper ? 3 : 2,
+                                                    .alpha = 100,
+                                                    .beta = 2,
+                                                    .gamma = 5,
+                                                    .zeta = 1,
+                                                    .latency_min = 0.01,
+                                                    .budget = budget()},
+                                         .selector = TACIT_SELECTOR_EXACT,
+                                         .annealing = {.kappa = 1, .iterations = 1},
+                                         .dimension = dimension,
+                                         .round_count = ROUNDS,
+                                         .quorum = 2,
+                                         .round_timeout_us = 30000000,
+                                         .clip = CLIP,
+                                         .has_helper = has_helper};
+    struct tacit_helper_run const run = {
+        .site_count = SITES, .count_max = dimension, .steps = 2 * (uint64_t)TACIT_VECTOR_STEPS};
+    node_new(&world->nodes[SITES], tacit_select_hub_size(&world->hub_config) +
+                                       (has_helper ? tacit_helper_hub_size(&run) : 0));
     assert_int_equal(
         tacit_select_hub_init(world->nodes[SITES].state, &world->hub_config, NULL, NULL), TACIT_OK);
     for (uint32_t site = 0; site < SITES; site++) {
@@ -109,11 +193,14 @@ static struct world *world_of(uint64_t seed, uint32_t dimension)
                                                                       .round_count = ROUNDS,
                                                                       .clip = CLIP,
                                                                       .budget = budget(),
-                                                                      .resend_after_us = 1000000};
+                                                                      .resend_after_us = 1000000,
+                                                                      .has_helper = has_helper};
         node_new(&world->nodes[site], tacit_select_site_size(&world->site_configs[site]));
         assert_int_equal(
             tacit_select_site_init(world->nodes[site].state, &world->site_configs[site]), TACIT_OK);
     }
+    if (has_helper)
+        add_helper(world);
     for (uint32_t i = 0; i <= SITES; i++)
         memcpy(world->nodes[i].kept, world->nodes[i].state, world->nodes[i].size);
     return world;
@@ -121,7 +208,7 @@ static struct world *world_of(uint64_t seed, uint32_t dimension)
 
 static struct world *world_new(uint64_t seed)
 {
-    return world_of(seed, NUMBERS);
+    return world_of(seed, NUMBERS, false);
 }
 
 static void world_free(struct world *world)
@@ -132,6 +219,11 @@ static void world_free(struct world *world)
     }
     while (world->queue_start < world->queue_end)
         free(world->queue[world->queue_start++ % QUEUE_MAX].bytes);
+    if (world->two != NULL) {
+        free(world->two->helper);
+        free(world->two->kept);
+    }
+    free(world->two);
     free(world);
 }
 
@@ -152,12 +244,14 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
     assert_true(world->queue_end - world->queue_start < QUEUE_MAX);
     envelope->from = from;
     envelope->to = to;
+    envelope->term = message->term;
     envelope->size = tacit_wire_select_bytes(message, SITES);
     envelope->bytes = malloc(envelope->size);
     assert_non_null(envelope->bytes);
     assert_true(envelope->size <= 50000);
     tacit_wire_select_encode(message, SITES, envelope->bytes);
-    digest_bytes(envelope->bytes, envelope->size);
+    if (world->two == NULL)
+        digest_bytes(envelope->bytes, envelope->size);
 }
 
 static void digest_site(const struct tacit_select_site *site, uint32_t dimension)
@@ -222,9 +316,141 @@ static void follow_round(struct world *world)
     world->rounds_over++;
 }
 
-static enum tacit_status step(struct world *world, uint32_t node,
-                              const struct tacit_select_event *event)
+/* ---- Two aggregators ---- */
+
+/* What a site trains in a round. */
+static void learn(uint32_t site, uint32_t round, double *difference)
 {
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        difference[i] = (i % 7 == site ? 1e-3 : -1e-4) * (double)round;
+}
+
+/* Totals hold what U' trained, and the noise of two: the model takes their mean. */
+static void check_totals(struct world *world, const struct tacit_select_hub_view *view,
+                         const uint64_t *counted, const int64_t *totals)
+{
+    static double difference[NUMBERS];
+    static int64_t steps[NUMBERS];
+    static double rest[NUMBERS];
+    struct two *const two = world->two;
+    double const scale =
+        2 * (double)TACIT_VECTOR_STEPS * (double)TACIT_NANO / (double)view->epsilon_nano;
+    uint32_t const sites = tacit_bits_count(counted, SITES);
+    for (uint32_t i = 0; i < NUMBERS; i++) {
+        rest[i] = (double)totals[i];
+        world->twin[i] += (double)totals[i] * (CLIP / (double)TACIT_VECTOR_STEPS / sites);
+    }
+    TACIT_BITS_EACH (site, counted, SITES) {
+        learn(site, view->round, difference);
+        tacit_vector_quantise(difference, NUMBERS, CLIP, steps);
+        for (uint32_t i = 0; i < NUMBERS; i++)
+            rest[i] -= (double)steps[i];
+        assert_false(two->is_counted[site][two->newest[site]]); /* no release in two totals */
+        two->is_counted[site][two->newest[site]] = true;
+    }
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        two->squares += rest[i] / scale * (rest[i] / scale) / 2;
+    two->noises += NUMBERS;
+    two->totals++;
+}
+
+static void carry_out(struct world *world, uint32_t node, const struct tacit_select_update *update);
+
+static struct tacit_helper_round round_of(const struct tacit_select_hub_view *view)
+{
+    struct tacit_helper_round round = {.term = view->term,
+                                       .round = view->round,
+                                       .count = NUMBERS,
+                                       .epsilon_nano = view->epsilon_nano};
+    memcpy(round.order, view->model_name, sizeof round.order);
+    return round;
+}
+
+/* After a step of the hub: what live/hub_helper.c does. */
+static void note_helper(struct world *world, const struct tacit_select_event *event,
+                        const struct tacit_select_update *update)
+{
+    struct tacit_helper_hub *const kept = kept_of(world);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
+    struct tacit_select_hub_view view;
+    struct tacit_helper_hub_view helper;
+    tacit_select_hub_look(hub_of(world), &view);
+    if ((update->happened & TACIT_GRANTED_DRAW) != 0)
+        tacit_helper_hub_grant(kept, event->message->from, event->message->commit);
+    if ((update->happened & TACIT_TOOK_REPORT) != 0) {
+        struct tacit_helper_release release = *update->masked;
+        tacit_helper_blind_digest(&release, (const uint64_t *)update->words, NUMBERS);
+        tacit_helper_hub_take(kept, update->report.from, update->report.commit->salt, &release,
+                              (const uint64_t *)update->words, NUMBERS);
+        struct tacit_select_site_view site;
+        tacit_select_site_look(site_of(world, update->report.from), &site);
+        world->two->newest[update->report.from] = site.release_number;
+    }
+    tacit_helper_hub_look(kept, &helper);
+    if ((update->happened & TACIT_WANTS_TOTALS) != 0 && !helper.is_fixed) {
+        struct tacit_helper_round const round = round_of(&view);
+        assert_int_equal(helper.here_count, view.received_count);
+        assert_int_equal(tacit_helper_hub_fix(kept, &round, 2, &entropy), TACIT_OK);
+    }
+    if (update->round_is_over)
+        tacit_helper_hub_void(kept);
+}
+
+static bool chance(struct world *world, uint32_t percent);
+
+/* Asked, if there is a question, with deaths before and after its write, and answers that get lost.
+ * True: it has closed a round. */
+static bool ask_helper(struct world *world)
+{
+    static int64_t totals[NUMBERS];
+    struct two *const two = world->two;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
+    struct tacit_helper_hub_view helper;
+    struct tacit_select_hub_view view;
+    struct tacit_helper_update answered;
+    struct tacit_select_update update;
+    enum tacit_helper_outcome outcome;
+    uint32_t agents = 0;
+    size_t const size = tacit_helper_size(&two->config);
+    tacit_helper_hub_look(kept_of(world), &helper);
+    if (!helper.is_fixed || chance(world, two->away_percent))
+        return false;
+    void *const memory = malloc(tacit_helper_hub_request_size(kept_of(world)));
+    assert_int_equal(tacit_helper_step(two->helper,
+                                       tacit_helper_hub_request(kept_of(world), memory), &two->keys,
+                                       &entropy, &answered),
+                     TACIT_OK);
+    assert_int_equal(answered.answer.verdict, TACIT_HELPER_ANSWERED);
+    free(memory);
+    bool const is_dead = chance(world, world->death_percent);
+    bool const is_lost = chance(world, world->lost_percent);
+    if (answered.persist && !is_dead)
+        memcpy(two->kept, two->helper, size);
+    else if (is_dead)
+        memcpy(two->helper, two->kept, size);
+    if (is_dead || is_lost)
+        return false;
+    tacit_select_hub_look(hub_of(world), &view);
+    struct tacit_helper_range const range = {.low = -TACIT_VECTOR_STEPS,
+                                             .high = (uint64_t)TACIT_VECTOR_STEPS};
+    assert_int_equal(
+        tacit_helper_hub_close(kept_of(world), &answered.answer, &range, &outcome, &agents, totals),
+        TACIT_OK);
+    assert_int_equal(outcome, TACIT_HELPER_CLOSED);
+    tacit_helper_hub_look(kept_of(world), &helper);
+    check_totals(world, &view, helper.counted, totals);
+    tacit_select_hub_close(hub_of(world), agents, totals, world->now_us, &update);
+    carry_out(world, SITES, &update);
+    return true;
+}
+
+static enum tacit_status step(struct world *world, uint32_t node,
+                              const struct tacit_select_event *wanted)
+{
+    struct tacit_select_event made = *wanted;
+    const struct tacit_select_event *const event = &made;
+    if (world->two != NULL)
+        made.aggregators = &world->two->aggregators;
     struct tacit_select_update update;
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
     struct tacit_select_hub_view before;
@@ -235,6 +461,12 @@ static enum tacit_status step(struct world *world, uint32_t node,
         node == SITES ? tacit_select_hub_step(hub_of(world), event, &entropy, &update)
                       : tacit_select_site_step(site_of(world, node), event, &entropy, &update);
     tacit_select_hub_look(hub_of(world), &after);
+    if (world->two != NULL) {
+        if (node == SITES)
+            note_helper(world, event, &update);
+        carry_out(world, node, &update);
+        return status;
+    }
     for (uint32_t site = 0; node == SITES && site < SITES; site++) {
         bool const is_new = after.seen[site] == round && event->message != NULL &&
                             event->message->kind == TACIT_SELECT_PIECE &&
@@ -274,8 +506,7 @@ static void train(struct world *world, uint32_t site)
     struct tacit_select_site_view view;
     struct tacit_select_site_view after;
     tacit_select_site_look(site_of(world, site), &view);
-    for (uint32_t i = 0; i < NUMBERS; i++)
-        difference[i] = (i % 7 == site ? 1e-3 : -1e-4) * (double)view.round;
+    learn(site, view.round, difference);
     struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
                                              .now_us = world->now_us,
                                              .round = view.round,
@@ -308,7 +539,9 @@ static void die(struct world *world, uint32_t node)
     memcpy(here->state, here->kept, here->size);
     here->is_training = false;
     if (node == SITES)
-        assert_int_equal(tacit_select_hub_check(here->state, here->size, &world->hub_config),
+        assert_int_equal(tacit_select_hub_check(here->state,
+                                                tacit_select_hub_size(&world->hub_config),
+                                                &world->hub_config),
                          TACIT_OK);
     else
         assert_int_equal(
@@ -326,6 +559,7 @@ static void deliver(struct world *world)
         assert_int_equal(tacit_wire_select_decode(envelope.bytes, envelope.size, SITES, to,
                                                   &message, tacit_wire_heap()),
                          TACIT_OK);
+        message->term = envelope.term;
         watch(world, message);
         struct tacit_select_event const event = {
             .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = message};
@@ -371,23 +605,27 @@ static void start(struct world *world)
         assert_int_equal(step(world, i, &event), TACIT_OK);
 }
 
+static void go_on(struct world *world)
+{
+    bool has_trained = false;
+    world->now_us += 1000;
+    if (world->queue_start < world->queue_end) {
+        deliver(world);
+        return;
+    }
+    for (uint32_t site = 0; site < SITES; site++)
+        if (world->nodes[site].is_training) {
+            train(world, site);
+            has_trained = true;
+        }
+    if (!has_trained && (world->two == NULL || !ask_helper(world)))
+        pass_time(world);
+}
+
 static void play(struct world *world)
 {
-    for (uint32_t i = 0; i < 200000 && !is_over(world); i++) {
-        world->now_us += 1000;
-        if (world->queue_start < world->queue_end) {
-            deliver(world);
-            continue;
-        }
-        bool has_trained = false;
-        for (uint32_t site = 0; site < SITES; site++)
-            if (world->nodes[site].is_training) {
-                train(world, site);
-                has_trained = true;
-            }
-        if (!has_trained)
-            pass_time(world);
-    }
+    for (uint32_t i = 0; i < 200000 && !is_over(world); i++)
+        go_on(world);
     assert_true(is_over(world));
 }
 
@@ -756,7 +994,7 @@ static void every_selector_ends_its_run(void **state)
                                                     TACIT_SELECTOR_CLUSTERED, TACIT_SELECTOR_ALL};
     (void)state;
     for (uint32_t kind = 0; kind < 6 + 8; kind++) {
-        struct world *const world = world_of(30 + kind, 5);
+        struct world *const world = world_of(30 + kind, 5, false);
         struct node *const hub = &world->nodes[SITES];
         uint32_t const options = kind < 6 ? 0 : kind - 6;
         world->hub_config.selector = kind < 6 ? selectors[kind] : TACIT_SELECTOR_ANNEALING;
@@ -783,7 +1021,7 @@ static void a_hub_begins_with_the_model_it_is_given(void **state)
 {
     (void)state;
     enum { DIMENSION = 5 };
-    struct world *const world = world_of(3, DIMENSION);
+    struct world *const world = world_of(3, DIMENSION, false);
     struct node *const hub = &world->nodes[SITES];
     float initial[DIMENSION + 1] = {0.5f, -2, 3, 0, 1e-3f, NAN}; /* and what is behind it */
     struct tacit_select_hub_view view;
@@ -876,6 +1114,245 @@ static void only_one_form_is_taken(void **state)
     world_free(world);
 }
 
+/* ---- Two aggregators ---- */
+
+/* The noise of two in each total, whoever is in it; who has it exactly is the helper's to know. */
+static void two_aggregators_train_on_totals_with_the_noise_of_two(void **state)
+{
+    struct world *const world = world_of(1, NUMBERS, true);
+    (void)state;
+    start(world);
+    play(world);
+    check_models(world);
+    double const ratio = world->two->squares / (double)world->two->noises;
+    assert_int_equal(world->two->totals, ROUNDS);
+    assert_true(fabs(ratio - 2) < 4 * 2 * sqrt(5.0 / (double)world->two->noises));
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint32_t round = 1; round <= ROUNDS; round++)
+            assert_true(world->settled[site][round] == (world->draws[site][round] > 0));
+    world_free(world);
+}
+
+/* Sites, hub and helper; the helper is away most of the time. */
+static void losses_and_deaths_of_all_three_change_nothing_but_time(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct world *const world = world_of(seed, NUMBERS, true);
+        world->lost_percent = 10;
+        world->death_percent = seed % 2 == 0 ? 3 : 0;
+        world->two->away_percent = seed % 3 == 0 ? 80 : 0;
+        start(world);
+        play(world);
+        struct tacit_select_hub_view hub;
+        struct tacit_helper_view helper;
+        tacit_select_hub_look(hub_of(world), &hub);
+        tacit_helper_look(world->two->helper, &helper);
+        assert_int_equal(hub.round_count, ROUNDS);
+        assert_true(world->two->totals >= ROUNDS / 2 && helper.number >= world->two->totals);
+        assert_int_equal(tacit_bits_count(hub.flagged, SITES), 0);
+        for (uint32_t i = 0; i < NUMBERS; i++)
+            assert_true(fabs((double)hub.model[i] - world->twin[i]) <=
+                        1e-5 * (1 + fabs(world->twin[i])));
+        world_free(world);
+    }
+}
+
+/* The order says the least that one of those who are chosen has next; who has less left, by its own
+ * books, does not train, and is not charged. */
+static void who_has_less_than_the_round_takes_does_not_take_part(void **state)
+{
+    struct world *const world = world_of(2, NUMBERS, true);
+    (void)state;
+    world->site_configs[0].budget.total = 400; /* the hub reckons with 500 */
+    assert_int_equal(tacit_select_site_init(site_of(world, 0), &world->site_configs[0]), TACIT_OK);
+    memcpy(world->nodes[0].kept, world->nodes[0].state, world->nodes[0].size);
+    start(world);
+    play(world);
+    struct tacit_select_hub_view hub;
+    tacit_select_hub_look(hub_of(world), &hub);
+    assert_int_equal(hub.round_count, ROUNDS);
+    assert_int_equal(world->spent[0], 0);
+    assert_true(hub.select.counts[0] > 0); /* it was asked */
+    for (uint32_t site = 1; site < SITES; site++)
+        assert_true(world->spent[site] > 0);
+    world_free(world);
+}
+
+/* Of a copy of a site: with the same entropy and another data set its words differ by another mask,
+ * too; one of the two is granted, and the other is blocked. */
+static void of_two_copies_of_a_site_one_is_granted(void **state)
+{
+    static double difference[NUMBERS];
+    static int64_t exact[2][NUMBERS];
+    struct world *const world = world_of(3, NUMBERS, true);
+    (void)state;
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
+    struct tacit_rng const rng = world->rng;
+    struct tacit_select_site *const copy = malloc(world->nodes[site].size);
+    memcpy(copy, site_of(world, site), world->nodes[site].size);
+    struct tacit_select_site_view view;
+    struct tacit_select_update update;
+    tacit_select_site_look(copy, &view);
+    uint32_t const round = view.round;
+    for (uint32_t i = 0; i < 2; i++) {
+        learn(site, round + i, difference);
+        tacit_vector_quantise(difference, NUMBERS, CLIP, exact[i]);
+        struct tacit_rng same = rng;
+        struct tacit_entropy const entropy = tacit_rng_entropy(&same);
+        struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
+                                                 .now_us = world->now_us,
+                                                 .round = round,
+                                                 .aggregators = &world->two->aggregators,
+                                                 .difference = difference};
+        assert_int_equal(
+            tacit_select_site_step(i == 0 ? site_of(world, site) : copy, &event, &entropy, &update),
+            TACIT_OK);
+        assert_true(update.drawn);
+    }
+    struct tacit_select_message const first = tacit_select_site_release(site_of(world, site));
+    struct tacit_select_message const second = tacit_select_site_release(copy);
+    assert_memory_not_equal(first.masked->envelope, second.masked->envelope,
+                            TACIT_HELPER_ENVELOPE_BYTES);
+    assert_memory_not_equal(first.masked->blind, second.masked->blind, TACIT_SHA256_BYTES);
+    assert_memory_not_equal(first.digests, second.digests, TACIT_SHA256_BYTES);
+    world->nodes[site].is_training = false;
+    post(world, site, &update.messages[0], SITES); /* the copy's COMMIT is first */
+    for (uint32_t i = 0; i < 500; i++)
+        go_on(world);
+    struct tacit_select_site_view after;
+    tacit_select_site_look(site_of(world, site), &after);
+    assert_true(after.is_blocked && after.release_round == 0);
+    free(copy);
+    world_free(world);
+}
+
+/* The commitment is opened before the words are here; words with which it would not have been are
+ * no report, whatever the digests of their pieces. */
+static void words_that_are_not_those_committed_to_are_no_report(void **state)
+{
+    struct world *const world = world_of(4, NUMBERS, true);
+    (void)state;
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
+    struct tacit_select_message update = tacit_select_site_release(site_of(world, site));
+    struct tacit_select_message const question = {.kind = TACIT_SELECT_REQUEST,
+                                                  .from = TACIT_HUB,
+                                                  .to = site,
+                                                  .run_id = RUN_ID,
+                                                  .round = update.round,
+                                                  .vector = TACIT_SELECT_STEPS,
+                                                  .mask = 7};
+    struct tacit_select_event event = {
+        .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = &question};
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
+    struct tacit_select_update given;
+    struct tacit_select_update heard;
+    assert_int_equal(tacit_select_site_step(site_of(world, site), &event, &entropy, &given),
+                     TACIT_OK);
+    assert_int_equal(given.message_count, 3);
+    static int64_t words[TACIT_SELECT_UPDATE_NUMBERS];
+    uint8_t digests[3 * TACIT_SHA256_BYTES];
+    memcpy(words, given.messages[0].step_piece, sizeof words);
+    words[5]++;
+    memcpy(digests, update.digests, sizeof digests);
+    tacit_helper_words_digest((const uint64_t *)words, TACIT_SELECT_UPDATE_NUMBERS, digests);
+    update.digests = digests;
+    given.messages[0].step_piece = words;
+    event.message = &update;
+    assert_int_equal(tacit_select_hub_step(hub_of(world), &event, &entropy, &heard), TACIT_OK);
+    for (uint32_t i = 0; i < 6; i++) {
+        event.message = &given.messages[i % 3];
+        assert_int_equal(tacit_select_hub_step(hub_of(world), &event, &entropy, &heard),
+                         i < 2        ? TACIT_OK
+                         : i % 3 == 2 ? TACIT_MALFORMED
+                                      : TACIT_OK);
+        assert_true((heard.happened & TACIT_TOOK_REPORT) == 0);
+    }
+    struct tacit_select_hub_view view;
+    tacit_select_hub_look(hub_of(world), &view);
+    assert_false(tacit_bits_has(view.received, site));
+    world_free(world);
+}
+
+/* What was granted in a term is masked for it: in the next one it is drawn anew, at the next price,
+ * and the open round is over. */
+static void nothing_masked_in_a_term_is_said_in_the_next(void **state)
+{
+    struct world *const world = world_of(5, NUMBERS, true);
+    (void)state;
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_RELEASED);
+    struct tacit_select_site_view before;
+    tacit_select_site_look(site_of(world, site), &before);
+    struct tacit_select_event const event = {
+        .kind = TACIT_SELECT_START, .now_us = world->now_us, .term = 1};
+    struct tacit_select_event again = {.kind = TACIT_SELECT_AGAIN, .now_us = world->now_us};
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
+    struct tacit_select_update said;
+    struct tacit_select_update heard;
+    assert_int_equal(tacit_select_hub_step(hub_of(world), &again, &entropy, &said), TACIT_OK);
+    struct tacit_select_site *const copy = malloc(world->nodes[site].size);
+    memcpy(copy, site_of(world, site), world->nodes[site].size);
+    assert_int_equal(tacit_select_site_step(copy, &event, &entropy, &heard), TACIT_OK);
+    said.messages[0].term = 1; /* even if the round went on */
+    again = (struct tacit_select_event){
+        .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = &said.messages[0]};
+    assert_int_equal(tacit_select_site_step(copy, &again, &entropy, &heard), TACIT_OK);
+    struct tacit_select_site_view anew;
+    tacit_select_site_look(copy, &anew);
+    assert_true(anew.phase != TACIT_SELECT_RELEASED && heard.settled == before.release_number);
+    free(copy);
+    world->two->aggregators.term = 1;
+    tacit_helper_hub_begin_term(kept_of(world), 1);
+    for (uint32_t i = 0; i <= SITES; i++)
+        assert_int_equal(step(world, SITES - i, &event), TACIT_OK);
+    play(world);
+    struct tacit_select_hub_view view;
+    tacit_select_hub_look(hub_of(world), &view);
+    assert_int_equal(view.round_count, ROUNDS);
+    assert_int_equal(world->two->totals, ROUNDS - 1);
+    assert_true(world->settled[site][before.release_number]);
+    assert_false(world->two->is_counted[site][before.release_number]);
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        assert_true(fabs((double)view.model[i] - world->twin[i]) <=
+                    1e-5 * (1 + fabs(world->twin[i])));
+    world_free(world);
+}
+
+/* Void by its totals, or ended by the operator: the model stays. */
+static void a_round_without_totals_leaves_the_model(void **state)
+{
+    (void)state;
+    for (uint32_t ends = 0; ends < 2; ends++) {
+        struct world *const world = world_of(6, NUMBERS, true);
+        world->two->away_percent = 100;
+        start(world);
+        struct tacit_select_hub_view view = {.awaits_totals = false};
+        for (uint32_t i = 0; i < 5000 && !view.awaits_totals; i++) {
+            go_on(world);
+            tacit_select_hub_look(hub_of(world), &view);
+        }
+        assert_true(view.awaits_totals && !view.is_open && view.round_count == 0);
+        struct tacit_select_update update;
+        if (ends == 0)
+            tacit_select_hub_close(hub_of(world), 0, NULL, world->now_us, &update);
+        else
+            assert_int_equal(tacit_select_hub_end(hub_of(world), world->now_us, &update), TACIT_OK);
+        tacit_helper_hub_void(kept_of(world));
+        carry_out(world, SITES, &update);
+        world->two->away_percent = 0;
+        tacit_select_hub_look(hub_of(world), &view);
+        for (uint32_t i = 0; i < NUMBERS; i++)
+            assert_true(view.model[i] == 0);
+        assert_int_equal(view.round_count, 1);
+        play(world);
+        assert_int_equal(world->two->totals, ends == 0 ? ROUNDS - 1 : 0);
+        world_free(world);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -893,6 +1370,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_hub_begins_with_the_model_it_is_given),
         cmocka_unit_test(damaged_states_are_refused),
         cmocka_unit_test(only_one_form_is_taken),
+        cmocka_unit_test(two_aggregators_train_on_totals_with_the_noise_of_two),
+        cmocka_unit_test(losses_and_deaths_of_all_three_change_nothing_but_time),
+        cmocka_unit_test(who_has_less_than_the_round_takes_does_not_take_part),
+        cmocka_unit_test(of_two_copies_of_a_site_one_is_granted),
+        cmocka_unit_test(words_that_are_not_those_committed_to_are_no_report),
+        cmocka_unit_test(nothing_masked_in_a_term_is_said_in_the_next),
+        cmocka_unit_test(a_round_without_totals_leaves_the_model),
     };
     return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

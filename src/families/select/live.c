@@ -1,7 +1,8 @@
 /* A training federation as the daemons drive it (live/protocol.h). */
 #include "live.h"
 #include "../../live/bus/envelope.h"
-#include "../../live/protocol.h"
+#include "../../live/hub_helper.h"
+#include "../../live/site_helper.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ LIVE_CODEC(static, codec, struct tacit_select_message, label,
 
 struct select_site {
     struct tacit_wire_select_run run;
+    struct live_site_trust trust;
     struct tacit_select_site_config core;
     struct live_file files[2];
     struct live_file model;
@@ -44,13 +46,24 @@ struct select_site {
 
 LIVE_CORE(tacit_select_site, struct select_site);
 
+/* A whole data set moves an update by twice its norm. */
+static void take_vector(const struct tacit_wire_agreement *agreement, struct tacit_helper_run *run)
+{
+    run->count_max = tacit_wire_select_dimension(agreement);
+    run->steps = 2 * (uint64_t)TACIT_VECTOR_STEPS;
+}
+
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct select_site *const own = site->own;
     struct select_site_settings const *const settings = site->config.settings;
-    enum tacit_status const status = tacit_wire_select_run_decode(site->announcement, &own->run);
+    struct tacit_wire_agreement const *const agreement = live_site_agreement(site);
+    enum tacit_status status = tacit_wire_select_run_decode(site->announcement, &own->run);
+    if (status == TACIT_OK)
+        status = live_site_trust(site, &own->trust);
     if (status != TACIT_OK)
         return status;
+    double const whole = (double)own->run.epsilon_nano;
     own->core = (struct tacit_select_site_config){.run_id = own->run.run_id,
                                                   .agent = own->run.agent,
                                                   .agent_count = own->run.agent_count,
@@ -61,7 +74,11 @@ static enum tacit_status site_configure(struct live_site *site)
                                                              .is_exact = true,
                                                              .total = site->config.budget,
                                                              .eta = settings->eta},
-                                                  .resend_after_us = site->config.resend_after_us};
+                                                  .resend_after_us = site->config.resend_after_us,
+                                                  .has_helper = own->trust.is_there};
+    if (own->trust.is_there && own->run.epsilon_nano > 0)
+        own->core.floor_times = (double)agreement->floor_nano / whole;
+    take_vector(agreement, &own->trust.run);
     memcpy(own->core.domain, site->domain, sizeof own->core.domain);
     return TACIT_OK;
 }
@@ -72,6 +89,9 @@ static const char *site_objection(const struct live_site *site)
     struct live_site_config const *const config = &site->config;
     struct select_site_settings const *const settings = config->settings;
     struct tacit_wire_select_run const *const run = &((const struct select_site *)site->own)->run;
+    char const *const trust = live_site_trust_objection(site);
+    if (trust != NULL)
+        return trust;
     if (run->dimension != settings->dimension)
         return "the run's model has another number of parameters than policy.parameters";
     if (run->round_count > config->rounds_max)
@@ -160,7 +180,11 @@ static enum tacit_status take_task(struct live_site *site, const struct live_sit
                                    const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
-    uint32_t const numbers = ((const struct select_site *)site->own)->run.dimension;
+    struct select_site *const own = site->own;
+    struct tacit_helper_keys const seals = live_site_seals(&own->trust);
+    struct tacit_aggregators const aggregators =
+        live_site_aggregators(&own->trust, &seals, event->term);
+    uint32_t const numbers = own->run.dimension;
     double *difference = NULL;
     if (event->as.task.is_done) {
         TACIT_ASSERT(event->as.task.size == numbers * sizeof(float));
@@ -177,6 +201,7 @@ static enum tacit_status take_task(struct live_site *site, const struct live_sit
                                             .now_us = event->now_us,
                                             .keys = event->keys,
                                             .round = (uint32_t)event->as.task.number,
+                                            .aggregators = &aggregators,
                                             .difference = difference};
     enum tacit_status const status = step_core(site, &made, entropy, update);
     free(difference);
@@ -244,6 +269,7 @@ static void site_promise(const struct live_site *site, const struct live_site_co
                                          .of = TACIT_PROTECTED_DATA_SET,
                                          .leaving = TACIT_LEAVING_UPDATES,
                                          .epsilon_nano = tacit_nano_up(config->budget)};
+    live_site_promise_trust(config, promise);
 }
 
 static const struct live_command_config *site_command(const struct live_site_config *config)
@@ -352,6 +378,7 @@ static void hub_configure(struct live_hub *hub)
     struct select_hub *const own = hub->own;
     own->settings = settings_of(hub->config);
     own->core = own->settings->core;
+    own->core.has_helper = hub->config->has_helper;
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
 }
 
@@ -365,6 +392,13 @@ static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes,
     struct select_hub const *const own = hub->own;
     return tacit_select_hub_restore(hub->state, &own->core, own->settings->sizes,
                                     own->settings->initial, bytes, size);
+}
+
+static struct tacit_select_hub_view hub_view(const struct live_hub *hub)
+{
+    struct tacit_select_hub_view view;
+    tacit_select_hub_look(hub->state, &view);
+    return view;
 }
 
 static void note_round(struct live_hub *hub, const struct tacit_select_hub_view *view,
@@ -396,9 +430,8 @@ static void carry(struct live_hub *hub, const struct tacit_select_update *done,
                   struct live_hub_update *update)
 {
     struct select_hub *const own = hub->own;
-    struct tacit_select_hub_view view;
-    tacit_select_hub_look(hub->state, &view);
-    update->persist = done->persist;
+    struct tacit_select_hub_view const view = hub_view(hub);
+    update->persist = update->persist || done->persist;
     update->deadline_us = done->deadline_us;
     for (uint32_t i = 0; i < done->message_count; i++)
         (void)live_hub_send(hub, &done->messages[i]);
@@ -408,6 +441,49 @@ static void carry(struct live_hub *hub, const struct tacit_select_update *done,
         update->file = &own->model;
     }
     note_round(hub, &view, update);
+}
+
+/* ---- Two aggregators ---- */
+
+static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
+                      struct live_hub_update *update)
+{
+    struct tacit_select_update done;
+    tacit_select_hub_close(hub->state, agents, totals, now_us, &done);
+    carry(hub, &done, update);
+}
+
+static void hub_round(const struct live_hub *hub, struct tacit_helper_round *round, uint64_t *highs)
+{
+    struct select_hub const *const own = hub->own;
+    struct tacit_select_hub_view const view = hub_view(hub);
+    *round = (struct tacit_helper_round){.term = view.term,
+                                         .round = view.round,
+                                         .count = own->core.dimension,
+                                         .epsilon_nano = view.epsilon_nano};
+    memcpy(round->order, view.model_name, sizeof round->order);
+    for (uint32_t i = 0; highs != NULL && i < round->count; i++)
+        highs[i] = (uint64_t)TACIT_VECTOR_STEPS;
+}
+
+LIVE_COMMIT(hub_commit, struct tacit_select_message, TACIT_SELECT_COMMIT)
+
+/* A round that is over by itself, with fewer updates than the quorum, asks no helper. */
+static void note_helper(struct live_hub *hub, const struct live_hub_event *event,
+                        const struct tacit_select_message *said,
+                        const struct tacit_select_update *done, const struct tacit_entropy *entropy,
+                        struct live_hub_update *update)
+{
+    struct select_hub const *const own = hub->own;
+    struct live_heard const heard = {.head = done->masked != NULL ? &done->report
+                                             : said != NULL       ? &said->head
+                                                                  : NULL,
+                                     .masked = done->masked,
+                                     .words = done->words,
+                                     .count = own->core.dimension};
+    live_hub_note_helper(hub, event, &heard, done->happened, entropy, update);
+    if (done->round_is_over)
+        live_hub_helper_overtaken(hub);
 }
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
@@ -421,14 +497,16 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         .kind = event->kind == LIVE_HUB_START     ? TACIT_SELECT_START
                 : event->kind == LIVE_HUB_RECEIVE ? TACIT_SELECT_RECEIVE
                                                   : TACIT_SELECT_TIMEOUT,
-        .message = said};
+        .message = said,
+        .dropped = hub->helper == NULL ? NULL : hub->helper->dropped};
     struct tacit_select_update done;
-    struct tacit_select_hub_view view;
-    tacit_select_hub_look(hub->state, &view);
+    struct tacit_select_hub_view const view = hub_view(hub);
     if (said != NULL)
         said->term = view.term; /* as its envelope said */
     enum tacit_status const status = tacit_select_hub_step(hub->state, &made, entropy, &done);
     carry(hub, &done, update);
+    if (hub->helper != NULL)
+        note_helper(hub, event, said, &done, entropy, update);
     return status;
 }
 
@@ -436,10 +514,6 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 
 /* docs/adr/0058 */
 static const char *const objections[LIVE_CHANGES] = {
-    [LIVE_CHANGE_DROP_SITE] =
-        "a round waits for nobody longer than run.deadline_s, and who did not answer is asked "
-        "again "
-        "only once it has spoken; to keep a site away for good revoke its key (tacit pki revoke)",
     [LIVE_CHANGE_SET_QUORUM_AND_DEADLINE] =
         "who is chosen rests on latencies up to run.deadline_s, which the "
         "sites have agreed to; say "
@@ -451,8 +525,8 @@ static const char *const objections[LIVE_CHANGES] = {
 static const struct live_change_words end_words = {
     "nothing more is released; what is under way at a site never leaves, or if it was granted "
     "already, is spent and of no use",
-    "the model is the mean of the updates that are here, one round the more; it has trained less "
-    "than was meant, and nothing else was promised of it"};
+    "the model is the mean of the updates that are here, one round the more (with two aggregators "
+    "it stays as it is); it has trained less than was meant, and nothing else was promised of it"};
 
 static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
                                     uint64_t now_us, const struct tacit_entropy *entropy,
@@ -460,9 +534,13 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
                                     const char **objection)
 {
     struct tacit_select_update done;
-    TACIT_ASSERT(wanted->change == LIVE_CHANGE_END_RUN);
     (void)entropy;
     *number = 0; /* there is no log of changes: this one is the last */
+    *objection = "a round waits for nobody longer than run.deadline_s, and who did not answer is "
+                 "asked again only once it has spoken; to keep a site away for good revoke its key "
+                 "(tacit pki revoke)";
+    if (wanted->change != LIVE_CHANGE_END_RUN)
+        return TACIT_REFUSED; /* to drop a site; all else has its objection */
     enum tacit_status const status = tacit_select_hub_end(hub->state, now_us, &done);
     if (status == TACIT_OK)
         carry(hub, &done, update);
@@ -473,11 +551,11 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
 
 static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
-    struct tacit_select_hub_view core;
-    tacit_select_hub_look(hub->state, &core);
+    struct tacit_select_hub_view const core = hub_view(hub);
     *view = (struct live_hub_view){.judges = true,
                                    .is_finished = core.is_finished,
-                                   .is_overdue = !core.is_open && !core.is_finished,
+                                   .is_overdue =
+                                       !core.is_open && !core.is_finished && !core.awaits_totals,
                                    .epoch = core.round,
                                    .round_count = core.round_count,
                                    .active_count = hub->config->arm_count,
@@ -489,6 +567,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .seen = core.seen,
                                    .flagged = core.flagged,
                                    .ahead = core.ahead};
+    live_hub_show_helper(hub, view);
 }
 
 const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
@@ -509,6 +588,12 @@ const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
                                             .restore = hub_restore,
                                             .step = hub_step,
                                             .look = hub_look,
+                                            .vector = take_vector,
+                                            .epsilon_of = "of a site's data set, in all rounds",
+                                            .round = hub_round,
+                                            .close = hub_close,
+                                            .low = -TACIT_VECTOR_STEPS,
+                                            .commit = hub_commit,
                                             .objections = objections,
                                             .end_words = &end_words,
                                             .change = hub_change};

@@ -13,6 +13,7 @@
 #define NUMBER_BYTES 32u
 #define LAYERS_BYTES 4096u
 #define MEBI (UINT64_C(1) << 20)
+#define UPDATES_MAX (256 * MEBI / sizeof(int64_t))
 
 #define POSITIVE                                                                                   \
     {                                                                                              \
@@ -350,6 +351,14 @@ static void select_read_run(struct config_reader *reader, const struct config_no
     config_reader_u32(reader, run, "run.users_per_round", false, 1, coordinator->site_count,
                       &keys->users_per_round);
     read_sizes(reader, run, coordinator->site_count, keys);
+    if (coordinator->trust.has_helper && keys->users_per_round < 2)
+        config_reader_refuse(reader, "run.users_per_round",
+                             "with two aggregators a sum is of two sites or more; allowed: 2 or "
+                             "more");
+    if (coordinator->trust.has_helper && keys->sizes != NULL)
+        config_reader_refuse(reader, "run.sizes",
+                             "two aggregators add up what they cannot weigh: all updates of a "
+                             "round weigh the same; allowed: without this key");
     if (coordinator->horizon > TACIT_SELECT_ROUNDS_MAX)
         config_reader_refuse(reader, "run.horizon", "the rounds of the run; allowed: 1 to %u",
                              TACIT_SELECT_ROUNDS_MAX);
@@ -437,9 +446,15 @@ static enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
     enum tacit_status status = TACIT_OK;
     if (keys->initial != NULL)
         status = read_initial(file, made, error);
-    if (status == TACIT_OK && tacit_select_hub_size(&made->core) == 0) {
+    bool const is_kept = file->trust.has_helper; /* what any site reports, for the helper */
+    if (status == TACIT_OK &&
+        (tacit_select_hub_size(&made->core) == 0 ||
+         (is_kept && hub->site_count * (size_t)keys->parameters > UPDATES_MAX))) {
         tacit_config_error(file->document, "run.parameters",
-                           "users_per_round updates of so many numbers do not fit into 256 MiB",
+                           is_kept ? "updates of so many numbers, of all sites, do not fit into "
+                                     "256 MiB"
+                                   : "users_per_round updates of so many numbers do not fit into "
+                                     "256 MiB",
                            error);
         status = TACIT_INVALID;
     }
@@ -454,6 +469,7 @@ extern const struct live_family select_live;
 
 const struct live_family select_live = {.file = {.word = "select",
                                                  .networks = 1u << TACIT_CONFIG_STAR,
+                                                 .takes_trust = true,
                                                  .run_keys = run_sections,
                                                  .read_run = select_read_run,
                                                  .site_keys = site_sections,

@@ -9,6 +9,7 @@
 
 #define MARK UINT64_C(0x3170616e736c6573) /* "selsnap1" */
 #define HUB_MAGIC UINT64_C(0x5441434954534842)
+#define HUB_MAGIC_TWO UINT64_C(0x5441434954534832) /* of two aggregators */
 #define BLOCK_BYTES_MAX ((size_t)1 << 28)
 
 #define ENDED 2u /* of `exhausted`: not for lack of budget, but by the operator's word */
@@ -57,8 +58,23 @@ struct slot {
     uint8_t release[TACIT_SHA256_BYTES];
 };
 
+/* Of two aggregators. */
+struct hub_two {
+    uint64_t epsilon_nano;  /* of the round's noise */
+    uint64_t awaits_totals; /* 1: it is closed, and not over */
+};
+
+/* What opens the commitment to a slot's masked words. */
+struct opening {
+    struct tacit_commit commit;
+    struct tacit_helper_release masked;
+};
+
 struct hub_parts {
     struct hub_head *head;
+    struct hub_two *two;      /* NULL: one aggregator */
+    struct opening *openings; /* slots */
+    const uint64_t *dropped;  /* of the event; NULL: nobody */
     struct tacit_select *select;
     double *theta;
     double *latencies; /* slots */
@@ -127,6 +143,10 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     parts.model = take(&at, head, numbers * sizeof(float));
     parts.seen = take(&at, head, sites * sizeof(uint32_t));
     parts.users = take(&at, head, slots * sizeof(uint32_t));
+    if (head->magic == HUB_MAGIC_TWO) {
+        parts.two = take(&at, head, sizeof *parts.two);
+        parts.openings = take(&at, head, slots * sizeof *parts.openings);
+    }
     *size = at;
     parts.round = (struct round_hub){
         .desk = &parts.head->desk,
@@ -150,16 +170,32 @@ static struct hub_parts parts_of(const struct tacit_select_hub *hub)
     return lay_out((const struct hub_head *)hub, &size);
 }
 
-/* Rounds that are over. */
-static uint32_t rounds_over(const struct hub_head *head)
+static bool awaits_totals(const struct hub_parts *parts)
 {
-    bool const is_closed = head->round == 0 || head->desk.phase == ROUND_CLOSED;
-    return is_closed ? head->round : head->round - 1;
+    return parts->two != NULL && parts->two->awaits_totals != 0;
 }
 
-static bool is_resting(const struct hub_head *head)
+/* Rounds that are over. */
+static uint32_t rounds_over(const struct hub_parts *parts)
 {
-    return head->desk.phase == ROUND_NEW || head->desk.phase == ROUND_CLOSED;
+    struct hub_head const *const head = parts->head;
+    bool const is_closed = head->desk.phase == ROUND_CLOSED && !awaits_totals(parts);
+    return head->round == 0 || is_closed ? head->round : head->round - 1;
+}
+
+static bool is_resting(const struct hub_parts *parts)
+{
+    enum round_phase const phase = parts->head->desk.phase;
+    return phase == ROUND_NEW || (phase == ROUND_CLOSED && !awaits_totals(parts));
+}
+
+/* Of those that are left. */
+static uint32_t quorum_of(const struct hub_parts *parts)
+{
+    uint32_t const sites = parts->head->fixed.agent_count;
+    uint32_t const left =
+        parts->dropped == NULL ? sites : sites - tacit_bits_count(parts->dropped, sites);
+    return parts->head->fixed.quorum < left ? parts->head->fixed.quorum : left;
 }
 
 /* ---- Beginning ---- */
@@ -169,9 +205,12 @@ static bool is_valid(const struct tacit_select_hub_config *config)
     bool const is_known = config->selector != TACIT_SELECTOR_GENIE &&
                           config->selector != TACIT_SELECTOR_FASTEST &&
                           config->selector <= TACIT_SELECTOR_ALL;
-    return is_known && config->dimension > 0 && config->dimension <= TACIT_SELECT_DIMENSION_MAX &&
-           config->round_count > 0 && config->round_count <= TACIT_SELECT_ROUNDS_MAX &&
-           config->quorum > 0 && config->quorum <= config->select.user_count &&
+    bool const can_be_two = config->quorum >= TACIT_HELPER_SITES_MIN &&
+                            config->select.budget.is_exact && isfinite(config->select.budget.total);
+    return is_known && (!config->has_helper || can_be_two) && config->dimension > 0 &&
+           config->dimension <= TACIT_SELECT_DIMENSION_MAX && config->round_count > 0 &&
+           config->round_count <= TACIT_SELECT_ROUNDS_MAX && config->quorum > 0 &&
+           config->quorum <= config->select.user_count &&
            config->select.user_count <= TACIT_AGENTS_MAX && config->round_timeout_us > 0 &&
            config->clip > 0 && config->clip <= 1e100 && tacit_select_size(&config->select) > 0;
 }
@@ -184,7 +223,7 @@ static struct hub_head *fill_head(struct hub_head *head,
     struct hub_fixed *const fixed = &head->fixed;
     memset(head, 0, sizeof *head);
     head->desk.deadline_us = TACIT_NEVER;
-    head->magic = HUB_MAGIC;
+    head->magic = config->has_helper ? HUB_MAGIC_TWO : HUB_MAGIC;
     head->select_size = tacit_select_size(&config->select);
     fixed->run_id = config->run_id;
     fixed->agent_count = config->select.user_count;
@@ -279,7 +318,8 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
     struct hub_parts const parts = parts_of(hub);
     if (head->lacks_model > 1 || head->round > head->fixed.round_count + 1 ||
         head->asked_count > head->fixed.slot_count || !round_hub_is_possible(&parts.round) ||
-        !slots_are_possible(&parts))
+        !slots_are_possible(&parts) ||
+        (parts.two != NULL && parts.two->awaits_totals > (head->desk.phase == ROUND_CLOSED)))
         return TACIT_MALFORMED;
     return tacit_select_check(parts.select, head->select_size, &config->select);
 }
@@ -308,16 +348,18 @@ static void say_order(const struct hub_parts *parts, uint32_t to,
     bool const is_over = head->desk.phase == ROUND_CLOSED;
     if (head->round == 0 || head->lacks_model != 0)
         return;
-    (void)say(parts, to,
-              (struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
-                                            .round = head->round,
-                                            .last = head->desk.phase == ROUND_FINISHED,
-                                            .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
-                                            .set = is_over ? parts->nobody : parts->set,
-                                            .digests = parts->model_digests,
-                                            .digest_count = tacit_select_piece_count(
-                                                head->fixed.dimension, TACIT_SELECT_MODEL)},
-              update);
+    (void)say(
+        parts, to,
+        (struct tacit_select_message){
+            .kind = TACIT_SELECT_ORDER,
+            .round = head->round,
+            .last = head->desk.phase == ROUND_FINISHED,
+            .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
+            .set = is_over ? parts->nobody : parts->set,
+            .epsilon_nano = parts->two == NULL ? 0 : parts->two->epsilon_nano,
+            .digests = parts->model_digests,
+            .digest_count = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL)},
+        update);
 }
 
 /* ---- Rounds ---- */
@@ -332,10 +374,12 @@ static bool somebody_can_pay(const struct hub_parts *parts)
 
 static void finish(struct hub_parts *parts, struct tacit_select_update *update)
 {
-    TACIT_ASSERT(is_resting(parts->head));
+    TACIT_ASSERT(is_resting(parts));
     struct hub_head *const head = parts->head;
     parts->round.round = ++head->round;
     head->asked_count = 0;
+    if (parts->two != NULL)
+        parts->two->epsilon_nano = 0;
     memset(parts->set, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
     round_hub_await(&parts->round, true);
     update->persist = true;
@@ -357,6 +401,18 @@ static void empty_slots(const struct hub_parts *parts)
     }
 }
 
+/* HELPER 4: the least that one of those who were chosen has next. */
+static uint64_t least_price_nano(const struct hub_parts *parts, uint32_t count)
+{
+    struct select_columns const columns = select_columns_of(parts->select);
+    uint64_t least = UINT64_MAX;
+    TACIT_ASSERT(count >= 1);
+    for (uint32_t i = 0; i < count; i++)
+        least = columns.next[parts->users[i]] < least ? columns.next[parts->users[i]] : least;
+    TACIT_ASSERT(least >= SELECT_PRICE_MIN_NANO);
+    return least;
+}
+
 static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
                        struct tacit_select_update *update)
 {
@@ -366,6 +422,8 @@ static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
     parts->round.round = ++head->round;
     head->asked_count = count;
     head->started_us = now_us;
+    if (parts->two != NULL)
+        parts->two->epsilon_nano = least_price_nano(parts, count);
     memset(parts->set, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
     for (uint32_t i = 0; i < count; i++) {
         parts->slots[i].agent = parts->users[i];
@@ -402,21 +460,23 @@ static enum tacit_status begin(struct hub_parts *parts, uint64_t now_us,
 {
     struct hub_head *const head = parts->head;
     uint32_t count = 0;
-    TACIT_ASSERT(is_resting(head));
+    TACIT_ASSERT(is_resting(parts));
     if (head->lacks_model != 0)
         return TACIT_OK;
     bool const is_ended = head->exhausted == ENDED;
-    if (is_ended || rounds_over(head) == head->fixed.round_count || !somebody_can_pay(parts)) {
+    if (is_ended || rounds_over(parts) == head->fixed.round_count || !somebody_can_pay(parts)) {
         if (!is_ended)
-            head->exhausted = rounds_over(head) < head->fixed.round_count ? 1 : 0;
+            head->exhausted = rounds_over(parts) < head->fixed.round_count ? 1 : 0;
         finish(parts, update);
         return TACIT_OK;
     }
     uint32_t able = 0;
+    for (size_t i = 0; parts->dropped != NULL && i < TACIT_BITS_WORDS(head->fixed.agent_count); i++)
+        parts->heard[i] &= ~parts->dropped[i];
     for (uint32_t site = 0; site < head->fixed.agent_count; site++)
         if (tacit_bits_has(parts->heard, site) && select_can_pay(parts->select, site))
             able++;
-    if (able < head->fixed.quorum)
+    if (able < quorum_of(parts))
         return TACIT_OK;
     enum tacit_status const status = choose(parts, entropy, &count);
     if (status == TACIT_OK)
@@ -448,6 +508,28 @@ static void average(const struct hub_parts *parts)
     present(parts);
 }
 
+/* HELPER 4, model updates: all weigh the same. */
+static void add_totals(const struct hub_parts *parts, uint32_t sites, const int64_t *totals)
+{
+    struct hub_fixed const *const fixed = &parts->head->fixed;
+    double const unit = fixed->clip / (double)TACIT_VECTOR_STEPS / sites;
+    TACIT_ASSERT(sites > 0);
+    for (uint32_t k = 0; k < fixed->dimension; k++)
+        parts->theta[k] += (double)totals[k] * unit;
+    present(parts);
+}
+
+/* Two aggregators: no update of the round that stands is added up any more. */
+static void give_up(const struct hub_parts *parts)
+{
+    struct hub_fixed const *const fixed = &parts->head->fixed;
+    if (parts->head->desk.phase == ROUND_COLLECTING)
+        round_hub_close(&parts->round);
+    parts->two->awaits_totals = 0;
+    memset(parts->steps, 0, (size_t)fixed->slot_count * fixed->dimension * sizeof *parts->steps);
+    memset(parts->openings, 0, fixed->slot_count * sizeof *parts->openings);
+}
+
 /* Who did not answer counts with the deadline, and is asked again once it has spoken again. */
 static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
                                    const struct tacit_entropy *entropy,
@@ -467,10 +549,19 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
         parts->select, parts->users, head->asked_count, parts->latencies,
         (double)head->fixed.round_timeout_us * 1e-6, parts->round_spent);
     TACIT_ASSERT(observed == TACIT_OK);
-    if (head->desk.covered_count > 0)
-        average(parts);
-    round_hub_close(&parts->round);
     update->persist = true;
+    if (parts->two != NULL && head->desk.covered_count >= quorum_of(parts)) {
+        round_hub_close(&parts->round);
+        parts->two->awaits_totals = 1;
+        update->happened |= TACIT_WANTS_TOTALS;
+        return TACIT_OK;
+    }
+    if (parts->two != NULL)
+        give_up(parts);
+    else if (head->desk.covered_count > 0)
+        average(parts);
+    if (parts->two == NULL)
+        round_hub_close(&parts->round);
     update->round_is_over = true;
     return begin(parts, now_us, entropy, update);
 }
@@ -596,9 +687,12 @@ static enum tacit_status take_commit(const struct hub_parts *parts,
                                      struct tacit_select_update *update)
 {
     enum tacit_status const status = round_hub_check_commit(&parts->round, &commit->head);
-    return status == TACIT_OK
-               ? follow(parts, commit, round_hub_ask(&parts->round, &commit->head), update)
-               : status;
+    if (status != TACIT_OK)
+        return status;
+    struct round_verdict const verdict = round_hub_ask(&parts->round, &commit->head);
+    if (parts->two != NULL && verdict.answer == ROUND_GRANT && verdict.persist)
+        update->happened |= TACIT_GRANTED_DRAW;
+    return follow(parts, commit, verdict, update);
 }
 
 /* What is late is counted as spent, and not averaged. */
@@ -610,11 +704,14 @@ static enum tacit_status take_update(const struct hub_parts *parts,
     struct hub_head const *const head = parts->head;
     uint8_t release[TACIT_SHA256_BYTES];
     uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
-    if (message->digest_count != pieces)
+    if (message->digest_count != pieces || (message->masked != NULL) != (parts->two != NULL))
         return TACIT_MALFORMED;
     struct round_verdict verdict = round_hub_hear(&parts->round, &message->head);
     if (verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING) {
-        select_release_of(message, release);
+        if (message->masked != NULL)
+            tacit_helper_release_digest(message->masked, release);
+        else
+            select_release_of(message, release);
         verdict = round_hub_open(&parts->round, &message->head, release);
         if (verdict.status == TACIT_OK &&
             (needs_no_update(parts, message->from, message->round) ||
@@ -634,9 +731,40 @@ static enum tacit_status take_update(const struct hub_parts *parts,
         slot->spent_nano = message->spent_nano;
         memcpy(slot->release, release, sizeof release);
         memcpy(digests_of(parts, slot), message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
+        if (parts->two != NULL)
+            parts->openings[place_of(parts, slot)] =
+                (struct opening){*message->commit, *message->masked};
     }
     ask_for_pieces(parts, slot, update);
     return TACIT_OK;
+}
+
+static const int64_t *steps_of(const struct hub_parts *parts, const struct slot *slot)
+{
+    return parts->steps + place_of(parts, slot) * parts->head->fixed.dimension;
+}
+
+/* Two aggregators: are these the masked words that the commitment is to? */
+static bool are_committed(const struct hub_parts *parts, const struct slot *slot)
+{
+    struct tacit_helper_release const *const masked =
+        &parts->openings[place_of(parts, slot)].masked;
+    struct tacit_helper_release found = *masked;
+    tacit_helper_blind_digest(&found, (const uint64_t *)steps_of(parts, slot),
+                              parts->head->fixed.dimension);
+    return memcmp(found.digest, masked->digest, sizeof found.digest) == 0;
+}
+
+static void tell_report(const struct hub_parts *parts, const struct slot *slot,
+                        const struct tacit_round_message *head, struct tacit_select_update *update)
+{
+    struct opening const *const opening = &parts->openings[place_of(parts, slot)];
+    TACIT_ASSERT(update->masked == NULL);
+    update->happened |= TACIT_TOOK_REPORT;
+    update->report = *head;
+    update->report.commit = &opening->commit;
+    update->masked = &opening->masked;
+    update->words = steps_of(parts, slot);
 }
 
 /* All pieces of one update are there: it is counted, durably, before the site hears of it. */
@@ -653,6 +781,8 @@ static enum tacit_status complete(struct hub_parts *parts, struct slot *slot,
     slot->state = SLOT_COMPLETE;
     parts->latencies[place_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
     round_hub_take(&parts->round, &event->message->head, 1);
+    if (parts->two != NULL)
+        tell_report(parts, slot, &event->message->head, update);
     update->persist = true;
     if (head->desk.missing_count == 0)
         status = end_round(parts, event->now_us, entropy, update);
@@ -716,8 +846,12 @@ static enum tacit_status take_piece(struct hub_parts *parts, const struct tacit_
                (size_t)piece->first * TACIT_SELECT_UPDATE_NUMBERS,
            piece->step_piece, piece->number_count * sizeof(int64_t));
     tacit_bits_add(have_of(parts, slot), piece->first);
-    if (!select_next_missing(have_of(parts, slot), pieces, &first, &mask))
-        return complete(parts, slot, event, entropy, update);
+    if (!select_next_missing(have_of(parts, slot), pieces, &first, &mask)) {
+        if (parts->two == NULL || are_committed(parts, slot))
+            return complete(parts, slot, event, entropy, update);
+        tacit_bits_remove(have_of(parts, slot), piece->first);
+        return TACIT_MALFORMED;
+    }
     if (select_window_is_done(have_of(parts, slot), slot->first, slot->mask))
         ask_for_pieces(parts, slot, update);
     return TACIT_OK;
@@ -786,7 +920,19 @@ static enum tacit_status receive(struct hub_parts *parts, const struct tacit_sel
     if (status != TACIT_OK)
         return status;
     tacit_bits_add(parts->heard, message->from);
-    return is_resting(parts->head) ? begin(parts, event->now_us, entropy, update) : TACIT_OK;
+    return is_resting(parts) ? begin(parts, event->now_us, entropy, update) : TACIT_OK;
+}
+
+/* Does the round wait for sites that were dropped, and for nobody else? */
+static bool waits_for_dropped(const struct hub_parts *parts)
+{
+    size_t const words = TACIT_BITS_WORDS(parts->head->fixed.agent_count);
+    uint64_t missing = 0;
+    if (parts->dropped == NULL || parts->head->desk.phase != ROUND_COLLECTING)
+        return false;
+    for (size_t i = 0; i < words; i++)
+        missing |= parts->set[i] & ~parts->received[i] & ~parts->dropped[i];
+    return missing == 0;
 }
 
 static enum tacit_status time_out(struct hub_parts *parts, uint64_t now_us,
@@ -794,14 +940,14 @@ static enum tacit_status time_out(struct hub_parts *parts, uint64_t now_us,
                                   struct tacit_select_update *update)
 {
     struct hub_head const *const head = parts->head;
-    if (is_resting(head))
+    if (is_resting(parts))
         return begin(parts, now_us, entropy, update);
-    return head->lacks_model == 0 && round_desk_is_due(&head->desk, now_us)
-               ? end_round(parts, now_us, entropy, update)
-               : TACIT_OK;
+    bool const is_due = round_desk_is_due(&head->desk, now_us) || waits_for_dropped(parts);
+    return head->lacks_model == 0 && is_due ? end_round(parts, now_us, entropy, update) : TACIT_OK;
 }
 
-/* Nothing that was granted is known any more; updates of the open round come again. */
+/* Nothing that was granted is known any more; updates of the open round come again. With two
+ * aggregators none of a term before is added up, and what sites have next they say first. */
 static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t now_us,
                        struct tacit_select_update *update)
 {
@@ -812,6 +958,11 @@ static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t no
     empty_slots(parts);
     head->started_us = now_us;
     update->persist = true;
+    if (parts->two == NULL || head->desk.phase == ROUND_FINISHED)
+        return;
+    give_up(parts);
+    head->asked_count = head->desk.covered_count = 0;
+    memset(parts->heard, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
 }
 
 /* The clock may have begun anew with the machine. */
@@ -825,6 +976,7 @@ static void start(struct hub_parts *parts, const struct tacit_select_event *even
     }
     if (head->started_us > event->now_us)
         head->started_us = event->now_us;
+    update->happened |= awaits_totals(parts) ? TACIT_WANTS_TOTALS : 0;
     update->has_model = head->desk.phase == ROUND_FINISHED && head->lacks_model == 0;
     say_order(parts, TACIT_EVERYONE, update);
 }
@@ -841,6 +993,7 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
     TACIT_ASSERT(event != NULL);
     TACIT_ASSERT(update != NULL);
     memset(update, 0, sizeof *update);
+    parts.dropped = event->dropped;
     bool const is_start = event->kind == TACIT_SELECT_START || event->kind == TACIT_SELECT_AGAIN;
     if (is_start)
         start(&parts, event, update);
@@ -860,6 +1013,20 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
     return status;
 }
 
+void tacit_select_hub_close(struct tacit_select_hub *hub, uint32_t sites, const int64_t *totals,
+                            uint64_t now_us, struct tacit_select_update *update)
+{
+    struct hub_parts const parts = parts_of(hub);
+    TACIT_ASSERT(awaits_totals(&parts));
+    TACIT_ASSERT(sites <= parts.head->desk.covered_count);
+    *update =
+        (struct tacit_select_update){.persist = true, .round_is_over = true, .deadline_us = now_us};
+    if (sites > 0)
+        add_totals(&parts, sites, totals);
+    give_up(&parts);
+    round_hub_check_invariants(&parts.round);
+}
+
 /* No coin is flipped: nobody is chosen any more. */
 enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t now_us,
                                        struct tacit_select_update *update)
@@ -874,8 +1041,10 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
         status = TACIT_UNEXPECTED;
     } else if (!is_over) {
         head->exhausted = ENDED;
-        status = is_resting(head) ? begin(&parts, now_us, NULL, update)
-                                  : end_round(&parts, now_us, NULL, update);
+        if (parts.two != NULL)
+            give_up(&parts);
+        status = is_resting(&parts) ? begin(&parts, now_us, NULL, update)
+                                    : end_round(&parts, now_us, NULL, update);
         round_desk_end_step(&head->desk, now_us, head->fixed.round_timeout_us, true, false);
         TACIT_ASSERT(status == TACIT_OK && head->desk.phase == ROUND_FINISHED);
     }
@@ -972,24 +1141,27 @@ void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_sele
     struct hub_head const *const head = parts.head;
     TACIT_ASSERT(view != NULL);
     bool const collects = head->desk.phase == ROUND_COLLECTING;
-    *view = (struct tacit_select_hub_view){.term = head->desk.term,
-                                           .round = head->round,
-                                           .round_count = rounds_over(head),
-                                           .is_open = collects && head->lacks_model == 0,
-                                           .is_finished = head->desk.phase == ROUND_FINISHED,
-                                           .is_exhausted =
-                                               head->exhausted != 0 && head->exhausted != ENDED,
-                                           .is_ended = head->exhausted == ENDED,
-                                           .lacks_model = head->lacks_model != 0,
-                                           .asked_count = head->asked_count,
-                                           .received_count = head->desk.covered_count,
-                                           .asked = parts.set,
-                                           .received = parts.received,
-                                           .flagged = parts.round.holder.flagged,
-                                           .ahead = parts.round.holder.ahead,
-                                           .seen = parts.seen,
-                                           .spent_nano = parts.spent,
-                                           .model = parts.model,
-                                           .latencies = parts.latencies};
+    *view = (struct tacit_select_hub_view){
+        .term = head->desk.term,
+        .round = head->round,
+        .round_count = rounds_over(&parts),
+        .is_open = collects && head->lacks_model == 0,
+        .is_finished = head->desk.phase == ROUND_FINISHED,
+        .is_exhausted = head->exhausted != 0 && head->exhausted != ENDED,
+        .is_ended = head->exhausted == ENDED,
+        .lacks_model = head->lacks_model != 0,
+        .awaits_totals = awaits_totals(&parts),
+        .epsilon_nano = parts.two == NULL ? 0 : parts.two->epsilon_nano,
+        .model_name = head->model,
+        .asked_count = head->asked_count,
+        .received_count = head->desk.covered_count,
+        .asked = parts.set,
+        .received = parts.received,
+        .flagged = parts.round.holder.flagged,
+        .ahead = parts.round.holder.ahead,
+        .seen = parts.seen,
+        .spent_nano = parts.spent,
+        .model = parts.model,
+        .latencies = parts.latencies};
     tacit_select_look(parts.select, &view->select);
 }

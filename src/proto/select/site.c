@@ -7,6 +7,8 @@
 #include "state.h"
 
 #define SITE_MAGIC UINT64_C(0x5441434954535453)
+#define SITE_MAGIC_TWO UINT64_C(0x5441434954535432) /* of two aggregators */
+#define EPSILON_NANO_MAX ((UINT64_C(1) << 48) - 1)
 #define ENTROPY_PAUSE_US 1000000u
 #define IDLE_RESENDS 5u /* who has nothing to do says less often that it is there */
 
@@ -46,8 +48,16 @@ struct site_head {
     uint8_t start[TACIT_SHA256_BYTES]; /* .. and of the one that the newest draw started from */
 };
 
+/* Of two aggregators, behind all else. */
+struct site_two {
+    double floor_times;
+    uint64_t epsilon_nano; /* of the order */
+    struct tacit_helper_release masked;
+};
+
 struct site_parts {
     struct site_head *head;
+    struct site_two *two; /* NULL: one aggregator */
     uint8_t *model_digests;
     uint8_t *digests;
     uint64_t *have;
@@ -65,6 +75,11 @@ static uint32_t step_pieces(const struct site_fixed *fixed)
     return tacit_select_piece_count(fixed->dimension, TACIT_SELECT_STEPS);
 }
 
+static size_t float_bytes(uint32_t dimension)
+{
+    return ((size_t)dimension + 1) / 2 * sizeof(uint64_t);
+}
+
 static struct site_parts parts_of(const struct tacit_select_site *site)
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
@@ -74,12 +89,16 @@ static struct site_parts parts_of(const struct tacit_select_site *site)
     uint64_t *const have =
         (uint64_t *)(void *)(digests + (size_t)step_pieces(&head->fixed) * TACIT_SHA256_BYTES);
     int64_t *const steps = (int64_t *)(have + TACIT_BITS_WORDS(model_pieces(&head->fixed)));
+    uint8_t *const model = (uint8_t *)(steps + head->fixed.dimension);
     return (struct site_parts){.head = head,
+                               .two = head->magic == SITE_MAGIC_TWO
+                                          ? (void *)(model + float_bytes(head->fixed.dimension))
+                                          : NULL,
                                .model_digests = model_digests,
                                .digests = digests,
                                .have = have,
                                .steps = steps,
-                               .model = (float *)(steps + head->fixed.dimension)};
+                               .model = (float *)(void *)model};
 }
 
 static uint32_t number_of(const struct site_head *head)
@@ -96,7 +115,7 @@ static bool is_valid(const struct tacit_select_site_config *config)
            config->round_count > 0 && config->round_count <= TACIT_SELECT_ROUNDS_MAX &&
            config->clip > 0 && config->clip <= 1e100 && config->budget.is_exact &&
            config->budget.kind != TACIT_SELECT_GIVEN && select_budget_is_valid(&config->budget) &&
-           config->resend_after_us > 0 &&
+           config->floor_times >= 0 && config->floor_times <= 1e12 && config->resend_after_us > 0 &&
            config->resend_after_us <= TACIT_NEVER / IDLE_RESENDS >> (ROUND_DOUBLINGS_MAX + 1);
 }
 
@@ -107,10 +126,9 @@ size_t tacit_select_site_size(const struct tacit_select_site_config *config)
         return 0;
     uint32_t const models = tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL);
     uint32_t const steps = tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
-    size_t const floats = ((size_t)config->dimension + 1) / 2 * sizeof(uint64_t);
     return sizeof(struct site_head) + (size_t)(models + steps) * TACIT_SHA256_BYTES +
            TACIT_BITS_WORDS(models) * sizeof(uint64_t) + config->dimension * sizeof(int64_t) +
-           floats;
+           float_bytes(config->dimension) + (config->has_helper ? sizeof(struct site_two) : 0);
 }
 
 static void fill_fixed(struct site_fixed *fixed, const struct tacit_select_site_config *config)
@@ -127,6 +145,11 @@ static void fill_fixed(struct site_fixed *fixed, const struct tacit_select_site_
     fixed->prices = select_prices_of(&config->budget);
 }
 
+static uint64_t magic_of(const struct tacit_select_site_config *config)
+{
+    return config->has_helper ? SITE_MAGIC_TWO : SITE_MAGIC;
+}
+
 enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
                                          const struct tacit_select_site_config *config)
 {
@@ -136,8 +159,10 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
         return TACIT_INVALID;
     memset(site, 0, size);
     struct site_head *const head = (struct site_head *)site;
-    head->magic = SITE_MAGIC;
+    head->magic = magic_of(config);
     fill_fixed(&head->fixed, config);
+    if (config->has_helper)
+        parts_of(site).two->floor_times = config->floor_times;
     head->next_nano = head->fixed.prices.first_nano;
     head->grants.resend.due_us = TACIT_NEVER;
     return TACIT_OK;
@@ -163,16 +188,20 @@ enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, 
     struct site_head const *const head = (const struct site_head *)site;
     struct site_fixed fixed;
     TACIT_ASSERT(site != NULL);
-    if (size == 0 || size != tacit_select_site_size(config) || head->magic != SITE_MAGIC)
+    if (size == 0 || size != tacit_select_site_size(config) || head->magic != magic_of(config))
         return TACIT_MALFORMED;
     fill_fixed(&fixed, config);
-    if (memcmp(&fixed, &head->fixed, sizeof fixed) != 0)
+    if (memcmp(&fixed, &head->fixed, sizeof fixed) != 0 ||
+        (config->has_helper && memcmp(&parts_of(site).two->floor_times, &config->floor_times,
+                                      sizeof config->floor_times) != 0))
         return TACIT_MALFORMED;
     return is_possible(head) ? TACIT_OK : TACIT_MALFORMED;
 }
 
 /* ---- Saying ---- */
 
+/* The next participation. HELPER 4: whose own has less than the round's noise protects it by does
+ * not take part. */
 static bool can_pay(const struct site_head *head)
 {
     struct select_prices const *const prices = &head->fixed.prices;
@@ -243,6 +272,7 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
                                            .spent_nano = head->spent_nano,
                                            .participation = head->participation,
                                            .price_nano = head->price_nano,
+                                           .masked = parts.two == NULL ? NULL : &parts.two->masked,
                                            .commit = &head->grants.commit};
     TACIT_ASSERT(head->draw_round > 0);
     memcpy(message.model, head->start, sizeof message.model);
@@ -301,15 +331,17 @@ static void set_deadline(struct site_head *head, uint64_t now_us)
 /* ---- The model ---- */
 
 /* The model is here. Whoever cannot pay does not train, and says in HELLO why. */
-static void begin_training(struct site_head *head, struct tacit_select_update *update)
+static void begin_training(const struct site_parts *parts, struct tacit_select_update *update)
 {
+    struct site_head *const head = parts->head;
+    bool const is_beyond = parts->two != NULL && parts->two->epsilon_nano > head->next_nano;
     if (head->last != 0) {
         head->phase = TACIT_SELECT_FINISHED;
         update->persist = true;
         update->has_model = true;
         return;
     }
-    head->phase = can_pay(head) ? TACIT_SELECT_TRAINING : TACIT_SELECT_IDLE;
+    head->phase = can_pay(head) && !is_beyond ? TACIT_SELECT_TRAINING : TACIT_SELECT_IDLE;
     update->train = head->phase == TACIT_SELECT_TRAINING;
     if (!update->train)
         say_hello(head, update);
@@ -321,12 +353,14 @@ static void settle(struct site_head *head, struct tacit_select_update *update)
     update->persist = true;
 }
 
-/* The first order of a term. Does it want the release that was granted in a term before? Else the
- * next draw is behind all that were. */
-static bool place(struct site_head *head, bool is_asked, struct tacit_select_update *update)
+/* The first order of a term. Does it want the release that was granted in a term before? (What is
+ * masked is of one term.) Else the next draw is behind all that were. */
+static bool place(const struct site_parts *parts, bool is_asked, struct tacit_select_update *update)
 {
+    struct site_head *const head = parts->head;
     TACIT_ASSERT(head->draw_round == head->release_round);
-    bool const is_wanted = is_asked && head->last == 0 && head->release_round == head->round &&
+    bool const is_wanted = is_asked && parts->two == NULL && head->last == 0 &&
+                           head->release_round == head->round &&
                            round_site_may_open(&head->grants) &&
                            memcmp(head->start, head->model, sizeof head->start) == 0;
     head->unplaced = 0;
@@ -366,15 +400,17 @@ static void begin_round(const struct tacit_select_site *site,
         settle(head, update);
     head->round = order->round;
     head->last = order->last;
+    if (parts.two != NULL)
+        parts.two->epsilon_nano = order->epsilon_nano;
     take_model(&parts, order);
-    if (head->unplaced != 0 && place(head, is_asked, update)) {
+    if (head->unplaced != 0 && place(&parts, is_asked, update)) {
         head->phase = TACIT_SELECT_RELEASED;
         say_release(site, update);
         return;
     }
     head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
     if (is_asked && has_model(&parts))
-        begin_training(head, update);
+        begin_training(&parts, update);
     else if (is_asked)
         ask_for_pieces(&parts, update);
 }
@@ -402,10 +438,13 @@ static enum tacit_status take_order(const struct tacit_select_site *site,
 {
     struct site_head *const head = (struct site_head *)(uintptr_t)site;
     struct site_fixed const *const fixed = &head->fixed;
-    if (order->digest_count != model_pieces(fixed) || order->round == 0 ||
-        order->round > fixed->round_count + 1)
-        return TACIT_MALFORMED;
     bool const is_asked = order->last || tacit_bits_has(order->set, fixed->agent);
+    bool const needs_epsilon = is_asked && !order->last && head->magic == SITE_MAGIC_TWO;
+    if (order->digest_count != model_pieces(fixed) || order->round == 0 ||
+        order->round > fixed->round_count + 1 || order->epsilon_nano > EPSILON_NANO_MAX ||
+        (needs_epsilon && order->epsilon_nano < SELECT_PRICE_MIN_NANO) ||
+        (head->magic == SITE_MAGIC && order->epsilon_nano > 0))
+        return TACIT_MALFORMED;
     bool const is_present = head->unplaced == 0 && order->round == head->round;
     if (head->unplaced == 0)
         rest(head, is_present && !is_asked, order->to == fixed->agent ? order->seen : 0, update);
@@ -429,7 +468,7 @@ static enum tacit_status take_piece(const struct site_parts *parts,
            piece->number_count * sizeof(float));
     tacit_bits_add(parts->have, piece->first);
     if (has_model(parts))
-        begin_training(head, update);
+        begin_training(parts, update);
     else if (select_window_is_done(parts->have, head->first, head->mask))
         ask_for_pieces(parts, update);
     return TACIT_OK;
@@ -445,6 +484,37 @@ static struct tacit_commit_scope scope_of(const struct site_head *head, uint32_t
                                        .epoch = round};
 }
 
+/* With two aggregators its own noise is a part of the floor, as the round's is of the whole. */
+static enum tacit_status add_noise(const struct site_parts *parts,
+                                   const struct tacit_entropy *entropy)
+{
+    struct site_head const *const head = parts->head;
+    struct site_two const *const two = parts->two;
+    uint64_t const nano =
+        two == NULL ? head->next_nano : (uint64_t)((double)two->epsilon_nano * two->floor_times);
+    return two != NULL && nano == 0
+               ? TACIT_OK
+               : tacit_vector_noise(parts->steps, head->fixed.dimension, nano, entropy);
+}
+
+/* HELPER 1: from here on the steps are masked words. */
+static enum tacit_status mask(const struct site_parts *parts,
+                              const struct tacit_aggregators *aggregators,
+                              const struct tacit_entropy *keys)
+{
+    struct site_head const *const head = parts->head;
+    TACIT_ASSERT(aggregators != NULL);
+    struct tacit_helper_round round = {.term = aggregators->term,
+                                       .round = head->round,
+                                       .count = head->fixed.dimension,
+                                       .epsilon_nano = parts->two->epsilon_nano};
+    memcpy(round.order, head->model, sizeof round.order);
+    return tacit_helper_mask(aggregators->run, &round, head->fixed.agent, aggregators->keys, keys,
+                             (uint64_t *)parts->steps, &parts->two->masked) == TACIT_OK
+               ? TACIT_OK
+               : TACIT_ENTROPY; /* or sealing failed: it is tried again, too */
+}
+
 /* Charged, drawn, committed to: one durable write (SELECT.md 2.8). */
 static enum tacit_status draw(const struct tacit_select_site *site,
                               const struct tacit_select_event *event,
@@ -454,10 +524,12 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     struct site_parts const parts = parts_of(site);
     struct site_head *const head = parts.head;
     struct site_head made = *head;
+    const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     uint8_t release[TACIT_SHA256_BYTES];
     tacit_vector_quantise(event->difference, head->fixed.dimension, head->fixed.clip, parts.steps);
-    enum tacit_status status =
-        tacit_vector_noise(parts.steps, head->fixed.dimension, head->next_nano, entropy);
+    enum tacit_status status = add_noise(&parts, entropy);
+    if (status == TACIT_OK && parts.two != NULL)
+        status = mask(&parts, event->aggregators, keys);
     if (status != TACIT_OK)
         return status;
     select_digest_update(parts.steps, head->fixed.dimension, parts.digests);
@@ -470,9 +542,11 @@ static enum tacit_status draw(const struct tacit_select_site *site,
     *head = made; /* the release is read from there; nothing is kept unless all goes well */
     struct tacit_select_message const message = tacit_select_site_release(site);
     struct tacit_commit_scope const scope = scope_of(head, head->draw_round);
-    select_release_of(&message, release);
-    status = round_site_commit(&head->grants, &scope, release,
-                               event->keys == NULL ? entropy : event->keys);
+    if (message.masked != NULL)
+        tacit_helper_release_digest(message.masked, release);
+    else
+        select_release_of(&message, release);
+    status = round_site_commit(&head->grants, &scope, release, keys);
     if (status != TACIT_OK)
         return status;
     head->phase = TACIT_SELECT_COMMITTED;
@@ -501,7 +575,10 @@ static enum tacit_status take_training(const struct tacit_select_site *site,
         return TACIT_OK;
     *head = before;
     /* exact numbers may be among them */
-    memset(parts_of(site).steps, 0, head->fixed.dimension * sizeof(int64_t));
+    struct site_parts const parts = parts_of(site);
+    memset(parts.steps, 0, head->fixed.dimension * sizeof(int64_t));
+    if (parts.two != NULL)
+        memset(&parts.two->masked, 0, sizeof parts.two->masked);
     return status;
 }
 
