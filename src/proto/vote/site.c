@@ -524,6 +524,7 @@ static enum tacit_status on_board(struct tacit_vote_site *site,
                                              .run_id = message->run_id,
                                              .reset = message->reset,
                                              .marks = message->marks};
+    bool const was_over = is_over(site);
     enum tacit_status const status = tacit_vote_board_take(board_of(site), &shown, NULL);
     if (status != TACIT_OK)
         return status;
@@ -532,6 +533,9 @@ static enum tacit_status on_board(struct tacit_vote_site *site,
     update->persist = true;
     if (is_row)
         note_heard(site, message, update);
+    if (has_sums(site) && was_over && !is_over(site)) /* a term: its plan was open, and not shown */
+        (void)step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy,
+                          update);
     if (summary(site).waiting)
         return TACIT_OK;
     return read_board(site, entropy, update);
