@@ -400,6 +400,11 @@ enum tacit_status live_hub_hear_helper(struct live_hub *hub, const struct live_h
 
 /* ---- The operator's word ---- */
 
+bool live_hub_helper_is_asked(const struct live_hub *hub)
+{
+    return hub->helper != NULL && view_of(hub).is_fixed;
+}
+
 void live_hub_helper_overtaken(struct live_hub *hub)
 {
     struct live_hub_helper *const helper = hub->helper;

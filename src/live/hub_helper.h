@@ -74,6 +74,8 @@ enum tacit_status live_hub_helper_change(struct live_hub *hub,
                                          const struct tacit_entropy *entropy,
                                          struct live_hub_update *update, uint32_t *number,
                                          const char **objection);
-/* The family's word ended the round that the helper was asked about, or was to be. */
+/* Two aggregators, and the request for a round stands: only an answer ends it (HELPER 2.2). */
+bool live_hub_helper_is_asked(const struct live_hub *hub);
+/* The family's word ended a round that the helper was to be asked about, or the run. */
 void live_hub_helper_overtaken(struct live_hub *hub);
 #endif

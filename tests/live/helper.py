@@ -337,7 +337,7 @@ def end_what_waits(federation):
 
 
 @test
-def an_arm_that_is_retired_while_the_helper_is_asked_begins_another_round(federation_of):
+def an_arm_that_is_retired_while_the_helper_is_asked_goes_when_it_has_answered(federation_of):
     federation = that_asks_in_vain(federation_of)
     federation.stop("coordinator")
     federation.write_coordinator(federation.run_section(retired=["arm 1"]))

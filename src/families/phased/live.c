@@ -421,14 +421,6 @@ static void hub_round(const struct live_hub *hub, struct tacit_helper_round *rou
         highs[i] = view.judge.plan[i].count * (uint64_t)TACIT_STEPS;
 }
 
-static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
-                      struct live_hub_update *update)
-{
-    struct tacit_phased_update made;
-    tacit_phased_hub_close(hub->state, agents, totals, now_us, &made);
-    carry_out(hub, &made, update);
-}
-
 LIVE_COMMIT(hub_commit, struct tacit_phased_message, TACIT_PHASED_COMMIT)
 
 static void hub_answer(struct live_hub *hub, uint32_t site, uint64_t now_us,
@@ -479,10 +471,13 @@ static bool change_one(struct live_hub *hub, uint64_t now_us, struct tacit_phase
     return false;
 }
 
-/* What the operator has written since the last start. */
+/* What the operator has written since the last start. A round that the helper is asked about ends
+ * first: it may be answered already, and whom that counts is known by the answer alone. */
 static void change_arms(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
 {
     struct tacit_phased_update made;
+    if (live_hub_helper_is_asked(hub))
+        return;
     while (change_one(hub, now_us, &made, update)) {
         update->persist = true;
         update->deadline_us = made.deadline_us;
@@ -492,6 +487,15 @@ static void change_arms(struct live_hub *hub, uint64_t now_us, struct live_hub_u
         if (made.send && hub->helper != NULL)
             live_hub_helper_overtaken(hub);
     }
+}
+
+static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *totals, uint64_t now_us,
+                      struct live_hub_update *update)
+{
+    struct tacit_phased_update made;
+    tacit_phased_hub_close(hub->state, agents, totals, now_us, &made);
+    carry_out(hub, &made, update);
+    change_arms(hub, now_us, update);
 }
 
 /* Of the operator's words one: all arms but the leader are retired. */
