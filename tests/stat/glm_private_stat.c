@@ -110,16 +110,24 @@ static void play(const struct audited *audited, int world, struct tacit_glm_priv
         give(client, contexts[chosen], world == 0 ? 1 : -1);
 }
 
-/* A release as it leaves, and as it is read from the wire. */
+/* A release as it leaves, and as it is read from the wire. Of a commitment it has a salt, a number
+ * that has nothing to do with it. */
 static void read_bytes(const struct tacit_glm_private_message *message, int64_t *sums)
 {
     uint8_t bytes[256];
-    struct tacit_glm_private_message *decoded;
-    size_t const size = tacit_wire_glm_private_bytes(message, D);
+    struct tacit_glm_sound_message *decoded;
+    struct tacit_commit const commit = {.salt = {1}};
+    struct tacit_glm_sound_message const report = {.kind = TACIT_GLM_SOUND_REPORT,
+                                                   .to = TACIT_HUB,
+                                                   .run_id = 3,
+                                                   .round = 1,
+                                                   .commit = &commit,
+                                                   .sums = message->sums};
+    size_t const size = tacit_wire_glm_sound_bytes(&report, D);
     assert_true(size <= sizeof bytes);
-    tacit_wire_glm_private_encode(message, D, bytes);
+    tacit_wire_glm_sound_encode(&report, D, bytes);
     assert_int_equal(
-        tacit_wire_glm_private_decode(bytes, size, D, TACIT_HUB, &decoded, tacit_wire_heap()),
+        tacit_wire_glm_sound_decode(bytes, size, D, 1, TACIT_HUB, &decoded, tacit_wire_heap()),
         TACIT_OK);
     memcpy(sums, decoded->sums, S * sizeof *sums);
     free(decoded);
