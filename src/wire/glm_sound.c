@@ -49,6 +49,7 @@ static const struct wire_table messages =
 
 size_t tacit_wire_glm_sound_bytes(const struct tacit_glm_sound_message *message, uint32_t dimension)
 {
+    TACIT_ASSERT(dimension > 0 && dimension <= TACIT_LINALG_DIMENSION_MAX);
     return wire_length(&messages, message, SIZES(dimension, 0, 0));
 }
 
@@ -68,6 +69,7 @@ void tacit_wire_glm_sound_encode(const struct tacit_glm_sound_message *message, 
 
 uint32_t tacit_wire_glm_sound_kind(enum tacit_glm_sound_kind kind)
 {
+    TACIT_ASSERT(kind <= TACIT_GLM_SOUND_REFUSAL);
     return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
 }
 
