@@ -171,10 +171,13 @@ static void say_offer(const struct live_offer *offer, const struct live_hub_ops 
 {
     struct tacit_wire_agreement const *const agreement = &offer->announcement->agreement;
     char const *const epsilon_of = ops == NULL ? NULL : ops->epsilon_of;
-    (void)fprintf(out,
-                  "run %" PRIu64 ": %s, %u arms, %" PRIu64 " pulls a site\n"
-                  "epsilon %s: %.9g, by your noise alone against the coordinator\n",
-                  offer->run.run_id, agreement->protocol, agreement->arm_count, agreement->horizon,
+    (void)fprintf(out, "run %" PRIu64 ": %s, ", offer->run.run_id, agreement->protocol);
+    if (epsilon_of == NULL)
+        (void)fprintf(out, "%u arms, %" PRIu64 " pulls a site\n", agreement->arm_count,
+                      agreement->horizon);
+    else /* its sites are its arms */
+        (void)fprintf(out, "%" PRIu64 " rounds\n", agreement->horizon);
+    (void)fprintf(out, "epsilon %s: %.9g, by your noise alone against the coordinator\n",
                   epsilon_of == NULL ? "per reward" : epsilon_of,
                   (double)agreement->epsilon_nano / (double)TACIT_NANO);
     if (agreement->floor_nano > 0)

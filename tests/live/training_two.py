@@ -84,7 +84,7 @@ def check_model(trial, floor_times=0):
 def a_training_from_the_agreement_to_its_end(federation_of):
     trial = made_by(federation_of, numbers=9000, trust={})
     shown = begin(trial)
-    require("epsilon of a site's data set, in all rounds: 1000000" in shown, shown)
+    require("select, 4 rounds\nepsilon of a site's data set, in all rounds: 1000000" in shown, shown)
     status = trial.wait_for_end(60)
     require(status["helper_answers"] == 4 and status["rounds"] == 4, f"{status}")
     wait_for("the helper's key is gone", lambda: trial.get("helper", "/status")["phase"] == "over", 20)
