@@ -28,11 +28,12 @@ static struct tacit_elim_schedule draw_schedule(struct storm_world *world, doubl
     uint64_t const horizon = 2000 + storm_below(world, 4000);
     double const confidence = confidences[storm_below(world, 2)];
     uint32_t const reports = 1 + storm_below(world, world->sites);
-    bool const is_exact = storm_below(world, 2) == 0;
+    bool const is_exact = world->has_helper || storm_below(world, 2) == 0;
     return (struct tacit_elim_schedule){.arm_count = world->arms,
                                         .report_count = is_exact ? world->sites : reports,
                                         .horizon = horizon,
                                         .epsilon_per_reward = epsilon,
+                                        .floor_milli = world->floor_milli,
                                         .growth = is_exact ? 2 : 0,
                                         .confidence = is_exact ? confidence : 0};
 }
@@ -47,21 +48,24 @@ void rule_elim_configure(struct storm_world *world, uint32_t sites, bool has_cha
     world->arms = 2 + storm_below(world, 4);
     world->best = storm_below(world, world->arms);
     world->gap = 0.5;
-    world->has_grants = storm_below(world, 8) > 0;
+    world->has_grants = world->has_helper || storm_below(world, 8) > 0;
     world->has_changes = has_changes && storm_below(world, 2) == 0;
-    double const epsilon =
-        world->bug == STORM_HAS_NO_SALT ? INFINITY : epsilons[storm_below(world, 3)];
-    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    double const epsilon = world->has_helper                 ? STORM_EPSILON
+                           : world->bug == STORM_HAS_NO_SALT ? INFINITY
+                                                             : epsilons[storm_below(world, 3)];
+    struct tacit_mechanism_config const mechanism = {
+        TACIT_PRIVACY_SOUND, world->has_helper ? world->own_epsilon : epsilon, 0, 1};
     own->hub.run_id = STORM_RUN_ID;
     own->hub.agent_count = world->sites;
     own->hub.schedule = draw_schedule(world, epsilon);
     assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
-    world->is_noised = own->hub.mechanism.noisy;
+    world->is_noised = own->hub.mechanism.noisy || world->has_helper;
     bool const has_quorum = storm_below(world, 2) == 0;
     own->hub.quorum = has_quorum ? 1 + storm_below(world, own->hub.schedule.report_count) : 0;
     own->hub.round_timeout_us = has_quorum ? 3000 : 0;
     own->hub.answers_all = true;
     own->hub.has_grants = world->has_grants;
+    own->hub.has_helper = world->has_helper;
     own->hub.domain[0] = world->has_grants ? 7 : 0;
     own->hub.change_max = world->has_changes ? 6 : 0;
     for (uint32_t site = 0; site < world->sites; site++) {
@@ -77,6 +81,7 @@ void rule_elim_configure(struct storm_world *world, uint32_t sites, bool has_cha
             .resend_after_us = 700,
             .epoch_max = storm_below(world, 10) == 0 ? 3 : 0,
             .has_grants = world->has_grants,
+            .has_helper = world->has_helper,
             .domain = {own->hub.domain[0]},
             .change_max = own->hub.change_max};
     }
@@ -86,7 +91,8 @@ static const struct rule_elim_sites agents;
 
 static void configure(struct storm_world *world)
 {
-    rule_elim_configure(world, 1 + storm_below(world, 4), true);
+    rule_elim_configure(world, (world->has_helper ? 2 : 1) + storm_below(world, 4),
+                        !world->has_helper);
     ((struct rule_elim *)world->own)->is = &agents;
 }
 
@@ -165,6 +171,7 @@ static void report(enum tacit_status status, bool voids_rewards, struct storm_up
                                  .persists_part = !update.persist_table,
                                  .drew = (update.happened & TACIT_DREW) != 0,
                                  .voids_rewards = voids_rewards,
+                                 .happened = update.happened,
                                  .flags = update.send | (uint64_t)update.happened << 1,
                                  .deadline_us = update.deadline_us,
                                  .has_plan = update.plan_count > 0 ||
@@ -179,8 +186,10 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
     void *const state = world->nodes[node].state;
-    struct tacit_elim_event made = {
-        .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
+    struct tacit_elim_event made = {.now_us = event->now_us,
+                                    .kind = event->kind,
+                                    .keys = event->keys,
+                                    .aggregators = event->aggregators};
     if (event->kind == TACIT_EVENT_REWARD)
         made.as.reward = event->reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)
@@ -228,6 +237,39 @@ static void operate(struct storm_world *world)
     report(status, false, &out);
     storm_after(world, at, before, &event, &out);
 }
+
+/* ---- Two aggregators ---- */
+
+static struct storm_heard heard(const void *message)
+{
+    struct tacit_elim_message const *const said = message;
+    return (struct storm_heard){&said->head, said->masked,
+                                (const uint64_t *)(const void *)said->sums, said->sum_count};
+}
+
+static struct tacit_helper_round round_of(const struct storm_world *world, const void *hub,
+                                          struct tacit_pull_block *blocks)
+{
+    struct tacit_elim_hub_view view;
+    uint32_t count = 0;
+    tacit_elim_hub_look(hub, &view);
+    struct tacit_helper_round round = {
+        .term = view.term, .round = view.epoch, .count = view.active_count};
+    tacit_elim_order_digest(view.new_pulls, view.arms, world->arms, round.order);
+    TACIT_BITS_EACH (arm, view.arms, world->arms)
+        blocks[count++] = (struct tacit_pull_block){.arm = arm, .count = view.new_pulls};
+    return round;
+}
+
+static void close(struct storm_world *world, uint32_t sites, const int64_t *totals,
+                  struct storm_update *out)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    tacit_elim_hub_close(hub->state, sites, totals, hub->now_us, &update);
+    report(TACIT_OK, false, out);
+}
+
+static const struct storm_two two = {heard, round_of, close};
 
 static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
                        size_t room)
@@ -385,6 +427,7 @@ static const struct storm_field fields[] = {
     FIELD(last), FIELD(leader), FIELD(closed), FIELD(forgot), FIELD(pulls), FIELD(agents)};
 
 const struct storm_rule rule_elimination = {.name = "elimination",
+                                            .two = &two,
                                             .has_terms = true,
                                             .configure = configure,
                                             .spoil = spoil,

@@ -43,6 +43,7 @@ static struct tacit_phases draw_schedule(struct storm_world *world, double epsil
                                  .epsilon_per_reward = epsilon,
                                  .growth = 2,
                                  .arms_per_round = arms_per_round,
+                                 .floor_milli = world->floor_milli,
                                  .confidence = confidence,
                                  .guard_loss = has_guard ? 0.2 : 0};
 }
@@ -53,24 +54,27 @@ static void configure(struct storm_world *world)
     static const uint64_t budgets[] = {UINT64_MAX, 20 * (uint64_t)TACIT_NANO, TACIT_NANO / 2};
     struct own *const own = world->own = calloc(1, sizeof *own);
     assert_non_null(own);
-    world->sites = 1 + storm_below(world, 4);
+    world->sites = (world->has_helper ? 2 : 1) + storm_below(world, 4);
     world->arms = 2 + storm_below(world, 4);
     world->best = storm_below(world, world->arms);
     world->gap = 0.5;
-    world->has_grants = storm_below(world, 8) > 0;
+    world->has_grants = world->has_helper || storm_below(world, 8) > 0;
     world->has_changes = storm_below(world, 2) == 0;
-    double const epsilon =
-        world->bug == STORM_HAS_NO_SALT ? INFINITY : epsilons[storm_below(world, 3)];
-    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    double const epsilon = world->has_helper                 ? STORM_EPSILON
+                           : world->bug == STORM_HAS_NO_SALT ? INFINITY
+                                                             : epsilons[storm_below(world, 3)];
+    struct tacit_mechanism_config const mechanism = {
+        TACIT_PRIVACY_SOUND, world->has_helper ? world->own_epsilon : epsilon, 0, 1};
     own->hub.run_id = STORM_RUN_ID;
     own->hub.schedule = draw_schedule(world, epsilon);
     assert_int_equal(tacit_mechanism_init(&own->hub.mechanism, &mechanism), TACIT_OK);
-    world->is_noised = own->hub.mechanism.noisy;
+    world->is_noised = own->hub.mechanism.noisy || world->has_helper;
     bool const has_quorum = storm_below(world, 2) == 0;
     own->hub.quorum = has_quorum ? 1 + storm_below(world, world->sites) : 0;
     own->hub.round_timeout_us = has_quorum ? 3000 : 0;
     own->hub.answers_all = true;
     own->hub.has_grants = world->has_grants;
+    own->hub.has_helper = world->has_helper;
     own->hub.domain[0] = world->has_grants ? 7 : 0;
     for (uint32_t site = 0; site < world->sites; site++) {
         bool const is_poor = storm_below(world, 6) == 0;
@@ -86,6 +90,7 @@ static void configure(struct storm_world *world)
             .round_max = storm_below(world, 10) == 0 ? 3 : 0,
             .pulls_min = storm_below(world, 10) == 0 ? 2 : 0,
             .has_grants = world->has_grants,
+            .has_helper = world->has_helper,
             .domain = {own->hub.domain[0]}};
     }
 }
@@ -127,6 +132,7 @@ static void report(enum tacit_status status, bool voids_rewards, struct storm_up
                                  .persist = update.persist,
                                  .drew = (update.happened & TACIT_DREW) != 0,
                                  .voids_rewards = voids_rewards || update.plan_is_void,
+                                 .happened = update.happened,
                                  .flags = update.send | (uint64_t)update.plan_is_void << 1 |
                                           (uint64_t)update.happened << 2,
                                  .deadline_us = update.deadline_us,
@@ -141,8 +147,10 @@ static void step(struct storm_world *world, uint32_t node, const struct storm_ev
                  const struct tacit_entropy *entropy, struct storm_update *out)
 {
     void *const state = world->nodes[node].state;
-    struct tacit_phased_event made = {
-        .now_us = event->now_us, .kind = event->kind, .keys = event->keys};
+    struct tacit_phased_event made = {.now_us = event->now_us,
+                                      .kind = event->kind,
+                                      .keys = event->keys,
+                                      .aggregators = event->aggregators};
     if (event->kind == TACIT_EVENT_REWARD)
         made.as.reward = event->reward;
     else if (event->kind == TACIT_EVENT_RECEIVE)
@@ -180,6 +188,40 @@ static void operate(struct storm_world *world)
     report(status, false, &out);
     storm_after(world, world->sites, before, &event, &out);
 }
+
+/* ---- Two aggregators ---- */
+
+static struct storm_heard heard(const void *message)
+{
+    struct tacit_phased_message const *const said = message;
+    return (struct storm_heard){&said->head, said->masked, (const uint64_t *)said->sums,
+                                said->block_count};
+}
+
+static struct tacit_helper_round round_of(const struct storm_world *world, const void *hub,
+                                          struct tacit_pull_block *blocks)
+{
+    struct tacit_phased_hub_view view;
+    tacit_phased_hub_look(hub, &view);
+    uint32_t const count = view.judge.plan_count;
+    struct tacit_helper_round round = {
+        .term = view.term, .round = view.judge.round, .count = count};
+    assert_true(count <= world->arms);
+    tacit_phased_plan_digest(view.judge.plan, count, round.order);
+    if (count > 0)
+        memcpy(blocks, view.judge.plan, count * sizeof *blocks);
+    return round;
+}
+
+static void close(struct storm_world *world, uint32_t sites, const int64_t *totals,
+                  struct storm_update *out)
+{
+    struct storm_node *const hub = &world->nodes[world->sites];
+    tacit_phased_hub_close(hub->state, sites, totals, hub->now_us, &update);
+    report(TACIT_OK, false, out);
+}
+
+static const struct storm_two two = {heard, round_of, close};
 
 static size_t snapshot(const struct storm_world *world, const void *hub, uint8_t *bytes,
                        size_t room)
@@ -339,6 +381,7 @@ static const struct storm_field fields[] = {
     FIELD(seen), FIELD(last), FIELD(leader), FIELD(closed), FIELD(forgot), FIELD(round)};
 
 const struct storm_rule rule_phased = {.name = "phased",
+                                       .two = &two,
                                        .has_terms = true,
                                        .configure = configure,
                                        .spoil = spoil,

@@ -12,6 +12,7 @@
 #include "../support/effort.h"
 
 #define WORLDS 2000u
+#define WORLDS_HELPER 600u /* thrice as long, with longer states */
 #define WORLDS_LONG 100000u
 #define BUG_WORLDS 500u
 #define EVENTS 220u
@@ -41,7 +42,8 @@ int64_t storm_pull(const struct storm_world *world, uint32_t arm)
 {
     if (world->rule->pull != NULL)
         return world->rule->pull(world, arm);
-    double const mean = 0.3 + (arm == world->best ? world->gap : 0.001 * arm);
+    double const least = world->bug == STORM_TOTALS_UNSIGNED ? 0 : 0.3; /* totals may be below 0 */
+    double const mean = least + (arm == world->best ? world->gap : 0.001 * arm);
     return (int64_t)(mean * (double)TACIT_STEPS);
 }
 
@@ -94,7 +96,7 @@ void storm_digest_commit(const struct tacit_commit *commit)
 
 /* ---- Promises ---- */
 
-static void broken(struct storm_world *world, const char *promise, uint32_t node)
+void storm_breaks(struct storm_world *world, const char *promise, uint32_t node)
 {
     if (world->broken[0] == '\0')
         (void)snprintf(world->broken, sizeof world->broken, "%s (node %u)", promise, node);
@@ -105,8 +107,8 @@ static bool is_same(const uint8_t *a, const uint8_t *b)
     return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
 }
 
-static struct storm_draw *draw_of(struct storm_world *world, uint32_t site,
-                                  const uint8_t *commitment)
+const struct storm_draw *storm_draw_of(const struct storm_world *world, uint32_t site,
+                                       const uint8_t *commitment)
 {
     for (uint32_t i = 0; i < world->draw_count; i++)
         if (world->draws[i].site == site && is_same(world->draws[i].commit.commitment, commitment))
@@ -114,7 +116,13 @@ static struct storm_draw *draw_of(struct storm_world *world, uint32_t site,
     return NULL;
 }
 
-static bool share_a_reward(const struct storm_draw *a, const struct storm_draw *b)
+static struct storm_draw *draw_of(struct storm_world *world, uint32_t site,
+                                  const uint8_t *commitment)
+{
+    return (struct storm_draw *)(uintptr_t)storm_draw_of(world, site, commitment);
+}
+
+bool storm_share_a_reward(const struct storm_draw *a, const struct storm_draw *b)
 {
     for (size_t i = 0; i < sizeof a->rewards.set / sizeof *a->rewards.set; i++)
         if ((a->rewards.set[i] & b->rewards.set[i]) != 0)
@@ -130,12 +138,12 @@ static void use_draw(struct storm_world *world, uint32_t node, struct storm_draw
     uint32_t const granted = draw->granted | draw->granted >> (world->sites + 1); /* by clones */
     draw->is_used = true;
     if (world->term == 0 && (granted & holders) != holders)
-        broken(world, "a draw was used before it was granted", node);
+        storm_breaks(world, "a draw was used before it was granted", node);
     for (uint32_t i = 0; i < world->draw_count; i++) {
         struct storm_draw const *const other = &world->draws[i];
         if (other != draw && other->is_used && other->site == draw->site &&
-            share_a_reward(other, draw))
-            broken(world, "a reward is in two draws", node);
+            storm_share_a_reward(other, draw))
+            storm_breaks(world, "a reward is in two draws", node);
     }
 }
 
@@ -158,7 +166,7 @@ static void note_draw(struct storm_world *world, uint32_t at, const struct storm
 {
     struct storm_node *const node = &world->nodes[at];
     if (draw_of(world, node->site, look->waiting.commitment) != NULL)
-        broken(world, "two draws have one commitment", at);
+        storm_breaks(world, "two draws have one commitment", at);
     else if (world->draw_count < STORM_DRAWS)
         world->draws[world->draw_count++] = (struct storm_draw){
             .site = node->site, .commit = look->waiting, .rewards = node->rewards};
@@ -169,9 +177,9 @@ static void note_draw(struct storm_world *world, uint32_t at, const struct storm
 static void check_blame(struct storm_world *world, uint32_t at, const struct storm_look *look)
 {
     if ((look->flagged & ~world->copied) != 0)
-        broken(world, "a site that has one state is flagged", at);
+        storm_breaks(world, "a site that has one state is flagged", at);
     if (look->ahead != 0 && !world->was_put_back && world->term == 0)
-        broken(world, "a hub that forgot nothing says that it is behind", at);
+        storm_breaks(world, "a hub that forgot nothing says that it is behind", at);
 }
 
 static void check_answer(struct storm_world *world, uint32_t at, const struct storm_look *look)
@@ -181,7 +189,7 @@ static void check_answer(struct storm_world *world, uint32_t at, const struct st
     if (answer != 0 && world->answer == 0)
         world->answer = answer;
     else if (answer != 0 && answer != world->answer && !world->hub_was_put_back)
-        broken(world, "the run has two answers", at);
+        storm_breaks(world, "the run has two answers", at);
 }
 
 static bool is_zero(const uint8_t *commitment)
@@ -197,11 +205,11 @@ static void look_at(struct storm_world *world, uint32_t at, const struct storm_u
     struct storm_look look = {0};
     world->rule->look(world, at, &look);
     if (look.broken != NULL)
-        broken(world, look.broken, at);
+        storm_breaks(world, look.broken, at);
     if (world->kind == STORM_WILD)
         return;
     if (look.spent_nano > look.budget_nano)
-        broken(world, "more was spent than the budget", at);
+        storm_breaks(world, "more was spent than the budget", at);
     if (update->drew && !is_zero(look.waiting.commitment))
         note_draw(world, at, &look);
     struct storm_draw *const used =
@@ -243,7 +251,7 @@ static void check_sums(struct storm_world *world, uint32_t at, const void *befor
     }
     seen.left += left;
     if (left > 1)
-        broken(world, "exact sums are left after the draw", at);
+        storm_breaks(world, "exact sums are left after the draw", at);
     memset(node->sums, 0, sizeof node->sums);
 }
 
@@ -263,7 +271,7 @@ static void note_grant(struct storm_world *world, uint32_t at, const struct stor
         struct storm_draw const *const other = &world->draws[i];
         if (other != draw && other->site == draw->site && (other->granted >> at & 1) != 0 &&
             is_same(other->commit.previous, draw->commit.previous) && !is_old(world, at))
-            broken(world, "two draws that follow the same one were granted", at);
+            storm_breaks(world, "two draws that follow the same one were granted", at);
     }
     draw->granted |= 1u << at;
 }
@@ -286,7 +294,7 @@ static void check_state(struct storm_world *world, uint32_t at)
     struct checked checked = {world, at};
     struct storm_node const *const node = &world->nodes[at];
     if (!is_state(node->state, node->size, &checked))
-        broken(world, "a step left what is no state", at);
+        storm_breaks(world, "a step left what is no state", at);
     else if (world->bug == STORM_NO_BUG)
         damage_some(node->state, node->size, is_state, &checked);
 }
@@ -305,7 +313,7 @@ static void node_new(struct storm_world *world, uint32_t at, uint32_t site)
     assert_true(size > 0);
     *node = (struct storm_node){.size = size,
                                 .site = site,
-                                .is_there = at <= world->sites,
+                                .is_there = at <= world->sites || at == STORM_HELPER,
                                 .now_us = 5000,
                                 .deadline_us = TACIT_NEVER};
     node->state = room(size);
@@ -340,10 +348,16 @@ static struct storm_world *world_new(const struct storm_rule *rule, uint32_t see
     }
     if (world->has_hub)
         node_new(world, world->sites, world->sites);
+    if (world->has_helper)
+        node_new(world, STORM_HELPER, STORM_HELPER);
     if (bug == STORM_FORGETS_HEADS)
         world->kind = STORM_COPIES;
+    if (bug == STORM_ANSWERS_EACH_U || bug == STORM_OLD_HELPER_GOES_ON) /* a hub has to ask twice */
+        world->kind = STORM_HUBS;
     world->loss = happens(world, 60) ? storm_below(world, 40) : 0;
     world->deaths = happens(world, 60) ? 1 + storm_below(world, 6) : 0;
+    if (bug == STORM_HUB_FORGETS) /* .. and to die while it asks */
+        world->deaths = 40;
     return world;
 }
 
@@ -356,7 +370,10 @@ static void world_free(struct storm_world *world)
     }
     for (uint32_t i = 0; i < STORM_ENVELOPES; i++)
         free(world->envelopes[i].message);
+    if (world->rule->clear != NULL)
+        world->rule->clear(world);
     free(world->own);
+    free(world->helper);
     free(world);
 }
 
@@ -392,7 +409,7 @@ static void send(struct storm_world *world, uint32_t at, const void *message)
         if (is_near &&
             (is_hub || (world->near[world->nodes[at].site] >> world->nodes[i].site & 1) == 0))
             continue;
-        bool const is_meant = is_to_all ? !is_hub || !world->has_hub
+        bool const is_meant = is_to_all ? i != STORM_HELPER && (!is_hub || !world->has_hub)
                               : is_hub  ? head.to == TACIT_HUB
                                         : world->nodes[i].site == head.to && i != world->sites;
         if (world->nodes[i].size > 0 && is_meant && (is_hub ? world->has_hub : true))
@@ -429,7 +446,7 @@ static void revive(struct storm_world *world, uint32_t at)
     struct storm_node *const node = &world->nodes[at];
     struct checked checked = {world, at};
     if (!is_state(node->durable, node->size, &checked))
-        broken(world, "what is durable is no state", at);
+        storm_breaks(world, "what is durable is no state", at);
     memcpy(node->state, node->durable, node->size);
     node->rewards = node->durable_rewards;
     memset(node->left, 0, sizeof node->left);
@@ -438,6 +455,12 @@ static void revive(struct storm_world *world, uint32_t at)
     if (storm_below(world, 3) == 0)
         node->now_us = storm_below(world, 3000);
     start(world, at);
+}
+
+static void keep_old(struct storm_node *node)
+{
+    memcpy(node->old, node->durable, node->size);
+    node->old_rewards = node->durable_rewards;
 }
 
 static void persist(struct storm_node *node, bool persists_part)
@@ -462,6 +485,8 @@ static void say(struct storm_world *world, uint32_t at, const struct storm_updat
         if (head.word == STORM_GRANT && head.commitment != NULL)
             note_grant(world, at, &head);
         world->copies_refused += head.word == STORM_REFUSAL ? 1 : 0;
+        if (world->rule->said != NULL)
+            world->rule->said(world, update->messages[i]);
         send(world, at, update->messages[i]);
     }
 }
@@ -510,9 +535,9 @@ void storm_after(struct storm_world *world, uint32_t at, void *before,
         if (world->bug == STORM_TOUCHES_REFUSED)
             ((unsigned char *)node->state)[node->size / 2] ^= 1;
         if (memcmp(before, node->state, node->size) != 0)
-            broken(world, "what was refused left a trace", at);
+            storm_breaks(world, "what was refused left a trace", at);
         if (update->persist || update->message_count > 0 || update->has_plan)
-            broken(world, "what was refused asks for something", at);
+            storm_breaks(world, "what was refused asks for something", at);
         if (world->bug == STORM_TOUCHES_REFUSED)
             memcpy(node->state, before, node->size);
     } else if (event->kind == TACIT_EVENT_REWARD) {
@@ -529,10 +554,12 @@ void storm_after(struct storm_world *world, uint32_t at, void *before,
     look_at(world, at, update);
     check_state(world, at);
     if (update->drew && !update->persist)
-        broken(world, "a draw is not durable", at);
+        storm_breaks(world, "a draw is not durable", at);
     bool const dies = !world->is_calm && world->deaths > 0 && happens(world, world->deaths);
     uint32_t const when = dies ? storm_below(world, 3) : 2; /* before it is durable, before it is
                                                                said, or after */
+    if (world->has_helper && storm_below(world, 16) == 0)   /* of a moment ago */
+        keep_old(node);
     if (update->persist && when > 0 && !(world->bug == STORM_FORGETS_DRAW && update->drew))
         persist(node, update->persists_part);
     if (when == 2) {
@@ -599,6 +626,7 @@ static void hear(struct storm_world *world, const struct storm_envelope *envelop
 {
     uint32_t const to = envelope->to;
     void *const message = copy_message(world, envelope->message);
+    is_changed = is_changed && world->rule->read(message).word != STORM_SIGNED;
     uint32_t const changes = is_changed ? 1 + storm_below(world, 2) : 0;
     for (uint32_t i = 0; i < changes; i++)
         change(world, message, envelope->size);
@@ -672,16 +700,11 @@ static void time_out(struct storm_world *world, uint32_t at)
 
 /* ---- What comes back ---- */
 
-static void keep_old(struct storm_node *node)
-{
-    memcpy(node->old, node->durable, node->size);
-    node->old_rewards = node->durable_rewards;
-}
-
 /* All that a hub which has forgotten does, and everybody with it. */
 static void begin_term(struct storm_world *world)
 {
     world->term++;
+    world->wants_term = false;
     for (uint32_t i = 0; i < world->draw_count; i++)
         world->draws[i].granted = 0;
     for (uint32_t i = 0; i < STORM_NODES_MAX; i++)
@@ -708,8 +731,12 @@ static void put_back(struct storm_world *world, uint32_t at)
         note_copy(world, node->site);
     world->hub_was_put_back |= is_hub;
     world->was_put_back |= is_hub;
+    world->helper_was_put_back |= at == STORM_HELPER;
     revive(world, at);
-    if (is_hub && world->rule->has_terms && world->has_grants && world->bug != STORM_FORGETS_HEADS)
+    bool const is_unseen = /* the helper will say so */
+        world->has_helper && (world->bug == STORM_ANSWERS_EACH_U || happens(world, 50));
+    if (is_hub && world->rule->has_terms && world->has_grants &&
+        world->bug != STORM_FORGETS_HEADS && !is_unseen)
         begin_term(world);
 }
 
@@ -734,7 +761,7 @@ static void lose_hub(struct storm_world *world)
     assert_in_range(size, 1, sizeof bytes);
     memset(hub->state, 0x5a, hub->size);
     if (world->rule->restore(world, hub->state, bytes, size) != TACIT_OK) {
-        broken(world, "a lost hub cannot be built again", world->sites);
+        storm_breaks(world, "a lost hub cannot be built again", world->sites);
         memcpy(hub->state, hub->durable, hub->size);
     }
     memcpy(hub->durable, hub->state, hub->size);
@@ -752,15 +779,15 @@ static void rebuild(struct storm_world *world)
     assert_in_range(size, 1, SNAPSHOT_BYTES);
     digest_bytes(bytes[0], size);
     if (world->rule->restore(world, again, bytes[0], size) != TACIT_OK)
-        broken(world, "a lost hub cannot be built again", world->sites);
+        storm_breaks(world, "a lost hub cannot be built again", world->sites);
     else {
         size_t const second = world->rule->snapshot(world, again, bytes[1], SNAPSHOT_BYTES);
         if (world->bug == STORM_REBUILDS_OTHER)
             bytes[1][size / 2] ^= 1;
         if (second != size || memcmp(bytes[0], bytes[1], size) != 0)
-            broken(world, "a hub that was lost is another one", world->sites);
+            storm_breaks(world, "a hub that was lost is another one", world->sites);
         if (world->rule->check(world, world->sites, again, hub->size) != TACIT_OK)
-            broken(world, "a hub that was lost is no state", world->sites);
+            storm_breaks(world, "a hub that was lost is no state", world->sites);
         damage_words(again, hub->size);
     }
     free(again);
@@ -772,7 +799,7 @@ static void rebuild(struct storm_world *world)
     enum tacit_status const status = world->rule->restore(world, other, bytes[0], size);
     digest_word((uint64_t)status);
     if (status == TACIT_OK && world->rule->check(world, world->sites, other, hub->size) != TACIT_OK)
-        broken(world, "a damaged snapshot was taken and is no state", world->sites);
+        storm_breaks(world, "a damaged snapshot was taken and is no state", world->sites);
     free(other);
 }
 
@@ -801,7 +828,7 @@ static void come_back(struct storm_world *world, uint32_t at)
     else if (is_wild || world->kind == STORM_COPIES)
         put_back(world, is_wild ? at : site);
     else if (world->kind == STORM_HUBS && world->has_hub)
-        put_back(world, world->sites);
+        put_back(world, world->old_helpers ? STORM_HELPER : world->sites);
     else if (world->kind == STORM_LOST && world->rule->has_terms && world->has_hub &&
              world->has_grants && world->term < 3)
         lose_hub(world);
@@ -829,9 +856,13 @@ static void happen(struct storm_world *world)
     uint32_t const any =
         storm_below(world, world->end < STORM_ENVELOPES ? world->end + 1 : STORM_ENVELOPES);
     at = world->nodes[at].is_there ? at : at % world->sites;
-    bool const is_site = at != world->sites;
+    if (world->has_helper && happens(world, 15))
+        at = STORM_HELPER;
+    bool const is_site = at != world->sites && at != STORM_HELPER;
     world->nodes[at].now_us += storm_below(world, 500);
-    if (what < 70 && world->next < world->end)
+    if (world->wants_term)
+        begin_term(world);
+    else if (what < 70 && world->next < world->end)
         hear_next(world);
     else if (what < 100 && any < world->end)
         hear(world, &world->envelopes[any], is_wild && what < 88);
@@ -900,6 +931,8 @@ static void calm_down(struct storm_world *world)
 {
     world->is_calm = true;
     for (uint32_t i = 0; i < CALM_TURNS && world->broken[0] == '\0'; i++) {
+        if (world->wants_term)
+            begin_term(world);
         if (world->bug == STORM_IS_DEAF)
             world->next = world->end;
         for (uint32_t k = 0; k < 30 && world->next < world->end; k++)
@@ -916,7 +949,8 @@ static void calm_down(struct storm_world *world)
         }
     }
     if (world->kind != STORM_WILD && !world->was_put_back)
-        broken(world, "the faults are over, but not everybody ends", first_that_goes_on(world));
+        storm_breaks(world, "the faults are over, but not everybody ends",
+                     first_that_goes_on(world));
 }
 
 /* ---- Programs ---- */
@@ -929,7 +963,8 @@ static void weather(const struct storm_rule *rule, uint32_t seed, enum storm_bug
     for (uint32_t at = 0; at <= world->sites; at++)
         if (world->nodes[at].is_there && world->nodes[at].size > 0)
             start(world, at);
-    for (uint32_t i = 0; i < EVENTS && world->broken[0] == '\0'; i++)
+    uint32_t const events = world->has_helper ? 3 * EVENTS : EVENTS;
+    for (uint32_t i = 0; i < events && world->broken[0] == '\0'; i++)
         happen(world);
     calm_down(world);
     seen.draws += world->draw_count;
@@ -963,8 +998,9 @@ static void every_promise_is_kept_and_everybody_ends(void **state)
         assert_int_equal(bad, 0);
 }
 
-/* Each of these breaks a promise, and is found by one. STORM_FORGETS_HEADS is no fault: sites and
- * the hub are put back together, and there the promise ends. */
+/* Each of these breaks a promise, and is found by one; those of a helper where there is one.
+ * STORM_FORGETS_HEADS is no fault: sites and the hub are put back together, and there the promise
+ * ends. */
 static void what_breaks_a_promise_is_found(void **state)
 {
     static const char *const found_by[STORM_BUG_COUNT] = {
@@ -979,6 +1015,19 @@ static void what_breaks_a_promise_is_found(void **state)
         [STORM_IS_DEAF] = "not everybody ends",
         [STORM_FORGETS_HEADS] = "a reward is in two draws",
         [STORM_KEEPS_SUMS] = "exact sums are left",
+        [STORM_ANSWERS_EACH_U] = "a reward is in two answers",
+        [STORM_HELPER_FORGETS] = "one request has two answers",
+        [STORM_HUB_FORGETS] = "two requests for one round",
+        [STORM_TOTALS_UNSIGNED] = "is not the sum of what was counted",
+        [STORM_NOISE_SATURATED] = "is not the sum of what was counted",
+        [STORM_COUNTS_ALL_OF_U] = "of another number of sites",
+        [STORM_KEYS_NOT_PINNED] = "is not the site's is counted",
+        [STORM_LAST_LINK_ONLY] = "an honest site is left out",
+        [STORM_SHOWS_Z] = "a masked word is in a request",
+        [STORM_OLD_HELPER_GOES_ON] = "does not follow what it was shown",
+        [STORM_SCOPE_HAS_NO_SITE] = "is not the site's is counted",
+        [STORM_SCOPE_HAS_NO_TERM] = "is not the site's is counted",
+        [STORM_SCOPE_HAS_NO_EPSILON] = "is not the site's is counted",
     };
     (void)state;
     digest_pause(true);
@@ -987,6 +1036,7 @@ static void what_breaks_a_promise_is_found(void **state)
         bool const is_possible = !(bug == STORM_CHANGES_ANSWER && rule_now->trains) &&
                                  !(bug == STORM_KEEPS_SUMS && rule_now->trains) &&
                                  !(bug == STORM_REBUILDS_OTHER && rule_now->snapshot == NULL) &&
+                                 !(bug > STORM_KEEPS_SUMS && !rule_now->has_helper) &&
                                  (rule_now->impossible >> bug & 1) == 0;
         for (uint32_t seed = 0; is_possible && seed < BUG_WORLDS && count < 3; seed++) {
             char promise[160];
@@ -1045,13 +1095,15 @@ static void the_storm_has_missed_nothing(void **state)
     assert_true(rule_now->trains || (seen.sums > world_count && seen.drawn > world_count));
     assert_true(UINT64_C(10000) * seen.left <= seen.drawn);
     assert_true(rule_now->operate == NULL || seen.changes > world_count / 10);
+    if (rule_now->see_all != NULL)
+        rule_now->see_all(world_count);
 }
 
 int storm_main(const struct storm_rule *rule, int argc, char **argv)
 {
     char promise[160];
     rule_now = rule;
-    world_count = effort_of(WORLDS, WORLDS_LONG);
+    world_count = effort_of(rule->has_helper ? WORLDS_HELPER : WORLDS, WORLDS_LONG);
     if (argc == 3 && strcmp(argv[1], "--seed") == 0) {
         weather(rule, (uint32_t)strtoul(argv[2], NULL, 10), STORM_NO_BUG, promise);
         (void)printf("%s\n", promise[0] == '\0' ? "good" : promise);

@@ -12,25 +12,30 @@
 #define TACIT_TESTS_STORM_H
 #include "tacit/commit.h"
 #include "tacit/core.h"
+#include "tacit/helper.h"
+#include "tacit/round.h"
 #include "tacit/random.h"
 
 #define STORM_SITES_MAX 6u
 #define STORM_ARMS_MAX 70u
-#define STORM_NODES_MAX (2 * STORM_SITES_MAX + 1) /* sites, the hub, clones of sites */
+#define STORM_HELPER (2 * STORM_SITES_MAX + 1)
+#define STORM_NODES_MAX (2 * STORM_SITES_MAX + 2) /* sites, the hub, clones of sites; a helper */
 #define STORM_RUN_ID UINT64_C(0x123456789)
 #define STORM_SAID_MAX 4u
 #define STORM_REWARDS_WORDS 64u
+#define STORM_EPSILON 2.0 /* of each of two aggregators */
 
 struct storm_event {
     enum tacit_event_kind kind; /* selection: REWARD is a training, EXPLOITED that all is said again
                                  */
     const struct tacit_entropy *keys;
     uint64_t now_us;
-    uint64_t term;              /* START */
-    const void *message;        /* RECEIVE: the protocol's own */
-    uint64_t count;             /* EXPLOITED */
-    struct tacit_reward reward; /* REWARD */
-    const double *difference;   /* .. of selection, with its round */
+    uint64_t term;                               /* START */
+    const void *message;                         /* RECEIVE: the protocol's own */
+    const struct tacit_aggregators *aggregators; /* where there are two */
+    uint64_t count;                              /* EXPLOITED */
+    struct tacit_reward reward;                  /* REWARD */
+    const double *difference;                    /* .. of selection, with its round */
     uint32_t round;
 };
 
@@ -42,6 +47,7 @@ struct storm_update {
     bool drew;          /* all rewards so far are in a draw that waits for its grant */
     bool voids_rewards; /* those that were not drawn are in none any more */
     uint32_t round;     /* of selection's training */
+    uint32_t happened;  /* TACIT_DREW and so on */
     uint64_t flags;     /* what else it asks for, for the digest */
     uint64_t deadline_us;
     bool has_plan;
@@ -67,7 +73,13 @@ struct storm_look {
 };
 
 /* What a message is, as far as the round goes. */
-enum storm_word { STORM_OTHER, STORM_COMMIT, STORM_GRANT, STORM_REFUSAL };
+enum storm_word {
+    STORM_OTHER,
+    STORM_COMMIT,
+    STORM_GRANT,
+    STORM_REFUSAL,
+    STORM_SIGNED /* between hub and helper: nobody can change it */
+};
 struct storm_head {
     enum storm_word word;
     uint32_t from;
@@ -128,6 +140,20 @@ enum storm_bug {
     STORM_IS_DEAF,         /* nothing is heard any more when the faults are over */
     STORM_FORGETS_HEADS,   /* sites and the hub are put back together */
     STORM_KEEPS_SUMS,      /* what was drawn from is still there after the draw */
+    /* With a helper (HELPER 5): */
+    STORM_ANSWERS_EACH_U,       /* one answer for each U of a round */
+    STORM_HELPER_FORGETS,       /* an answer is not durable before it is said */
+    STORM_HUB_FORGETS,          /* U and noise are not durable before they are said */
+    STORM_TOTALS_UNSIGNED,      /* .. */
+    STORM_NOISE_SATURATED,      /* .. */
+    STORM_COUNTS_ALL_OF_U,      /* m = |U| */
+    STORM_KEYS_NOT_PINNED,      /* a stranger may sign for a site */
+    STORM_LAST_LINK_ONLY,       /* the grants before the last are not shown */
+    STORM_SHOWS_Z,              /* a masked word is in a request */
+    STORM_OLD_HELPER_GOES_ON,   /* it does not look at what the hub shows */
+    STORM_SCOPE_HAS_NO_SITE,    /* an envelope opens for another site, .. */
+    STORM_SCOPE_HAS_NO_TERM,    /* .. term, .. */
+    STORM_SCOPE_HAS_NO_EPSILON, /* .. epsilon */
     STORM_BUG_COUNT
 };
 
@@ -172,6 +198,13 @@ struct storm_world {
     uint64_t copied;                   /* sites that had another state */
     bool was_put_back;                 /* a holder was */
     bool hub_was_put_back;
+    bool helper_was_put_back;
+    bool has_helper;
+    bool old_helpers;            /* where hubs are put back it is the helper instead */
+    uint32_t floor_milli;        /* .. of schedules, .. */
+    double own_epsilon;          /* .. and of the sites' own noise; INFINITY: none */
+    struct storm_helper *helper; /* what the rule has beside the protocol's (rule_helper.c) */
+    bool wants_term;             /* the operator is told so */
     uint64_t term;
     struct storm_envelope
         envelopes[STORM_ENVELOPES]; /* the newest; from `next` to `end` are to come */
@@ -191,10 +224,29 @@ struct storm_world {
     uint32_t changes;
 };
 
+/* What a protocol says of two aggregators. */
+struct storm_heard {
+    const struct tacit_round_message *head;
+    const struct tacit_helper_release *masked; /* of a report */
+    const uint64_t *words;
+    uint32_t count;
+};
+struct storm_two {
+    struct storm_heard (*heard)(const void *message);
+    /* The round that stands, of a hub: all but epsilon; what each site plays of it. */
+    struct tacit_helper_round (*round)(const struct storm_world *world, const void *hub,
+                                       struct tacit_pull_block *blocks);
+    /* tacit_..._hub_close */
+    void (*close)(struct storm_world *world, uint32_t sites, const int64_t *totals,
+                  struct storm_update *update);
+};
+
 struct storm_rule {
     const char *name;
-    bool has_terms; /* a hub that forgot goes on in a new one */
-    bool trains;    /* an answer is a vector, no arms are played */
+    const struct storm_two *two;
+    bool has_terms;  /* a hub that forgot goes on in a new one */
+    bool trains;     /* an answer is a vector, no arms are played */
+    bool has_helper; /* of rule_helper.c */
     /* Draws a world: counts, configurations (own), holders. */
     void (*configure)(struct storm_world *world);
     /* Makes the configurations ones that are refused. */
@@ -224,6 +276,10 @@ struct storm_rule {
                        size_t room);
     enum tacit_status (*restore)(const struct storm_world *world, void *hub, const uint8_t *bytes,
                                  size_t size);
+    /* Looks at what leaves a node; at the end of a world, and of all. NULL: does not. */
+    void (*said)(struct storm_world *world, const void *message);
+    void (*clear)(struct storm_world *world);
+    void (*see_all)(uint32_t worlds);
     /* Something that an operator says. NULL: nothing. */
     void (*operate)(struct storm_world *world);
     uint32_t
@@ -238,10 +294,18 @@ extern const struct storm_rule rule_elimination, rule_phased, rule_votes, rule_s
     rule_private_glm;
 struct storm_rule rule_peers(void); /* grown from rule_elimination */
 struct storm_rule rule_sums(void);  /* grown from rule_votes */
+/* One of a protocol that has `two`, with a helper (rule_helper.c). */
+struct storm_rule rule_with_helper(const struct storm_rule *rule, uint64_t digest,
+                                   uint64_t verdicts);
 
 /* What each pull of an arm brings, in steps. */
 int64_t storm_pull(const struct storm_world *world, uint32_t arm);
 uint32_t storm_below(struct storm_world *world, uint32_t bound);
+void storm_breaks(struct storm_world *world, const char *promise, uint32_t node);
+/* NULL: not known. */
+const struct storm_draw *storm_draw_of(const struct storm_world *world, uint32_t site,
+                                       const uint8_t *commitment);
+bool storm_share_a_reward(const struct storm_draw *a, const struct storm_draw *b);
 /* A step beside those that the storm itself makes: the operator's. */
 void storm_step(struct storm_world *world, uint32_t node, const struct storm_event *event);
 /* Carries out what the rule did by itself (operate). before: a copy of the state; it is freed. */
