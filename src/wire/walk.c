@@ -154,10 +154,11 @@ static void put_elements(struct sink *sink, const struct wire_field *field, cons
     size_t const width = field->width;
     bool const is_raw = field->kind == WIRE_BYTES || is_little_endian();
     TACIT_ASSERT(width > 0);
-    if (is_raw && (count <= 1 || field->stride == width)) {
+    bool const is_one = is_raw && (count <= 1 || field->stride == width);
+    if (is_one)
         put(sink, from, count * width);
+    if (is_one || only_counts(sink, count * width))
         return;
-    }
     for (size_t i = 0; i < count; i++, from += field->stride) {
         if (is_raw)
             put(sink, from, width);
