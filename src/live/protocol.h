@@ -34,6 +34,19 @@
     }                                                                                              \
     static const struct live_core name##_live = {name##_live_size, init, name##_live_check}
 
+/* Snapshots of a hub's core with such a configuration: live_hub_ops.snapshot and .restore, as
+ * name_live_snapshot and name_live_restore. */
+#define LIVE_SNAPSHOTS(name, type)                                                                 \
+    static size_t name##_live_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)    \
+    {                                                                                              \
+        return name##_snapshot(hub->state, bytes, room);                                           \
+    }                                                                                              \
+    static enum tacit_status name##_live_restore(struct live_hub *hub, const uint8_t *bytes,       \
+                                                 size_t size)                                      \
+    {                                                                                              \
+        return name##_restore(hub->state, &((const type *)hub->own)->core, bytes, size);           \
+    }
+
 /* How a message of this type is decoded from `bytes` and `size` for `to` into `made`; how many
  * bytes `said` has; how it is encoded into `bytes`; each in a run of this `shape`. labelled: as
  * live_codec.label. storage: static, or nothing. */

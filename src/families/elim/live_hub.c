@@ -228,15 +228,7 @@ static void hub_configure(struct live_hub *hub)
     own->forkers = live_room_take(&hub->room, words, sizeof *own->forkers);
 }
 
-static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
-{
-    return tacit_elim_hub_snapshot(hub->state, bytes, room);
-}
-
-static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
-{
-    return tacit_elim_hub_restore(hub->state, &own_of(hub)->core, bytes, size);
-}
+LIVE_SNAPSHOTS(tacit_elim_hub, struct elim_hub)
 
 /* With exact bounds, once a round: what may be said of the arms from now on. */
 static void note_intervals(struct live_hub *hub)
@@ -589,8 +581,8 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .describe = hub_describe,
                                           .configure = hub_configure,
                                           .begin = note_intervals,
-                                          .snapshot = hub_snapshot,
-                                          .restore = hub_restore,
+                                          .snapshot = tacit_elim_hub_live_snapshot,
+                                          .restore = tacit_elim_hub_live_restore,
                                           .step = hub_step,
                                           .answer = hub_answer,
                                           .look = hub_look,

@@ -330,16 +330,7 @@ static void hub_configure(struct live_hub *hub)
     own->estimate = live_room_take(&hub->room, 1, sizeof *own->estimate);
 }
 
-static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
-{
-    return tacit_glm_sound_hub_snapshot(hub->state, bytes, room);
-}
-
-static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
-{
-    struct sound_hub const *const own = hub->own;
-    return tacit_glm_sound_hub_restore(hub->state, &own->core, bytes, size);
-}
+LIVE_SNAPSHOTS(tacit_glm_sound_hub, struct sound_hub)
 
 static struct tacit_glm_sound_hub_view core_view(const struct live_hub *hub)
 {
@@ -458,8 +449,8 @@ const struct live_hub_ops glm_sound_hub_ops = {.word = TACIT_WIRE_GLM_SOUND_WORD
                                                .describe = hub_describe,
                                                .configure = hub_configure,
                                                .begin = note_model,
-                                               .snapshot = hub_snapshot,
-                                               .restore = hub_restore,
+                                               .snapshot = tacit_glm_sound_hub_live_snapshot,
+                                               .restore = tacit_glm_sound_hub_live_restore,
                                                .step = hub_step,
                                                .answer = hub_answer,
                                                .look = hub_look};

@@ -320,16 +320,7 @@ static void hub_configure(struct live_hub *hub)
     own->everybody = live_room_take_all(&hub->room, config->site_count);
 }
 
-static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
-{
-    return tacit_phased_hub_snapshot(hub->state, bytes, room);
-}
-
-static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
-{
-    struct phased_hub const *const own = hub->own;
-    return tacit_phased_hub_restore(hub->state, &own->core, bytes, size);
-}
+LIVE_SNAPSHOTS(tacit_phased_hub, struct phased_hub)
 
 static struct tacit_phased_hub_view core_view(const struct live_hub *hub)
 {
@@ -603,8 +594,8 @@ const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                             .describe = hub_describe,
                                             .configure = hub_configure,
                                             .begin = note_intervals,
-                                            .snapshot = hub_snapshot,
-                                            .restore = hub_restore,
+                                            .snapshot = tacit_phased_hub_live_snapshot,
+                                            .restore = tacit_phased_hub_live_restore,
                                             .step = hub_step,
                                             .answer = hub_answer,
                                             .look = hub_look,

@@ -294,16 +294,7 @@ static void hub_configure(struct live_hub *hub)
     memcpy(own->core.domain, hub->domain, sizeof own->core.domain);
 }
 
-static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
-{
-    return tacit_vote_hub_snapshot(hub->state, bytes, room);
-}
-
-static enum tacit_status hub_restore(struct live_hub *hub, const uint8_t *bytes, size_t size)
-{
-    struct vote_hub const *const own = hub->own;
-    return tacit_vote_hub_restore(hub->state, &own->core, bytes, size);
-}
+LIVE_SNAPSHOTS(tacit_vote_hub, struct vote_hub)
 
 /* The broker is not trusted to keep anything. */
 static void say_all(struct live_hub *hub)
@@ -410,8 +401,8 @@ const struct live_hub_ops vote_hub_ops = {.word = TACIT_WIRE_VOTE_WORD,
                                           .too_large = hub_too_large,
                                           .describe = hub_describe,
                                           .configure = hub_configure,
-                                          .snapshot = hub_snapshot,
-                                          .restore = hub_restore,
+                                          .snapshot = tacit_vote_hub_live_snapshot,
+                                          .restore = tacit_vote_hub_live_restore,
                                           .step = hub_step,
                                           .look = hub_look,
                                           .objections = objections};
