@@ -2,7 +2,7 @@
  * releases one noised sum a block, once, and reports. A plan is new pulls: whoever missed an order
  * is missing in its round, and its rewards of a plan that was overtaken are dropped for ever. */
 #include <string.h>
-#include "../round/play.h"
+#include "../round/agent.h"
 #include "internal.h"
 
 struct tacit_phased_agent {
@@ -73,14 +73,16 @@ static struct tacit_helper_release *masked_of(struct tacit_phased_agent *agent)
     return (struct tacit_helper_release *)(agent->words + 9 * (size_t)agent->config.arm_count);
 }
 
-static struct round_agent round_of(const struct tacit_phased_agent *state)
+static struct round_agent round_of(void *state)
 {
-    struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
+    struct tacit_phased_agent *const agent = state;
     return (struct round_agent){.play = &agent->play,
                                 .domain = agent->config.domain,
                                 .run_id = agent->config.run_id,
                                 .id = agent->config.agent_id,
                                 .round_max = TACIT_PHASED_ROUNDS_MAX + 1,
+                                .round_limit = agent->config.round_max,
+                                .resend_after_us = agent->config.resend_after_us,
                                 .has_grants = agent->config.has_grants,
                                 .is_numbered = false};
 }
@@ -123,8 +125,6 @@ enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
 
 static void check_invariants(const struct tacit_phased_agent *agent)
 {
-    round_play_check_invariants(&agent->play, TACIT_PHASED_ROUNDS_MAX + 1,
-                                agent->config.has_grants);
     TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
     TACIT_ASSERT(agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM);
     TACIT_ASSERT(agent->release_number <= round_play_draw_number(&agent->play));
@@ -133,12 +133,11 @@ static void check_invariants(const struct tacit_phased_agent *agent)
 /* ---- Plans ---- */
 
 /* Forgets the plan before, and what it brought. */
-static void clear_plan(struct tacit_phased_agent *agent)
+static void drop_plan(void *state)
 {
+    struct tacit_phased_agent *const agent = state;
     memset(ordered_of(agent), 0, 5 * (size_t)agent->config.arm_count * sizeof(uint64_t));
     agent->block_count = 0;
-    agent->left_count = 0;
-    agent->cut = false;
 }
 
 static void add_block(struct tacit_phased_agent *agent, uint32_t arm, uint64_t count)
@@ -212,59 +211,23 @@ static void fill_plan(struct tacit_phased_agent *agent, struct tacit_phased_upda
     update->plan_count = count;
 }
 
-static void open_plan(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
+/* ---- Its part in a round (round/agent.h) ---- */
+
+static uint64_t cost_nano(void *state, const struct round_agent_event *event)
 {
-    TACIT_ASSERT(agent->left_count <= agent->horizon - agent->pull_count);
-    if (agent->left_count == 0) {
-        round_play_start_waiting(&agent->play);
-        return;
-    }
-    round_play_set_phase(&agent->play, PHASE_PULLING);
-    fill_plan(agent, update);
+    struct tacit_phased_agent const *const agent = state;
+    return agent->config.has_helper ? event->aggregators->epsilon_nano
+                                    : tacit_mechanism_cost_nano(&agent->config.mechanism);
 }
 
-/* ---- Messages out ---- */
-
-/* A report, a hello or a commit. With grants they say of the commitments what the hub is to know.
- */
-static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kind kind,
-                 struct tacit_phased_update *update)
+/* 1: one sum a block, noised once. */
+static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
+                              struct round_draw *made)
 {
-    TACIT_IMPLIES(kind == TACIT_PHASED_COMMIT, agent->config.has_grants);
-    TACIT_ASSERT(kind != TACIT_PHASED_ORDER);
-    update->send = true;
-    struct round_agent const round = round_of(agent);
-    update->message = (struct tacit_phased_message){
-        .kind = kind, .head = round_agent_head(&round), .leader = TACIT_NO_ARM};
-    if (kind == TACIT_PHASED_REPORT) {
-        update->message.block_count = agent->block_count;
-        update->message.sums = noised_of(agent);
-        update->message.masked = agent->config.has_helper ? masked_of(agent) : NULL;
-    }
-}
-
-/* Was this round's release drawn, and is it not known that the hub has it? */
-static bool owes_report(const struct tacit_phased_agent *agent)
-{
-    return agent->round > 0 && agent->release_round == agent->round && !agent->reported &&
-           (agent->phase == PHASE_WAITING || agent->phase == PHASE_FINISHED);
-}
-
-/* What a waiting agent says when it has waited long enough: its report again, or "what now?".
- * Whether a release of before is wanted in this term, an order says. */
-static void ask_again(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
-{
-    bool const is_wanted = owes_report(agent) && !agent->unplaced;
-    send(agent, is_wanted ? TACIT_PHASED_REPORT : TACIT_PHASED_HELLO, update);
-}
-
-/* ---- Releases ---- */
-
-/* 1: noise for the sum of each block. */
-static enum tacit_status add_noise(struct tacit_phased_agent *agent,
-                                   const struct tacit_entropy *entropy)
-{
-    TACIT_ASSERT(agent->left_count == 0);
+    struct tacit_phased_agent *const agent = state;
+    *made = (struct round_draw){.words = (uint64_t *)noised_of(agent),
+                                .count = agent->block_count,
+                                .masked = agent->config.has_helper ? masked_of(agent) : NULL};
     for (uint32_t i = 0; i < agent->block_count; i++) {
         union tacit_sum sum = {.steps = exact_of(agent)[i]};
         enum tacit_status const status =
@@ -273,162 +236,43 @@ static enum tacit_status add_noise(struct tacit_phased_agent *agent,
             return status;
         noised_of(agent)[i] = sum.steps;
     }
+    if (agent->config.has_helper)
+        tacit_phased_plan_digest(ordered_of(agent), agent->block_count, made->digest);
+    else if (agent->config.has_grants)
+        phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count,
+                              made->digest);
     return TACIT_OK;
 }
 
-/* Commits to the draw. Errors: TACIT_ENTROPY. */
-static enum tacit_status commit(struct tacit_phased_agent *agent,
-                                const struct tacit_aggregators *aggregators,
-                                const struct tacit_entropy *keys)
+static void erase_exact(void *state)
 {
-    struct round_agent const round = round_of(agent);
-    uint8_t digest[TACIT_SHA256_BYTES];
-    if (agent->config.has_helper) {
-        tacit_phased_plan_digest(ordered_of(agent), agent->block_count, digest);
-        return round_agent_mask(&round, aggregators, digest, keys, (uint64_t *)noised_of(agent),
-                                agent->block_count, masked_of(agent));
-    }
-    phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
-    return round_agent_commit(&round, digest, keys);
-}
-
-/* 1: one sum a block, all or none, noised once; what it costs is spent with it. After this nothing
- * of the exact sums is left. */
-static enum tacit_status draw(struct tacit_phased_agent *agent,
-                              const struct tacit_phased_event *event,
-                              const struct tacit_entropy *entropy)
-{
-    const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
-    TACIT_ASSERT(agent->phase == PHASE_RELEASING);
-    TACIT_ASSERT(agent->left_count == 0);
-    struct tacit_ledger ledger = agent->ledger;
-    uint64_t const cost_nano = agent->config.has_helper
-                                   ? event->aggregators->epsilon_nano
-                                   : tacit_mechanism_cost_nano(&agent->config.mechanism);
-    enum tacit_status status =
-        tacit_ledger_spend(&ledger, agent->number_base + agent->round, cost_nano);
-    if (status != TACIT_OK) {
-        round_play_set_phase(&agent->play, PHASE_HALTED);
-        return TACIT_BUDGET;
-    }
-    status = add_noise(agent, entropy);
-    if (status == TACIT_OK && agent->config.has_grants)
-        status = commit(agent, event->aggregators, keys);
-    if (status != TACIT_OK) {
-        memset(noised_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
-        if (agent->config.has_helper)
-            memset(masked_of(agent), 0, sizeof(struct tacit_helper_release));
-        return status;
-    }
+    struct tacit_phased_agent *const agent = state;
     memset(exact_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
-    agent->ledger = ledger;
-    agent->draw_round = agent->round;
-    return TACIT_OK;
 }
 
 /* What may be used counts: for the arm that is played while the agent waits. */
-static void add_released(struct tacit_phased_agent *agent)
+static void add_released(void *state)
 {
-    TACIT_ASSERT(agent->release_round == agent->round);
+    struct tacit_phased_agent *const agent = state;
     TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
     for (uint32_t i = 0; i < agent->block_count && !agent->config.has_helper; i++) {
         uint32_t const arm = ordered_of(agent)[i].arm;
         released_sums_of(agent)[arm] += noised_of(agent)[i];
         released_pulls_of(agent)[arm] += ordered_of(agent)[i].count;
     }
-    round_play_start_waiting(&agent->play);
 }
 
-static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
-                                     const struct tacit_phased_event *event,
-                                     const struct tacit_entropy *entropy,
-                                     struct tacit_phased_update *update)
+/* 5.7: one arm: nothing to learn and nothing to say. */
+static bool begin_alone(void *state)
 {
-    enum tacit_status const status = draw(agent, event, entropy);
-    if (status != TACIT_OK)
-        return status;
-    if (agent->config.has_grants) {
-        round_play_set_phase(&agent->play, PHASE_COMMITTED);
-        update->happened |= TACIT_DREW;
-        send(agent, TACIT_PHASED_COMMIT, update);
-    } else {
-        round_play_use_draw(&agent->play);
-        add_released(agent);
-        send(agent, TACIT_PHASED_REPORT, update);
-    }
-    return TACIT_OK;
-}
-
-/* ---- Grants ---- */
-
-static enum tacit_status on_grant(struct tacit_phased_agent *agent,
-                                  const struct tacit_phased_message *grant,
-                                  struct tacit_phased_update *update)
-{
-    TACIT_ASSERT(update->plan_count == 0);
-    struct round_agent const round = round_of(agent);
-    bool is_granted;
-    enum tacit_status const status = round_agent_hear_grant(&round, &grant->head, &is_granted);
-    if (!is_granted)
-        return status;
-    add_released(agent);
-    update->persist = true;
-    if (!agent->reported)
-        send(agent, TACIT_PHASED_REPORT, update);
-    else if (agent->phase == PHASE_WAITING)
-        send(agent, TACIT_PHASED_HELLO, update); /* there is a newer order */
-    return TACIT_OK;
-}
-
-/* ---- Events ---- */
-
-/* Nothing of the last plan is of use any more, not even what was granted. */
-static void forget_release(struct tacit_phased_agent *agent)
-{
-    TACIT_ASSERT(agent->unplaced);
-    agent->number_base = round_play_draw_number(&agent->play);
-    agent->round = agent->draw_round = agent->release_round = 0;
-    clear_plan(agent);
-    round_site_forget_draw(&agent->grants);
-}
-
-static void begin_term(struct tacit_phased_agent *agent, uint64_t term,
-                       struct tacit_phased_update *update)
-{
-    TACIT_ASSERT(term > agent->term);
-    bool const is_granted = agent->block_count > 0 && agent->release_round == agent->round;
-    update->plan_is_void = agent->left_count > 0;
-    update->persist = true;
-    update->happened |= TACIT_BEGAN_TERM;
-    round_play_begin_term(&agent->play, term, is_granted);
-    if (!is_granted)
-        forget_release(agent);
-    round_play_rest(&agent->play);
-}
-
-static enum tacit_status on_start(struct tacit_phased_agent *agent, uint64_t term,
-                                  struct tacit_phased_update *update)
-{
-    if (term > agent->term)
-        begin_term(agent, term, update);
-    if (agent->phase == PHASE_COMMITTED)
-        send(agent, TACIT_PHASED_COMMIT, update);
-    if (agent->phase == PHASE_WAITING || owes_report(agent))
-        ask_again(agent, update);
-    if (agent->phase == PHASE_PULLING) {
-        fill_plan(agent, update);
-        if (!agent->last) /* before more is released: what does the hub hold? (take_seen) */
-            send(agent, TACIT_PHASED_HELLO, update);
-    }
-    if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
-        agent->unplaced = false;
-        agent->last = true; /* 5.7: nothing to learn and nothing to say */
-        agent->leader = 0;
-        add_block(agent, agent->leader, agent->horizon - agent->pull_count);
-        open_plan(agent, update);
-        update->persist = true;
-    }
-    return TACIT_OK;
+    struct tacit_phased_agent *const agent = state;
+    if (agent->config.arm_count > 1)
+        return false;
+    agent->unplaced = false;
+    agent->last = true;
+    agent->leader = 0;
+    add_block(agent, agent->leader, agent->horizon - agent->pull_count);
+    return true;
 }
 
 /* The block of the plan with this arm; block_count if there is none. */
@@ -442,31 +286,35 @@ static uint32_t block_of(struct tacit_phased_agent *agent, uint32_t arm)
     return block;
 }
 
-static enum tacit_status on_reward(struct tacit_phased_agent *agent,
-                                   const struct tacit_phased_event *event,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_phased_update *update)
+static enum tacit_status add_reward(struct tacit_phased_agent *agent,
+                                    const struct tacit_reward *reward)
 {
-    struct tacit_reward const *const reward = &event->as.reward;
     uint32_t const block = block_of(agent, reward->arm);
     if (agent->phase != PHASE_PULLING || block == agent->block_count || reward->count == 0 ||
         reward->count > left_of(agent)[block] || reward->sum.steps < 0 ||
         reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
         return TACIT_INVALID;
-    bool const is_learnt = !agent->last && !agent->cut;
-    update->persist = true;
     left_of(agent)[block] -= reward->count;
     agent->left_count -= reward->count;
     agent->pull_count += reward->count;
-    exact_of(agent)[block] += is_learnt ? reward->sum.steps : 0;
-    if (agent->left_count > 0)
-        return TACIT_OK;
-    if (!is_learnt) {
-        round_play_start_waiting(&agent->play);
-        return TACIT_OK;
-    }
-    round_play_set_phase(&agent->play, PHASE_RELEASING);
-    return finish_plan(agent, event, entropy, update);
+    exact_of(agent)[block] += agent->last || agent->cut ? 0 : reward->sum.steps;
+    return TACIT_OK;
+}
+
+/* 1: rewards beside the plan enter no sum. */
+static enum tacit_status play(void *state, const struct round_agent_event *event)
+{
+    struct tacit_phased_agent *const agent = state;
+    struct tacit_phased_event const *const own = event->event;
+    return event->kind == TACIT_EVENT_REWARD
+               ? add_reward(agent, &own->as.reward)
+               : round_play_exploit(&agent->play, own->as.exploited_count);
+}
+
+static const struct tacit_phased_message *order_of(const struct round_agent_event *heard)
+{
+    struct tacit_phased_event const *const event = heard->event;
+    return event->as.message;
 }
 
 static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
@@ -486,190 +334,97 @@ static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
     return true;
 }
 
-static enum tacit_status check_order(const struct tacit_phased_agent *agent,
-                                     const struct tacit_phased_message *order)
+static bool is_order(void *state, const struct round_agent_event *heard)
 {
-    struct round_agent const round = round_of(agent);
-    enum tacit_status const status = round_agent_check_order(&round, &order->head);
-    bool const is_named = order->leader < agent->config.arm_count || order->leader == TACIT_NO_ARM;
-    if (status == TACIT_OK && (!is_named || !plan_is_well_formed(agent, order)))
-        return TACIT_MALFORMED;
-    return status;
+    struct tacit_phased_agent const *const agent = state;
+    struct tacit_phased_message const *const order = order_of(heard);
+    return (order->leader < agent->config.arm_count || order->leader == TACIT_NO_ARM) &&
+           plan_is_well_formed(agent, order);
 }
 
-/* Are these more rounds, or smaller ones, than the site's policy allows? */
-static bool is_beyond_policy(const struct tacit_phased_agent *agent,
-                             const struct tacit_phased_message *order)
+/* Are its pulls fewer than the site's policy allows? */
+static bool is_beyond_policy(void *state, const struct round_agent_event *heard)
 {
-    if (order->last)
-        return false; /* it asks for no report */
+    struct tacit_phased_agent const *const agent = state;
+    struct tacit_phased_message const *const order = order_of(heard);
     for (uint32_t i = 0; i < order->block_count; i++)
         if (order->blocks[i].count < agent->config.pulls_min)
             return true;
-    return agent->config.round_max > 0 && order->round > agent->config.round_max;
+    return false;
 }
 
-static enum tacit_status halt_old_copy(struct tacit_phased_agent *agent,
-                                       struct tacit_phased_update *update)
+static void lay_plan(void *state, const struct round_agent_event *heard)
 {
-    round_play_set_phase(&agent->play, PHASE_HALTED);
-    clear_plan(agent);
-    update->plan_is_void = true;
-    update->persist = true;
-    return TACIT_ROLLBACK;
-}
-
-static void take_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
-                       struct tacit_phased_update *update)
-{
-    TACIT_ASSERT(order->round > agent->round);
-    update->plan_is_void = agent->left_count > 0;
-    update->persist = true;
-    clear_plan(agent);
-    agent->round = order->round;
+    struct tacit_phased_agent *const agent = state;
+    struct tacit_phased_message const *const order = order_of(heard);
     agent->leader = order->leader;
-    agent->last = order->last;
-    agent->reported = false;
-    agent->grants.resend.unanswered_count = 0;
     if (order->last)
         plan_rest(agent, NULL, 0);
     else
         plan_order(agent, order);
-    open_plan(agent, update);
 }
 
-/* Is it the very order that the last release answers? */
-static bool is_answered(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
+/* Is it the very order that the last release answers? With two aggregators none is: what was said
+ * in a term before is of no sum of this one. */
+static bool is_answered(void *state, const struct round_agent_event *heard)
 {
-    if (agent->config.has_helper) /* what was said in a term before is of no sum of this one */
-        return false;
-    if (agent->round == 0 || order->last || order->round != agent->round ||
-        order->block_count != agent->block_count)
+    struct tacit_phased_agent *const agent = state;
+    struct tacit_phased_message const *const order = order_of(heard);
+    if (agent->config.has_helper || order->block_count != agent->block_count)
         return false;
     for (uint32_t i = 0; i < order->block_count; i++)
         if (order->blocks[i].arm != ordered_of(agent)[i].arm ||
             order->blocks[i].count != ordered_of(agent)[i].count)
             return false;
+    agent->leader = order->leader;
     return true;
 }
 
-/* The first order of a term. */
-static void take_place(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
-                       struct tacit_phased_update *update)
+static const struct round_agent_rule rule = {.round = round_of,
+                                             .is_order = is_order,
+                                             .is_refused = is_beyond_policy,
+                                             .is_answered = is_answered,
+                                             .plan = lay_plan,
+                                             .begin = begin_alone,
+                                             .play = play,
+                                             .cost_nano = cost_nano,
+                                             .draw = draw,
+                                             .erase = erase_exact,
+                                             .use = add_released,
+                                             .drop = drop_plan};
+
+/* ---- Messages ---- */
+
+static struct tacit_phased_message message_of(struct tacit_phased_agent *agent,
+                                              enum tacit_phased_message_kind kind)
 {
     struct round_agent const round = round_of(agent);
-    TACIT_ASSERT(agent->release_round == agent->round && agent->draw_round == agent->round);
-    update->persist = true;
-    if (is_answered(agent, order)) {
-        agent->unplaced = false;
-        agent->leader = order->leader;
-        round_agent_take_seen(&round, &order->head);
-        if (!agent->reported)
-            send(agent, TACIT_PHASED_REPORT, update);
-        return;
+    struct tacit_phased_message message = {
+        .kind = kind, .head = round_agent_head(&round), .leader = TACIT_NO_ARM};
+    if (kind == TACIT_PHASED_REPORT) {
+        message.block_count = agent->block_count;
+        message.sums = noised_of(agent);
+        message.masked = agent->config.has_helper ? masked_of(agent) : NULL;
     }
-    if (order->round <= agent->round)
-        forget_release(agent);
-    agent->unplaced = false;
-    if (agent->phase == PHASE_FINISHED)
-        agent->reported = true; /* nobody waits for this agent */
-    else
-        take_order(agent, order, update);
+    return message;
 }
 
-static enum tacit_status on_order(struct tacit_phased_agent *agent,
-                                  const struct tacit_phased_message *order,
-                                  struct tacit_phased_update *update)
+static void say(struct tacit_phased_agent *agent, const struct round_agent_made *made,
+                struct tacit_phased_update *update)
 {
-    struct round_agent const round = round_of(agent);
-    enum tacit_status const status = check_order(agent, order);
-    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
-        return status;
-    if (round_agent_is_old_copy(&round, &order->head))
-        return halt_old_copy(agent, update);
-    /* Also after a last word: arms come and go. */
-    bool const is_new = agent->unplaced || order->round > agent->round;
-    bool const is_over = agent->phase == PHASE_FINISHED;
-    if (is_new && !is_over && is_beyond_policy(agent, order))
-        return TACIT_REFUSED;
-    if (is_new && agent->phase == PHASE_COMMITTED) /* the round before is settled first */
-        return TACIT_UNEXPECTED;
-    if (agent->unplaced) {
-        take_place(agent, order, update);
-        return TACIT_OK;
-    }
-    round_agent_take_seen(&round, &order->head);
-    if (is_new && is_over) {
-        update->persist = !agent->reported;
-        agent->reported = true; /* the round is over: nobody waits for this agent */
-    } else if (is_new) {
-        take_order(agent, order, update);
-    }
-    return TACIT_OK;
-}
-
-static enum tacit_status on_receive(struct tacit_phased_agent *agent,
-                                    const struct tacit_phased_message *message,
-                                    struct tacit_phased_update *update)
-{
-    struct round_agent const round = round_of(agent);
-    switch (message->kind) {
-    case TACIT_PHASED_ORDER:
-        return on_order(agent, message, update);
-    case TACIT_PHASED_GRANT:
-        return on_grant(agent, message, update);
-    case TACIT_PHASED_REFUSAL:
-        return round_agent_hear_refusal(&round, &message->head, &update->persist);
-    case TACIT_PHASED_HELLO:
-    case TACIT_PHASED_REPORT:
-    case TACIT_PHASED_COMMIT:
-        return TACIT_UNEXPECTED; /* only hubs receive these */
-    }
-    return TACIT_MALFORMED;
-}
-
-static enum tacit_status on_timeout(struct tacit_phased_agent *agent,
-                                    const struct tacit_phased_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_phased_update *update)
-{
-    if (event->now_us < agent->grants.resend.due_us)
-        return TACIT_OK; /* a timer of an earlier update */
-    if (agent->phase == PHASE_RELEASING) {
-        update->persist = true;
-        return finish_plan(agent, event, entropy, update);
-    }
-    if (agent->phase == PHASE_COMMITTED)
-        send(agent, TACIT_PHASED_COMMIT, update);
-    if (agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE || owes_report(agent))
-        ask_again(agent, update);
-    return TACIT_OK;
-}
-
-static enum tacit_status handle(struct tacit_phased_agent *agent,
-                                const struct tacit_phased_event *event,
-                                const struct tacit_entropy *entropy,
-                                struct tacit_phased_update *update)
-{
-    enum tacit_status status;
-    switch (event->kind) {
-    case TACIT_EVENT_START:
-        return on_start(agent, event->as.term, update);
-    case TACIT_EVENT_REWARD:
-        return on_reward(agent, event, entropy, update);
-    case TACIT_EVENT_EXPLOITED: /* 1: these rewards enter no sum */
-        status = round_play_exploit(&agent->play, event->as.exploited_count);
-        update->persist = status == TACIT_OK;
-        return status;
-    case TACIT_EVENT_RECEIVE:
-        return on_receive(agent, event->as.message, update);
-    case TACIT_EVENT_TIMEOUT:
-        return on_timeout(agent, event, entropy, update);
-    case TACIT_EVENT_OFFER:
-        return TACIT_INVALID; /* nobody's contexts matter here */
-    }
-    TACIT_ASSERT(false);
-    return TACIT_INVALID;
+    static const enum tacit_phased_message_kind kinds[] = {
+        [ROUND_SAYS_HELLO] = TACIT_PHASED_HELLO,
+        [ROUND_SAYS_COMMIT] = TACIT_PHASED_COMMIT,
+        [ROUND_SAYS_REPORT] = TACIT_PHASED_REPORT};
+    *update = (struct tacit_phased_update){.persist = made->persist,
+                                           .send = made->word != ROUND_SAYS_NOTHING,
+                                           .plan_is_void = made->plan_is_void,
+                                           .happened = made->happened,
+                                           .deadline_us = agent->grants.resend.due_us};
+    if (update->send)
+        update->message = message_of(agent, kinds[made->word]);
+    if (made->plan_is_open)
+        fill_plan(agent, update);
 }
 
 /* ---- Public ---- */
@@ -679,31 +434,23 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_phased_update *update)
 {
-    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
-    TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
+    struct round_agent_made made;
+    struct round_agent_event heard = {.kind = event->kind,
+                                      .now_us = event->now_us,
+                                      .event = event,
+                                      .entropy = entropy,
+                                      .keys = event->keys,
+                                      .aggregators = event->aggregators};
     check_invariants(agent);
-    *update = (struct tacit_phased_update){.deadline_us = TACIT_NEVER};
-    enum phase const before = agent->phase;
-    bool const had_order = agent->round > 0;
-    bool const was_last = agent->last;
-    uint32_t const unanswered_before = agent->grants.resend.unanswered_count;
-    enum tacit_status const status = handle(agent, event, entropy, update);
-    update->happened |= !had_order && agent->round > 0 ? TACIT_WAS_ORDERED : 0;
-    update->happened |= !was_last && agent->last ? TACIT_ENDED : 0;
-    check_invariants(agent);
-    TACIT_IMPLIES(status != TACIT_OK, !update->send);
-    TACIT_IMPLIES(update->send, update->message.from == agent->config.agent_id);
-    TACIT_IMPLIES(update->plan_count > 0, agent->phase == PHASE_PULLING);
-    TACIT_IMPLIES(agent->phase != before, update->persist);
-    if (status == TACIT_OK || update->persist) {
-        struct round_site_step made = {.kind = event->kind,
-                                       .now_us = event->now_us,
-                                       .unanswered_before = unanswered_before,
-                                       .sends = update->send};
-        round_play_end_step(&agent->play, agent->config.resend_after_us,
-                            agent->phase == PHASE_FINISHED && owes_report(agent), before, &made);
+    if (event->kind == TACIT_EVENT_START)
+        heard.term = event->as.term;
+    if (event->kind == TACIT_EVENT_RECEIVE) {
+        heard.head = &event->as.message->head;
+        heard.word = phased_word(event->as.message);
     }
-    update->deadline_us = agent->grants.resend.due_us;
+    enum tacit_status const status = round_agent_step(&rule, agent, &heard, &made);
+    check_invariants(agent);
+    say(agent, &made, update);
     return status;
 }
 
@@ -781,10 +528,8 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *stat
 struct tacit_phased_message tacit_phased_agent_draw(const struct tacit_phased_agent *state)
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
-    struct tacit_phased_update update;
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED && agent->draw_round == agent->round);
-    send(agent, TACIT_PHASED_REPORT, &update);
-    return update.message;
+    return message_of(agent, TACIT_PHASED_REPORT);
 }
 
 /* 6: before the first leader, the largest own released sum a pull of the arms in the plan. */

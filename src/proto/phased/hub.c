@@ -217,12 +217,7 @@ static const struct round_rule rule = {.round = round_of,
 
 static struct round_heard heard_of(const struct tacit_phased_message *message)
 {
-    static const enum round_word words[] = {[TACIT_PHASED_HELLO] = ROUND_SAYS_HELLO,
-                                            [TACIT_PHASED_COMMIT] = ROUND_SAYS_COMMIT,
-                                            [TACIT_PHASED_REPORT] = ROUND_SAYS_REPORT,
-                                            [TACIT_PHASED_REFUSAL] = ROUND_SAYS_NOTHING};
-    return (struct round_heard){.word = message->kind <= TACIT_PHASED_REFUSAL ? words[message->kind]
-                                                                              : ROUND_SAYS_GARBAGE,
+    return (struct round_heard){.word = phased_word(message),
                                 .head = &message->head,
                                 .message = message,
                                 .sites = 1,

@@ -2,7 +2,10 @@
 #ifndef TACIT_PHASED_INTERNAL_H
 #define TACIT_PHASED_INTERNAL_H
 #include "../../base/walk.h"
+#include "../round/words.h"
 #include "tacit/phased.h"
+
+enum round_word phased_word(const struct tacit_phased_message *message);
 
 /* What a commitment is to: arm, pulls and noised sum of each block of the plan. Cost: O(blocks). */
 void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,

@@ -50,6 +50,8 @@ struct round_agent {
     uint64_t run_id;
     uint32_t id;
     uint32_t round_max;
+    uint32_t round_limit;     /* agent.h: policy; orders of later rounds are refused; 0: none */
+    uint64_t resend_after_us; /* agent.h */
     bool has_grants;
     bool is_numbered; /* struct tacit_commit_scope */
 };

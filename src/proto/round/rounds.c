@@ -230,7 +230,7 @@ static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
         return on_report(rule, hub, &round, heard, entropy, made);
     if (heard->word == ROUND_SAYS_HELLO || heard->word == ROUND_SAYS_COMMIT)
         return on_question(rule, hub, &round, heard, entropy, made);
-    return heard->word == ROUND_SAYS_NOTHING ? TACIT_UNEXPECTED : TACIT_MALFORMED;
+    return heard->word == ROUND_SAYS_GARBAGE ? TACIT_MALFORMED : TACIT_UNEXPECTED;
 }
 
 /* The deadline of the round: go on with a quorum, or wait for it and say so. */

@@ -5,15 +5,7 @@
 #define TACIT_ROUND_ROUNDS_H
 #include "desk.h"
 #include "tacit/helper.h"
-
-/* What a hub may be told. */
-enum round_word {
-    ROUND_SAYS_NOTHING, /* what hubs do not receive */
-    ROUND_SAYS_HELLO,
-    ROUND_SAYS_COMMIT,
-    ROUND_SAYS_REPORT,
-    ROUND_SAYS_GARBAGE
-};
+#include "words.h"
 
 struct round_heard {
     enum round_word word;

@@ -1,0 +1,380 @@
+/* A site that plays in rounds: events, draws, orders, terms, once for all that a hub leads. */
+#include "agent.h"
+#include <string.h>
+
+/* What a site that is stepped has at hand. */
+struct stepped {
+    const struct round_agent_rule *rule;
+    void *site;
+    struct round_agent round;
+    const struct round_agent_event *event;
+    struct round_agent_made *made;
+};
+
+/* Was this round's release drawn, and is it not known that the hub has it? */
+static bool owes_report(const struct round_play *play)
+{
+    return play->round > 0 && play->release_round == play->round && !play->reported &&
+           (play->phase == PHASE_WAITING || play->phase == PHASE_FINISHED);
+}
+
+static void say(const struct stepped *at, enum round_word word)
+{
+    TACIT_ASSERT(at->made->word == ROUND_SAYS_NOTHING);
+    TACIT_IMPLIES(word == ROUND_SAYS_COMMIT, at->round.play->phase == PHASE_COMMITTED);
+    at->made->word = word;
+}
+
+/* What a site says that has waited long enough: its report again, or "what now?". Whether a release
+ * of before is wanted in this term, an order says. */
+static void ask_again(const struct stepped *at)
+{
+    struct round_play const *const play = at->round.play;
+    say(at, owes_report(play) && !play->unplaced ? ROUND_SAYS_REPORT : ROUND_SAYS_HELLO);
+}
+
+/* ---- Draws ---- */
+
+static enum tacit_status commit(const struct stepped *at, const struct round_draw *draw)
+{
+    struct round_agent_event const *const event = at->event;
+    struct tacit_entropy const *const keys = event->keys == NULL ? event->entropy : event->keys;
+    if (!at->round.has_grants)
+        return TACIT_OK;
+    return draw->masked == NULL ? round_agent_commit(&at->round, draw->digest, keys)
+                                : round_agent_mask(&at->round, event->aggregators, draw->digest,
+                                                   keys, draw->words, draw->count, draw->masked);
+}
+
+/* One draw, one spend, one commitment, or none of them. After this nothing of the exact sums is
+ * left. Errors: TACIT_ENTROPY; TACIT_BUDGET, and the site is halted. */
+static enum tacit_status draw_once(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    struct tacit_ledger ledger = play->ledger;
+    struct round_draw draw = {.masked = NULL};
+    TACIT_ASSERT(play->phase == PHASE_RELEASING && play->left_count == 0);
+    if (tacit_ledger_spend(&ledger, play->number_base + play->round,
+                           at->rule->cost_nano(at->site, at->event)) != TACIT_OK) {
+        round_play_set_phase(play, PHASE_HALTED);
+        return TACIT_BUDGET;
+    }
+    enum tacit_status status = at->rule->draw(at->site, at->event->entropy, &draw);
+    if (status == TACIT_OK)
+        status = commit(at, &draw);
+    if (status != TACIT_OK) {
+        memset(draw.words, 0, draw.count * sizeof *draw.words);
+        if (draw.masked != NULL)
+            memset(draw.masked, 0, sizeof *draw.masked);
+        return status;
+    }
+    at->rule->erase(at->site);
+    play->ledger = ledger;
+    play->draw_round = play->round;
+    return TACIT_OK;
+}
+
+static void use_draw(const struct stepped *at)
+{
+    TACIT_ASSERT(at->round.play->release_round == at->round.play->round);
+    if (at->rule->use != NULL)
+        at->rule->use(at->site);
+    round_play_start_waiting(at->round.play);
+}
+
+static enum tacit_status release(const struct stepped *at)
+{
+    at->made->persist = true;
+    enum tacit_status const status = draw_once(at);
+    if (status != TACIT_OK)
+        return status;
+    if (at->round.has_grants) {
+        round_play_set_phase(at->round.play, PHASE_COMMITTED);
+        at->made->happened |= TACIT_DREW;
+        say(at, ROUND_SAYS_COMMIT);
+    } else {
+        round_play_use_draw(at->round.play);
+        use_draw(at);
+        say(at, ROUND_SAYS_REPORT);
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status end_plan(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    if (play->last || play->cut) {
+        round_play_start_waiting(play);
+        return TACIT_OK;
+    }
+    round_play_set_phase(play, PHASE_RELEASING);
+    return release(at);
+}
+
+static enum tacit_status on_grant(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    bool is_granted;
+    enum tacit_status const status =
+        round_agent_hear_grant(&at->round, at->event->head, &is_granted);
+    if (!is_granted)
+        return status;
+    use_draw(at);
+    at->made->persist = true;
+    if (!play->reported)
+        say(at, ROUND_SAYS_REPORT);
+    else if (play->phase == PHASE_WAITING)
+        say(at, ROUND_SAYS_HELLO); /* there is a newer order */
+    return TACIT_OK;
+}
+
+/* ---- Terms ---- */
+
+/* Nothing of the last round is of use any more, not even what was granted. */
+static void forget_release(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    TACIT_ASSERT(play->unplaced);
+    play->number_base = round_play_draw_number(play);
+    play->round = play->draw_round = play->release_round = 0;
+    at->rule->drop(at->site);
+    round_site_forget_draw(&play->grants);
+}
+
+static void begin_term(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    bool const is_granted = play->round > 0 && play->release_round == play->round &&
+                            play->phase != PHASE_HALTED; /* that dropped it */
+    at->made->plan_is_void = play->left_count > 0;
+    at->made->persist = true;
+    at->made->happened |= TACIT_BEGAN_TERM;
+    round_play_begin_term(play, at->event->term, is_granted);
+    if (at->rule->begin_term != NULL)
+        at->rule->begin_term(at->site);
+    if (!is_granted)
+        forget_release(at);
+    round_play_rest(play);
+}
+
+/* ---- Orders ---- */
+
+/* A plan is there, or nothing has to be played for what is drawn. */
+static enum tacit_status open_plan(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    TACIT_ASSERT(play->left_count <= play->horizon - play->pull_count);
+    if (play->left_count == 0 && (play->last || play->cut)) {
+        round_play_start_waiting(play);
+        return TACIT_OK;
+    }
+    round_play_set_phase(play, PHASE_PULLING);
+    at->made->plan_is_open = play->left_count > 0;
+    return play->left_count > 0 ? TACIT_OK : end_plan(at);
+}
+
+static enum tacit_status take_order(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    struct tacit_round_message const *const order = at->event->head;
+    TACIT_ASSERT(order->round > play->round);
+    at->made->plan_is_void = play->left_count > 0;
+    at->made->persist = true;
+    at->rule->drop(at->site);
+    play->left_count = 0;
+    play->cut = false;
+    play->round = order->round;
+    play->last = order->last;
+    play->reported = false;
+    play->grants.resend.unanswered_count = 0;
+    at->rule->plan(at->site, at->event);
+    enum tacit_status const status = open_plan(at);
+    return status == TACIT_ENTROPY ? TACIT_OK : status; /* the order was taken; it is tried again */
+}
+
+/* The first order of a term. The release of the very round that it asks for may stand. */
+static enum tacit_status take_place(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    struct tacit_round_message const *const order = at->event->head;
+    TACIT_ASSERT(play->release_round == play->round && play->draw_round == play->round);
+    at->made->persist = true;
+    if (play->round > 0 && order->round == play->round && !order->last &&
+        at->rule->is_answered(at->site, at->event)) {
+        play->unplaced = false;
+        round_agent_take_seen(&at->round, order);
+        if (!play->reported)
+            say(at, ROUND_SAYS_REPORT);
+        return TACIT_OK;
+    }
+    if (order->round <= play->round)
+        forget_release(at);
+    play->unplaced = false;
+    if (play->phase != PHASE_FINISHED)
+        return take_order(at);
+    play->reported = true; /* nobody waits for this site */
+    return TACIT_OK;
+}
+
+static enum tacit_status halt_old_copy(const struct stepped *at)
+{
+    round_play_set_phase(at->round.play, PHASE_HALTED);
+    at->round.play->left_count = 0;
+    at->rule->drop(at->site);
+    at->made->plan_is_void = true;
+    at->made->persist = true;
+    return TACIT_ROLLBACK;
+}
+
+/* An order that asks for more than the policy allows; the last one asks for no report. */
+static bool is_refused(const struct stepped *at)
+{
+    struct tacit_round_message const *const order = at->event->head;
+    uint32_t const limit = at->round.round_limit;
+    return !order->last && at->round.play->phase != PHASE_FINISHED &&
+           ((limit > 0 && order->round > limit) ||
+            (at->rule->is_refused != NULL && at->rule->is_refused(at->site, at->event)));
+}
+
+static enum tacit_status on_order(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    struct tacit_round_message const *const order = at->event->head;
+    enum tacit_status status = round_agent_check_order(&at->round, order);
+    if (status == TACIT_OK && !at->rule->is_order(at->site, at->event))
+        status = TACIT_MALFORMED;
+    if (status != TACIT_OK || play->phase == PHASE_HALTED)
+        return status;
+    if (round_agent_is_old_copy(&at->round, order))
+        return halt_old_copy(at);
+    /* Also after a last word: what is played may come and go. */
+    bool const is_new = play->unplaced || order->round > play->round;
+    if (is_new && is_refused(at))
+        return TACIT_REFUSED;
+    if (is_new && play->phase == PHASE_COMMITTED) /* the round before is settled first */
+        return TACIT_UNEXPECTED;
+    if (play->unplaced)
+        return take_place(at);
+    round_agent_take_seen(&at->round, order);
+    if (is_new && play->phase != PHASE_FINISHED)
+        return take_order(at);
+    if (is_new) {
+        at->made->persist = !play->reported;
+        play->reported = true; /* the round is over: nobody waits for this site */
+    }
+    return TACIT_OK;
+}
+
+/* ---- Events ---- */
+
+static enum tacit_status on_start(const struct stepped *at)
+{
+    struct round_play *const play = at->round.play;
+    if (at->event->term > play->term)
+        begin_term(at);
+    if (play->phase == PHASE_COMMITTED)
+        say(at, ROUND_SAYS_COMMIT);
+    else if (play->phase == PHASE_WAITING || owes_report(play))
+        ask_again(at);
+    at->made->plan_is_open = play->phase == PHASE_PULLING;
+    if (play->phase == PHASE_PULLING && !play->last)
+        say(at, ROUND_SAYS_HELLO); /* before more is released: what does the hub hold? */
+    if (play->phase != PHASE_IDLE || at->rule->begin == NULL || !at->rule->begin(at->site))
+        return TACIT_OK;
+    at->made->persist = true;
+    return open_plan(at);
+}
+
+static enum tacit_status on_played(const struct stepped *at)
+{
+    struct round_play const *const play = at->round.play;
+    enum tacit_status const status = at->rule->play(at->site, at->event);
+    if (status != TACIT_OK)
+        return status;
+    at->made->persist = true;
+    return play->phase == PHASE_PULLING && play->left_count == 0 ? end_plan(at) : TACIT_OK;
+}
+
+static enum tacit_status on_receive(const struct stepped *at)
+{
+    switch (at->event->word) {
+    case ROUND_SAYS_ORDER:
+        return on_order(at);
+    case ROUND_SAYS_GRANT:
+        return on_grant(at);
+    case ROUND_SAYS_REFUSAL:
+        return round_agent_hear_refusal(&at->round, at->event->head, &at->made->persist);
+    case ROUND_SAYS_NOTHING:
+    case ROUND_SAYS_HELLO:
+    case ROUND_SAYS_COMMIT:
+    case ROUND_SAYS_REPORT:
+        return TACIT_UNEXPECTED; /* only others receive these */
+    case ROUND_SAYS_GARBAGE:
+        break;
+    }
+    return TACIT_MALFORMED;
+}
+
+static enum tacit_status on_timeout(const struct stepped *at)
+{
+    struct round_play const *const play = at->round.play;
+    if (at->event->now_us < play->grants.resend.due_us)
+        return TACIT_OK; /* a timer of an earlier update */
+    if (play->phase == PHASE_RELEASING)
+        return release(at);
+    if (play->phase == PHASE_COMMITTED)
+        say(at, ROUND_SAYS_COMMIT);
+    else if (play->phase == PHASE_WAITING || play->phase == PHASE_IDLE || owes_report(play))
+        ask_again(at);
+    return TACIT_OK;
+}
+
+static enum tacit_status handle(const struct stepped *at)
+{
+    switch (at->event->kind) {
+    case TACIT_EVENT_START:
+        return on_start(at);
+    case TACIT_EVENT_REWARD:
+    case TACIT_EVENT_EXPLOITED:
+        return on_played(at);
+    case TACIT_EVENT_RECEIVE:
+        return on_receive(at);
+    case TACIT_EVENT_TIMEOUT:
+        return on_timeout(at);
+    case TACIT_EVENT_OFFER:
+        break; /* nobody's contexts matter here */
+    }
+    return TACIT_INVALID;
+}
+
+enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
+                                   const struct round_agent_event *event,
+                                   struct round_agent_made *made)
+{
+    struct stepped const at = {rule, site, rule->round(site), event, made};
+    struct round_play *const play = at.round.play;
+    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
+    TACIT_ASSERT(is_start || event->now_us >= play->now_us);
+    round_play_check_invariants(play, at.round.round_max, at.round.has_grants);
+    *made = (struct round_agent_made){.word = ROUND_SAYS_NOTHING};
+    enum phase const before = play->phase;
+    bool const had_order = play->round > 0;
+    bool const was_last = play->last;
+    uint32_t const unanswered_before = play->grants.resend.unanswered_count;
+    enum tacit_status const status = handle(&at);
+    made->happened |= !had_order && play->round > 0 ? TACIT_WAS_ORDERED : 0;
+    made->happened |= !was_last && play->last ? TACIT_ENDED : 0;
+    round_play_check_invariants(play, at.round.round_max, at.round.has_grants);
+    TACIT_IMPLIES(status != TACIT_OK, made->word == ROUND_SAYS_NOTHING);
+    TACIT_IMPLIES(made->plan_is_open, play->phase == PHASE_PULLING);
+    TACIT_IMPLIES(play->phase != before, made->persist);
+    if (status == TACIT_OK || made->persist) {
+        struct round_site_step step = {.kind = event->kind,
+                                       .now_us = event->now_us,
+                                       .unanswered_before = unanswered_before,
+                                       .sends = made->word != ROUND_SAYS_NOTHING};
+        round_play_end_step(play, at.round.resend_after_us,
+                            play->phase == PHASE_FINISHED && owes_report(play), before, &step);
+    }
+    return status;
+}

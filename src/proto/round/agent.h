@@ -1,0 +1,76 @@
+/* Round: a site that plays in rounds (play.h), from an event to what it says: it draws once,
+ * commits, waits for its grant, reports. What an order asks for, what is drawn and how much of a
+ * release a later order may want are the protocol's (struct round_agent_rule). */
+#ifndef TACIT_ROUND_AGENT_H
+#define TACIT_ROUND_AGENT_H
+#include "play.h"
+#include "words.h"
+
+struct round_agent_event {
+    enum tacit_event_kind kind;
+    uint64_t now_us;
+    uint64_t term;                          /* START */
+    enum round_word word;                   /* RECEIVE */
+    const struct tacit_round_message *head; /* RECEIVE */
+    const void *event;                      /* the protocol's own */
+    const struct tacit_entropy *entropy;
+    const struct tacit_entropy *keys;            /* of commitments; NULL: as of the noise */
+    const struct tacit_aggregators *aggregators; /* where there are two */
+};
+
+/* What a step comes to, for the protocol to say in its own messages. */
+struct round_agent_made {
+    bool persist;
+    bool plan_is_open; /* anew, or said again */
+    bool plan_is_void; /* what was left of the one before is not wanted any more */
+    enum round_word word;
+    uint32_t happened; /* TACIT_DREW and so on */
+};
+
+/* What was drawn: all of it is zero if the draw comes to nothing. */
+struct round_draw {
+    uint64_t *words;
+    uint32_t count;
+    struct tacit_helper_release
+        *masked; /* two aggregators: where to put what opens it; else NULL */
+    uint8_t
+        digest[TACIT_SHA256_BYTES]; /* of the release; of two aggregators: of what was ordered */
+};
+
+/* A protocol's part, on its own site. NULL, where it says so: there is nothing to do. */
+struct round_agent_rule {
+    struct round_agent (*round)(void *site);
+    /* ---- Orders: of a later round, where nothing else is said. */
+    bool (*is_order)(void *site, const struct round_agent_event *heard); /* in form? */
+    /* Is it beyond the site's policy, apart from its round? NULL */
+    bool (*is_refused)(void *site, const struct round_agent_event *heard);
+    /* The first of a term, of the very round of the last release: does that answer it? Then takes
+     * what else it says. */
+    bool (*is_answered)(void *site, const struct round_agent_event *heard);
+    /* Says what is left to be pulled, and whether it is cut; of no pulls, neither the last nor
+     * cut, the release is drawn at once. */
+    void (*plan)(void *site, const struct round_agent_event *heard);
+    /* ---- Events */
+    bool (*begin)(void *site); /* without an order, at a START: has it a plan of its own? NULL */
+    /* REWARD, EXPLOITED: one less of what is left, or of what is beside it. Errors: TACIT_INVALID.
+     */
+    enum tacit_status (*play)(void *site, const struct round_agent_event *event);
+    /* ---- Draws */
+    uint64_t (*cost_nano)(void *site, const struct round_agent_event *event);
+    /* Exact sums with noise. Errors: TACIT_ENTROPY. */
+    enum tacit_status (*draw)(void *site, const struct tacit_entropy *entropy,
+                              struct round_draw *draw);
+    void (*erase)(void *site); /* the exact sums of what was drawn */
+    void (*use)(void *site);   /* the draw may be used; NULL */
+    /* ---- What ends: the plan with what was drawn of it, and, with a term, what is undrawn; NULL
+     */
+    void (*drop)(void *site);
+    void (*begin_term)(void *site);
+};
+
+/* One event. Ensures: with an error nothing is said. Errors: TACIT_ENTROPY, TACIT_BUDGET: as of
+ * tacit_phased_agent_step; of orders, grants and refusals: as in play.h. */
+enum tacit_status round_agent_step(const struct round_agent_rule *rule, void *site,
+                                   const struct round_agent_event *event,
+                                   struct round_agent_made *made);
+#endif
