@@ -1,8 +1,11 @@
 /* What site and hub of flat releases share. */
 #ifndef TACIT_GLM_SOUND_INTERNAL_H
 #define TACIT_GLM_SOUND_INTERNAL_H
+#include "../round/words.h"
 #include "private.h"
 #include "tacit/glm_sound.h"
+
+enum round_word glm_sound_word(const struct tacit_glm_sound_message *message);
 
 /* What a commitment is to. */
 void glm_sound_digest(const int64_t *sums, uint32_t count, uint8_t digest[TACIT_SHA256_BYTES]);

@@ -165,13 +165,7 @@ static const struct round_rule rule = {.round = round_of,
 static struct round_heard heard_of(const struct tacit_glm_sound_hub *hub,
                                    const struct tacit_glm_sound_message *message)
 {
-    static const enum round_word words[] = {[TACIT_GLM_SOUND_HELLO] = ROUND_SAYS_HELLO,
-                                            [TACIT_GLM_SOUND_COMMIT] = ROUND_SAYS_COMMIT,
-                                            [TACIT_GLM_SOUND_REPORT] = ROUND_SAYS_REPORT,
-                                            [TACIT_GLM_SOUND_REFUSAL] = ROUND_SAYS_NOTHING};
-    return (struct round_heard){.word = message->kind <= TACIT_GLM_SOUND_REFUSAL
-                                            ? words[message->kind]
-                                            : ROUND_SAYS_GARBAGE,
+    return (struct round_heard){.word = glm_sound_word(message),
                                 .head = &message->head,
                                 .message = message,
                                 .sites = 1,

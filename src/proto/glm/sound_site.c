@@ -1,9 +1,9 @@
 /* A site of the private linear bandit with flat releases: decides by the sums that an order brought
  * and the present contexts only, adds up exact integers, draws once a batch. The round's machinery
- * is that of round/play.c; open sums outlive a round that was overtaken, and end with a term: a
+ * is that of round/agent.c; open sums outlive a round that was overtaken, and end with a term: a
  * copy's may be in what the hub of before has granted. */
 #include <string.h>
-#include "../round/play.h"
+#include "../round/agent.h"
 #include "sound.h"
 
 struct tacit_glm_sound_site {
@@ -76,14 +76,16 @@ static struct tacit_glm_private_rule rule_of(const struct tacit_glm_sound_site *
     return rule;
 }
 
-static struct round_agent round_of(const struct tacit_glm_sound_site *state)
+static struct round_agent round_of(void *state)
 {
-    struct tacit_glm_sound_site *const site = (struct tacit_glm_sound_site *)(uintptr_t)state;
+    struct tacit_glm_sound_site *const site = state;
     return (struct round_agent){.play = &site->play,
                                 .domain = site->config.domain,
                                 .run_id = site->config.model.run_id,
                                 .id = site->config.site_id,
                                 .round_max = (uint32_t)site->config.model.batch_count + 1,
+                                .round_limit = site->config.round_max,
+                                .resend_after_us = site->config.resend_after_us,
                                 .has_grants = true,
                                 .is_numbered = false};
 }
@@ -145,319 +147,144 @@ enum tacit_status tacit_glm_sound_site_init(struct tacit_glm_sound_site *site,
 
 static void check_invariants(const struct tacit_glm_sound_site *site)
 {
-    round_play_check_invariants(&site->play, (uint32_t)site->config.model.batch_count + 1, true);
     TACIT_ASSERT(site->open_count <= site->config.horizon);
     TACIT_ASSERT(site->open_count <= site->pull_count);
     TACIT_ASSERT(site->model <= site->config.model.batch_count);
 }
 
-/* ---- Messages out ---- */
+/* ---- Its part in a round (round/agent.h) ---- */
 
-static void send(struct tacit_glm_sound_site *site, enum tacit_glm_sound_kind kind,
-                 struct tacit_glm_sound_update *update)
+static const struct tacit_glm_sound_message *order_of(const struct round_agent_event *heard)
 {
-    struct round_agent const round = round_of(site);
-    TACIT_ASSERT(kind != TACIT_GLM_SOUND_ORDER);
-    update->send = true;
-    update->message = (struct tacit_glm_sound_message){
-        .kind = kind,
-        .head = round_agent_head(&round),
-        .sums = kind == TACIT_GLM_SOUND_REPORT ? drawn_of(site) : NULL};
+    struct tacit_glm_sound_event const *const event = heard->event;
+    return event->as.message;
 }
 
-/* Was this round's release drawn, and is it not known that the hub has it? */
-static bool owes_report(const struct tacit_glm_sound_site *site)
+static bool is_order(void *state, const struct round_agent_event *heard)
 {
-    return site->round > 0 && site->release_round == site->round && !site->reported &&
-           (site->phase == PHASE_WAITING || site->phase == PHASE_FINISHED);
+    struct tacit_glm_sound_site const *const site = state;
+    struct tacit_glm_sound_message const *const order = order_of(heard);
+    return order->sums != NULL &&
+           order->last == (order->round == site->config.model.batch_count + 1);
 }
 
-/* What a site says that has waited long enough: its report again, or "what now?". Whether a release
- * of before is wanted in this term, an order says. */
-static void ask_again(struct tacit_glm_sound_site *site, struct tacit_glm_sound_update *update)
+static void learn_order(struct tacit_glm_sound_site *site, const struct round_agent_event *heard)
 {
-    bool const is_wanted = owes_report(site) && !site->unplaced;
-    send(site, is_wanted ? TACIT_GLM_SOUND_REPORT : TACIT_GLM_SOUND_HELLO, update);
+    struct tacit_glm_sound_event const *const event = heard->event;
+    struct tacit_glm_sound_message const *const order = event->as.message;
+    learn(site, event->path, order->sums, order->round - 1, order->releases);
 }
 
-/* ---- Releases ---- */
-
-/* The open sums, noised once, and nothing of them is left. */
-static enum tacit_status add_noise(struct tacit_glm_sound_site *site,
-                                   const struct tacit_glm_sound_event *event,
-                                   const struct tacit_entropy *entropy)
+/* The batch of a round is what it is, whatever else the order says. */
+static bool is_answered(void *site, const struct round_agent_event *heard)
 {
-    struct tacit_glm_private_rule run;
-    struct tacit_glm_private_rule own;
-    int64_t drawn[TACIT_GLM_PRIVATE_SUMS_MAX];
-    uint8_t digest[TACIT_SHA256_BYTES];
-    struct round_agent const round = round_of(site);
-    enum tacit_status status = rules_of(&site->config, &run, &own);
-    TACIT_ASSERT(status == TACIT_OK);
-    status = glm_private_draw(&own, entropy, drawn);
-    for (uint32_t i = 0; i < sum_count(site) && status == TACIT_OK; i++)
-        drawn[i] += open_of(site)[i];
-    if (status == TACIT_OK) {
-        glm_sound_digest(drawn, sum_count(site), digest);
-        status = round_agent_commit(&round, digest, event->keys == NULL ? entropy : event->keys);
-    }
-    if (status == TACIT_OK) {
-        memcpy(drawn_of(site), drawn, sum_bytes(site));
-        memset(open_of(site), 0, sum_bytes(site));
-        site->open_count = 0;
-    }
-    return status;
-}
-
-/* All or nothing; what it costs is spent with it. */
-static enum tacit_status close_batch(struct tacit_glm_sound_site *site,
-                                     const struct tacit_glm_sound_event *event,
-                                     const struct tacit_entropy *entropy,
-                                     struct tacit_glm_sound_update *update)
-{
-    TACIT_ASSERT(site->phase == PHASE_RELEASING);
-    struct tacit_ledger ledger = site->ledger;
-    update->persist = true;
-    if (tacit_ledger_spend(&ledger, site->number_base + site->round, site->config.cost_nano) !=
-        TACIT_OK) {
-        round_play_set_phase(&site->play, PHASE_HALTED);
-        return TACIT_BUDGET;
-    }
-    enum tacit_status const status = add_noise(site, event, entropy);
-    if (status != TACIT_OK)
-        return status;
-    site->ledger = ledger;
-    site->draw_round = site->round;
-    round_play_set_phase(&site->play, PHASE_COMMITTED);
-    update->happened |= TACIT_DREW;
-    send(site, TACIT_GLM_SOUND_COMMIT, update);
-    return TACIT_OK;
-}
-
-static enum tacit_status on_grant(struct tacit_glm_sound_site *site,
-                                  const struct tacit_glm_sound_message *grant,
-                                  struct tacit_glm_sound_update *update)
-{
-    struct round_agent const round = round_of(site);
-    bool is_granted;
-    enum tacit_status const status = round_agent_hear_grant(&round, &grant->head, &is_granted);
-    if (!is_granted)
-        return status;
-    round_play_start_waiting(&site->play);
-    update->persist = true;
-    if (!site->reported)
-        send(site, TACIT_GLM_SOUND_REPORT, update);
-    else if (site->phase == PHASE_WAITING)
-        send(site, TACIT_GLM_SOUND_HELLO, update); /* there is a newer order */
-    return TACIT_OK;
-}
-
-/* ---- Terms ---- */
-
-/* Nothing that was drawn is of use any more, not even what was granted. */
-static void forget_release(struct tacit_glm_sound_site *site)
-{
-    TACIT_ASSERT(site->unplaced);
-    site->number_base = round_play_draw_number(&site->play);
-    site->round = site->draw_round = site->release_round = 0;
-    memset(drawn_of(site), 0, sum_bytes(site));
-    round_site_forget_draw(&site->grants);
-}
-
-static void begin_term(struct tacit_glm_sound_site *site, uint64_t term,
-                       struct tacit_glm_sound_update *update)
-{
-    bool const is_granted = site->round > 0 && site->release_round == site->round;
-    update->persist = true;
-    update->happened |= TACIT_BEGAN_TERM;
-    round_play_begin_term(&site->play, term, is_granted);
-    memset(open_of(site), 0, sum_bytes(site));
-    site->open_count = 0;
-    if (!is_granted)
-        forget_release(site);
-    round_play_rest(&site->play);
-}
-
-static enum tacit_status on_start(struct tacit_glm_sound_site *site, uint64_t term,
-                                  struct tacit_glm_sound_update *update)
-{
-    if (term > site->term)
-        begin_term(site, term, update);
-    if (site->phase == PHASE_COMMITTED)
-        send(site, TACIT_GLM_SOUND_COMMIT, update);
-    else if (site->phase == PHASE_WAITING || owes_report(site))
-        ask_again(site, update);
-    else if (site->phase == PHASE_PULLING && !site->last)
-        send(site, TACIT_GLM_SOUND_HELLO, update); /* what does the hub hold? (take_seen) */
-    return TACIT_OK;
-}
-
-/* ---- Rewards ---- */
-
-/* Whatever was decided when: it goes into the open sums. */
-static enum tacit_status on_reward(struct tacit_glm_sound_site *site,
-                                   const struct tacit_glm_sound_event *event,
-                                   const struct tacit_entropy *entropy,
-                                   struct tacit_glm_sound_update *update)
-{
-    bool const is_planned = site->phase == PHASE_PULLING;
-    bool const is_learnt = !site->last && site->open_count < site->config.horizon;
-    uint64_t const after = site->horizon - site->pull_count;
-    if (site->phase == PHASE_HALTED || after < (is_planned ? 1u : 2u))
-        return TACIT_INVALID;
-    update->persist = true;
-    site->pull_count++;
-    if (is_learnt) {
-        glm_private_add(&site->config.model, &event->as.reward, open_of(site));
-        site->open_count++;
-    }
-    if (!is_planned || --site->left_count > 0)
-        return TACIT_OK;
-    if (site->last) {
-        round_play_start_waiting(&site->play);
-        return TACIT_OK;
-    }
-    round_play_set_phase(&site->play, PHASE_RELEASING);
-    return close_batch(site, event, entropy, update);
-}
-
-/* ---- Orders ---- */
-
-static enum tacit_status halt_old_copy(struct tacit_glm_sound_site *site,
-                                       struct tacit_glm_sound_update *update)
-{
-    round_play_set_phase(&site->play, PHASE_HALTED);
-    site->left_count = 0;
-    update->persist = true;
-    return TACIT_ROLLBACK;
+    learn_order(site, heard);
+    return true;
 }
 
 /* A batch is open until it has its rewards, of which some may be there. */
-static enum tacit_status take_order(struct tacit_glm_sound_site *site,
-                                    const struct tacit_glm_sound_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_glm_sound_update *update)
+static void open_batch(void *state, const struct round_agent_event *heard)
 {
-    struct tacit_glm_sound_message const *const order = event->as.message;
+    struct tacit_glm_sound_site *const site = state;
     uint64_t const batch = site->config.horizon / site->config.model.batch_count;
     uint64_t const room = site->horizon - site->pull_count;
     uint64_t const wanted = batch > site->open_count ? batch - site->open_count : 0;
-    TACIT_ASSERT(order->round > site->round);
     TACIT_ASSERT(room > 0);
-    update->persist = true;
-    learn(site, event->path, order->sums, order->round - 1, order->releases);
-    memset(drawn_of(site), 0, sum_bytes(site));
-    site->round = order->round;
-    site->last = order->last;
-    site->reported = false;
-    site->left_count = order->last || wanted > room ? room : wanted;
-    site->grants.resend.unanswered_count = 0;
-    round_play_set_phase(&site->play, PHASE_PULLING);
-    if (site->left_count > 0)
-        return TACIT_OK;
-    round_play_set_phase(&site->play, PHASE_RELEASING);
-    enum tacit_status const status = close_batch(site, event, entropy, update);
-    return status == TACIT_ENTROPY ? TACIT_OK : status; /* the order was taken; it is tried again */
+    learn_order(site, heard);
+    site->left_count = site->last || wanted > room ? room : wanted;
 }
 
-/* The first order of a term. The release of the very round that it asks for stands. */
-static enum tacit_status take_place(struct tacit_glm_sound_site *site,
-                                    const struct tacit_glm_sound_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_glm_sound_update *update)
+/* Whatever was decided when: it goes into the open sums. */
+static enum tacit_status add_reward(void *state, const struct round_agent_event *heard)
 {
-    struct tacit_glm_sound_message const *const order = event->as.message;
-    struct round_agent const round = round_of(site);
-    TACIT_ASSERT(site->release_round == site->round && site->draw_round == site->round);
-    update->persist = true;
-    if (site->round > 0 && order->round == site->round && !order->last) {
-        site->unplaced = false;
-        round_agent_take_seen(&round, &order->head);
-        learn(site, event->path, order->sums, order->round - 1, order->releases);
-        if (!site->reported)
-            send(site, TACIT_GLM_SOUND_REPORT, update);
-        return TACIT_OK;
+    struct tacit_glm_sound_site *const site = state;
+    struct tacit_glm_sound_event const *const event = heard->event;
+    bool const is_planned = site->phase == PHASE_PULLING;
+    uint64_t const after = site->horizon - site->pull_count;
+    if (event->kind != TACIT_EVENT_REWARD || /* there is no plan, so nothing is beside it */
+        site->phase == PHASE_HALTED || after < (is_planned ? 1u : 2u))
+        return TACIT_INVALID;
+    site->pull_count++;
+    site->left_count -= is_planned ? 1 : 0;
+    if (!site->last && site->open_count < site->config.horizon) {
+        glm_private_add(&site->config.model, &event->as.reward, open_of(site));
+        site->open_count++;
     }
-    if (order->round <= site->round)
-        forget_release(site);
-    site->unplaced = false;
-    site->reported = site->phase == PHASE_FINISHED; /* then nobody waits for this site */
-    return site->reported ? TACIT_OK : take_order(site, event, entropy, update);
+    return TACIT_OK;
 }
 
-static enum tacit_status check_order(const struct tacit_glm_sound_site *site,
-                                     const struct tacit_glm_sound_message *order)
+static uint64_t cost_nano(void *site, const struct round_agent_event *event)
 {
-    struct round_agent const round = round_of(site);
-    enum tacit_status const status = round_agent_check_order(&round, &order->head);
-    bool const is_last = order->round == site->config.model.batch_count + 1;
-    return status == TACIT_OK && (order->sums == NULL || order->last != is_last) ? TACIT_MALFORMED
-                                                                                 : status;
+    (void)event;
+    return ((struct tacit_glm_sound_site *)site)->config.cost_nano;
 }
 
-static enum tacit_status on_order(struct tacit_glm_sound_site *site,
-                                  const struct tacit_glm_sound_event *event,
-                                  const struct tacit_entropy *entropy,
-                                  struct tacit_glm_sound_update *update)
+/* The open sums, noised once. */
+static enum tacit_status draw(void *state, const struct tacit_entropy *entropy,
+                              struct round_draw *made)
 {
-    struct tacit_glm_sound_message const *const order = event->as.message;
-    struct round_agent const round = round_of(site);
-    enum tacit_status const status = check_order(site, order);
-    bool const is_new = site->unplaced || order->round > site->round;
-    if (status != TACIT_OK || site->phase == PHASE_HALTED)
-        return status;
-    if (round_agent_is_old_copy(&round, &order->head))
-        return halt_old_copy(site, update);
-    if (is_new && !order->last && site->config.round_max > 0 &&
-        order->round > site->config.round_max)
-        return TACIT_REFUSED;
-    if (is_new && site->phase == PHASE_COMMITTED) /* the round before is settled first */
-        return TACIT_UNEXPECTED;
-    if (site->unplaced)
-        return take_place(site, event, entropy, update);
-    round_agent_take_seen(&round, &order->head);
-    return is_new && site->phase != PHASE_FINISHED ? take_order(site, event, entropy, update)
-                                                   : TACIT_OK;
+    struct tacit_glm_sound_site *const site = state;
+    struct tacit_glm_private_rule run;
+    struct tacit_glm_private_rule own;
+    enum tacit_status status = rules_of(&site->config, &run, &own);
+    TACIT_ASSERT(status == TACIT_OK);
+    *made = (struct round_draw){.words = (uint64_t *)drawn_of(site), .count = sum_count(site)};
+    status = glm_private_draw(&own, entropy, drawn_of(site));
+    for (uint32_t i = 0; i < sum_count(site) && status == TACIT_OK; i++)
+        drawn_of(site)[i] += open_of(site)[i];
+    glm_sound_digest(drawn_of(site), sum_count(site), made->digest);
+    return status;
 }
+
+/* Of a draw, and of a term: a copy may have drawn them in the one before. */
+static void erase_open(void *state)
+{
+    struct tacit_glm_sound_site *const site = state;
+    memset(open_of(site), 0, sum_bytes(site));
+    site->open_count = 0;
+}
+
+static void drop_drawn(void *state)
+{
+    struct tacit_glm_sound_site *const site = state;
+    memset(drawn_of(site), 0, sum_bytes(site));
+}
+
+static const struct round_agent_rule site_rule = {.round = round_of,
+                                                  .is_order = is_order,
+                                                  .is_answered = is_answered,
+                                                  .plan = open_batch,
+                                                  .play = add_reward,
+                                                  .cost_nano = cost_nano,
+                                                  .draw = draw,
+                                                  .erase = erase_open,
+                                                  .drop = drop_drawn,
+                                                  .begin_term = erase_open};
 
 /* ---- Events ---- */
 
-static enum tacit_status on_receive(struct tacit_glm_sound_site *site,
-                                    const struct tacit_glm_sound_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_glm_sound_update *update)
+static struct tacit_glm_sound_message message_of(struct tacit_glm_sound_site *site,
+                                                 enum tacit_glm_sound_kind kind)
 {
     struct round_agent const round = round_of(site);
-    struct tacit_glm_sound_message const *const message = event->as.message;
-    switch (message->kind) {
-    case TACIT_GLM_SOUND_ORDER:
-        return on_order(site, event, entropy, update);
-    case TACIT_GLM_SOUND_GRANT:
-        return on_grant(site, message, update);
-    case TACIT_GLM_SOUND_REFUSAL:
-        return round_agent_hear_refusal(&round, &message->head, &update->persist);
-    case TACIT_GLM_SOUND_HELLO:
-    case TACIT_GLM_SOUND_REPORT:
-    case TACIT_GLM_SOUND_COMMIT:
-        return TACIT_UNEXPECTED; /* only hubs receive these */
-    }
-    return TACIT_MALFORMED;
+    return (struct tacit_glm_sound_message){.kind = kind,
+                                            .head = round_agent_head(&round),
+                                            .sums = kind == TACIT_GLM_SOUND_REPORT ? drawn_of(site)
+                                                                                   : NULL};
 }
 
-static enum tacit_status on_timeout(struct tacit_glm_sound_site *site,
-                                    const struct tacit_glm_sound_event *event,
-                                    const struct tacit_entropy *entropy,
-                                    struct tacit_glm_sound_update *update)
+static void say(struct tacit_glm_sound_site *site, const struct round_agent_made *made,
+                struct tacit_glm_sound_update *update)
 {
-    if (event->now_us < site->grants.resend.due_us)
-        return TACIT_OK; /* a timer of an earlier update */
-    if (site->phase == PHASE_RELEASING)
-        return close_batch(site, event, entropy, update);
-    if (site->phase == PHASE_COMMITTED)
-        send(site, TACIT_GLM_SOUND_COMMIT, update);
-    else if (site->phase == PHASE_WAITING || site->phase == PHASE_IDLE || owes_report(site))
-        ask_again(site, update);
-    return TACIT_OK;
+    static const enum tacit_glm_sound_kind kinds[] = {[ROUND_SAYS_HELLO] = TACIT_GLM_SOUND_HELLO,
+                                                      [ROUND_SAYS_COMMIT] = TACIT_GLM_SOUND_COMMIT,
+                                                      [ROUND_SAYS_REPORT] = TACIT_GLM_SOUND_REPORT};
+    *update = (struct tacit_glm_sound_update){.persist = made->persist,
+                                              .send = made->word != ROUND_SAYS_NOTHING,
+                                              .happened = made->happened,
+                                              .deadline_us = site->grants.resend.due_us};
+    if (update->send)
+        update->message = message_of(site, kinds[made->word]);
 }
 
 static enum tacit_status on_offer(struct tacit_glm_sound_site *site,
@@ -466,6 +293,8 @@ static enum tacit_status on_offer(struct tacit_glm_sound_site *site,
                                   struct tacit_glm_sound_update *update)
 {
     struct glm_private_scores const scores = {inverse_of(site), theta_of(site), site->alpha};
+    TACIT_ASSERT(event->now_us >= site->now_us);
+    *update = (struct tacit_glm_sound_update){.deadline_us = site->grants.resend.due_us};
     enum tacit_status const status =
         glm_private_decide(&site->config.model, event->path, &scores, &event->as.offer, entropy,
                            &update->arm, &update->probability);
@@ -473,55 +302,29 @@ static enum tacit_status on_offer(struct tacit_glm_sound_site *site,
     return status;
 }
 
-static enum tacit_status handle(struct tacit_glm_sound_site *site,
-                                const struct tacit_glm_sound_event *event,
-                                const struct tacit_entropy *entropy,
-                                struct tacit_glm_sound_update *update)
-{
-    switch (event->kind) {
-    case TACIT_EVENT_START:
-        return on_start(site, event->as.term, update);
-    case TACIT_EVENT_REWARD:
-        return on_reward(site, event, entropy, update);
-    case TACIT_EVENT_RECEIVE:
-        return on_receive(site, event, entropy, update);
-    case TACIT_EVENT_TIMEOUT:
-        return on_timeout(site, event, entropy, update);
-    case TACIT_EVENT_OFFER:
-        return on_offer(site, event, entropy, update);
-    case TACIT_EVENT_EXPLOITED: /* there is no plan, so nothing is beside it */
-        break;
-    }
-    return TACIT_INVALID;
-}
-
 enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
                                             const struct tacit_glm_sound_event *event,
                                             const struct tacit_entropy *entropy,
                                             struct tacit_glm_sound_update *update)
 {
-    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= site->now_us);
+    struct round_agent_made made;
+    struct round_agent_event heard = {.kind = event->kind,
+                                      .now_us = event->now_us,
+                                      .event = event,
+                                      .entropy = entropy,
+                                      .keys = event->keys};
     check_invariants(site);
-    *update = (struct tacit_glm_sound_update){.deadline_us = TACIT_NEVER};
-    enum phase const before = site->phase;
-    bool const had_order = site->round > 0;
-    bool const was_last = site->last;
-    uint32_t const unanswered_before = site->grants.resend.unanswered_count;
-    enum tacit_status const status = handle(site, event, entropy, update);
-    update->happened |= !had_order && site->round > 0 ? TACIT_WAS_ORDERED : 0;
-    update->happened |= !was_last && site->last ? TACIT_ENDED : 0;
-    check_invariants(site);
-    TACIT_IMPLIES(status != TACIT_OK, !update->send);
-    TACIT_IMPLIES(site->phase != before, update->persist);
-    if (event->kind != TACIT_EVENT_OFFER && (status == TACIT_OK || update->persist)) {
-        struct round_site_step made = {.kind = event->kind,
-                                       .now_us = event->now_us,
-                                       .unanswered_before = unanswered_before,
-                                       .sends = update->send};
-        round_play_end_step(&site->play, site->config.resend_after_us,
-                            site->phase == PHASE_FINISHED && owes_report(site), before, &made);
+    if (event->kind == TACIT_EVENT_OFFER)
+        return on_offer(site, event, entropy, update);
+    if (event->kind == TACIT_EVENT_START)
+        heard.term = event->as.term;
+    if (event->kind == TACIT_EVENT_RECEIVE) {
+        heard.head = &event->as.message->head;
+        heard.word = glm_sound_word(event->as.message);
     }
-    update->deadline_us = site->grants.resend.due_us;
+    enum tacit_status const status = round_agent_step(&site_rule, site, &heard, &made);
+    check_invariants(site);
+    say(site, &made, update);
     return status;
 }
 
@@ -577,10 +380,8 @@ enum tacit_status tacit_glm_sound_site_check(const struct tacit_glm_sound_site *
 struct tacit_glm_sound_message tacit_glm_sound_site_draw(const struct tacit_glm_sound_site *state)
 {
     struct tacit_glm_sound_site *const site = (struct tacit_glm_sound_site *)(uintptr_t)state;
-    struct tacit_glm_sound_update update;
     TACIT_ASSERT(site->phase == PHASE_COMMITTED && site->draw_round == site->round);
-    send(site, TACIT_GLM_SOUND_REPORT, &update);
-    return update.message;
+    return message_of(site, TACIT_GLM_SOUND_REPORT);
 }
 
 void tacit_glm_sound_site_look(const struct tacit_glm_sound_site *state,
