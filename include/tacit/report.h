@@ -392,35 +392,52 @@ enum tacit_status tacit_report_evaluation_write(const struct tacit_report_evalua
 /* ---- What would tell the arms apart -----------------------------------------------------------
  */
 
-/* A protocol over a network. NaN: it is not known. */
+#define TACIT_REPORT_SETTING_BYTES 400u
+
+/* A protocol over a network, as settings of a file: "{kind: phased-index, confidence: 0.95}". NaN:
+ * it is not known. */
 struct tacit_report_choice {
-    const char *protocol; /* words without quotes and commas, as `kind` has them */
+    char protocol[TACIT_REPORT_SETTING_BYTES];
     const char *network;
-    const char *words;    /* "phased-index, confidence 0.95, over star" */
-    const char *settings; /* what to give `tacit run` */
-    bool decides;         /* in the slots that there are */
-    bool never_sure;      /* it has a best arm at any time, and no end */
-    double slots_needed;  /* NaN: more than was looked at, or never_sure */
-    double rounds;        /* these four: NaN where there is no such number */
-    double bytes;
-    double cost;
-    double regret;
+    bool is_own;           /* the file's own */
+    bool never_sure;       /* it has a best arm at any time, and no end */
+    bool decides;          /* in the slots that there are */
+    double samples;        /* of its horizon in a slot of a site: 1, or the number of sites */
+    double formula;        /* the least slots in which it decides, by formula */
+    double regret_formula; /* at the file's horizon */
+    double slots_needed;   /* by simulation; NaN: more than was looked at, or never_sure */
+    double days_needed;    /* at the traffic of the rows */
+    double rounds, bytes, cost, regret; /* at the file's horizon */
 };
 
 struct tacit_report_plan {
-    const char *name;   /* of the experiment */
-    const char *remark; /* of the data, or NULL */
+    const char *name;     /* of the experiment */
+    const char *file;     /* its path */
+    const char *remark;   /* of the data, or NULL */
+    const char *instance; /* the setting in place of the file's environment, or NULL */
+    bool has_range;       /* and TACIT_REPORT_UNIT_RANGE beside it */
+    double width;         /* of the rewards' range, in whose unit regret is told; else 1 */
     const char *version;
-    const char *sentence;
+    char sentence[300];
+    char days[300];                            /* the same in days; "": nothing says how many */
+    const double *traffic;                     /* of each weekday from Monday; NULL: as above */
     uint64_t horizon;                          /* slots that there are */
     uint32_t run_count;                        /* of each simulation */
     const struct tacit_report_choice *choices; /* best first */
     uint32_t choice_count;
-    const char *json; /* the same as one JSON object */
+    const struct tacit_report_choice *best; /* that takes a second aggregator; NULL: none */
+    struct tacit_report_choice two;         /* the same with two */
 };
 
-/* Writes plan.json, plan.csv, slots.svg (if there is something to draw) and report.html, as
- * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+#define TACIT_REPORT_UNIT_RANGE "privacy.range=[0, 1]"
+
+/* "phased-index, confidence 0.95, over star" */
+void tacit_report_choice_words(const struct tacit_report_choice *choice, char *text, size_t size);
+
+/* As tacit_report_json, tacit_report_table and tacit_report_write. The files: plan.json, plan.csv,
+ * slots.svg (if there is something to draw) and report.html. */
+enum tacit_status tacit_report_plan_json(const struct tacit_report_plan *plan, FILE *out);
+enum tacit_status tacit_report_plan_table(const struct tacit_report_plan *plan, FILE *out);
 enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
                                           const char *directory, struct tacit_error *error);
 

@@ -63,7 +63,7 @@ void report_put_start(FILE *out, const char *text, enum report_syntax syntax,
  *   %s    a text, made safe; JSON: in quotes, NULL is null; CSV: in quotes; else NULL is nothing
  *   %-s   a text as it is
  *   %g    a number, exactly; not finite: null, in CSV nothing
- *   %.4g  for people, as report_rounded
+ *   %.4g  for people, as report_rounded; JSON: so many digits, where it is not whole
  *   %u, %lu, %-u    a count, uint32_t or uint64_t; '-': its thousands grouped
  *   %.1f  pixels */
 void report_print(FILE *out, enum report_syntax syntax, const char *format, ...)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include "internal.h"
 
@@ -20,8 +21,9 @@ static const char *parse(const char *format, struct conversion *conversion)
     conversion->is_raw = *format == '-';
     format += conversion->is_raw ? 1 : 0;
     if (*format == '.') {
-        conversion->digits = format[1] - '0';
-        format += 2;
+        char *end;
+        conversion->digits = (int)strtol(format + 1, &end, 10);
+        format = end;
     }
     conversion->is_long = *format == 'l';
     format += conversion->is_long ? 1 : 0;
@@ -41,8 +43,11 @@ static void put_text(FILE *out, enum report_syntax syntax, const char *text)
 
 static void put_number(FILE *out, enum report_syntax syntax, double value, int digits)
 {
-    if (digits >= 0)
+    bool const is_whole = fabs(value) < 1e15 && value == floor(value);
+    if (digits >= 0 && syntax != REPORT_JSON)
         (void)fputs(report_rounded(value, digits).text, out);
+    else if (digits >= 0 && isfinite(value) && !is_whole)
+        (void)fprintf(out, "%.*g", digits, value);
     else if (syntax != REPORT_CSV || isfinite(value))
         (void)fputs(report_exact(value).text, out);
 }
