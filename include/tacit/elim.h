@@ -234,7 +234,8 @@ uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, ui
 struct tacit_elim_event {
     uint64_t now_us; /* the driver's clock; never decreases */
     enum tacit_event_kind kind;
-    bool is_enough; /* TIMEOUT of a hub with two aggregators: no report is waited for any more */
+    const uint64_t *dropped; /* W(A): of a hub with two aggregators: their reports are not taken,
+                              * and no round waits for them; NULL: nobody's */
     union {
         struct tacit_reward reward;
         uint64_t exploited_count;

@@ -166,7 +166,8 @@ void tacit_phased_plan_digest(const struct tacit_pull_block *blocks, uint32_t bl
 struct tacit_phased_event {
     uint64_t now_us; /* the driver's clock; never decreases */
     enum tacit_event_kind kind;
-    bool is_enough; /* TIMEOUT of a hub with two aggregators: no report is waited for any more */
+    const uint64_t *dropped; /* W(A): of a hub with two aggregators: their reports are not taken,
+                              * and no round waits for them; NULL: nobody's */
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     const struct tacit_aggregators *aggregators; /* agents: where there are two */
     union {

@@ -50,9 +50,8 @@ enum live_hub_event_kind {
 struct live_hub_event {
     enum live_hub_event_kind kind;
     uint64_t now_us;
-    uint64_t term;  /* START: from 1 */
-    bool is_enough; /* TIMEOUT: with two aggregators all are here who count */
-    uint32_t from;  /* RECEIVE: the site, by its topic */
+    uint64_t term; /* START: from 1 */
+    uint32_t from; /* RECEIVE: the site, by its topic */
     const uint8_t *bytes;
     size_t size;
     const struct live_seals *seals;             /* of the sites; the hub seals nothing */

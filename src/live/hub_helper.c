@@ -119,14 +119,17 @@ static void note_report(struct live_hub *hub, const struct live_heard *heard)
     TACIT_ASSERT(heard->masked != NULL && heard->head->commit != NULL && heard->count > 0);
     uint64_t const *const words = (const uint64_t *)heard->words;
     struct tacit_helper_release release = *heard->masked;
-    if (tacit_bits_has(hub->helper->dropped, heard->head->from))
-        return;
     tacit_helper_blind_digest(&release, words, heard->count);
     tacit_helper_hub_take(hub->helper->core, heard->head->from, heard->head->commit->salt, &release,
                           words, heard->count);
 }
 
 /* ---- A round ---- */
+
+const uint64_t *live_hub_dropped(const struct live_hub *hub)
+{
+    return hub->helper == NULL ? NULL : hub->helper->dropped;
+}
 
 static struct tacit_helper_hub_view view_of(const struct live_hub *hub)
 {
@@ -199,17 +202,10 @@ static void go_on_without_dropped(struct live_hub *hub, uint64_t now_us,
                                   const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    uint32_t const sites = hub->helper->run.site_count;
-    struct live_hub_view view;
-    if (tacit_bits_count(hub->helper->dropped, sites) == 0 || view_of(hub).is_fixed ||
-        hub->helper->kept->awaits_word != 0)
-        return;
-    hub->ops->look(hub, &view);
-    if (!view.is_finished && view.missing_count == 0)
-        (void)hub->ops->step(
-            hub,
-            &(struct live_hub_event){.kind = LIVE_HUB_TIMEOUT, .now_us = now_us, .is_enough = true},
-            NULL, entropy, update);
+    if (tacit_bits_count(hub->helper->dropped, hub->helper->run.site_count) > 0)
+        (void)hub->ops->step(hub,
+                             &(struct live_hub_event){.kind = LIVE_HUB_TIMEOUT, .now_us = now_us},
+                             NULL, entropy, update);
 }
 
 void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *event,
@@ -223,7 +219,7 @@ void live_hub_note_helper(struct live_hub *hub, const struct live_hub_event *eve
         note_report(hub, heard);
     if ((happened & TACIT_WANTS_TOTALS) != 0)
         want_totals(hub, event->now_us, entropy, update);
-    else if (!event->is_enough)
+    else if (event->kind != LIVE_HUB_TIMEOUT)
         go_on_without_dropped(hub, event->now_us, entropy, update);
 }
 

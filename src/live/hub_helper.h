@@ -25,6 +25,9 @@ enum tacit_status live_hub_helper_open(struct live_hub_helper *helper, void *blo
 
 /* ---- For families ---- */
 
+/* Of a core's events: sites that were dropped; NULL: there is no helper. */
+const uint64_t *live_hub_dropped(const struct live_hub *hub);
+
 /* What a core heard, if it heard anything. */
 struct live_heard {
     const struct tacit_round_message *head;

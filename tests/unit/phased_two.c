@@ -119,6 +119,7 @@ struct world {
     uint64_t now_us;
     bool is_away;     /* the helper */
     uint32_t missing; /* a site that does not report in odd rounds; SITES: nobody */
+    uint64_t dropped; /* a bit each */
 };
 
 static bool always(void *context, const uint8_t *digest, const uint8_t *signature)
@@ -272,6 +273,7 @@ static void play(struct world *world, uint32_t site, const struct tacit_pull_blo
 static void step_site(struct world *world, uint32_t site, struct tacit_phased_event event)
 {
     struct tacit_phased_update update;
+    event.now_us = world->now_us;
     event.keys = &world->entropy;
     event.aggregators = &world->aggregators;
     assert_int_equal(tacit_phased_agent_step(world->sites[site], &event, &world->entropy, &update),
@@ -335,12 +337,13 @@ static void ask_helper(struct world *world)
 static void hear_hub(struct world *world, const struct tacit_phased_message *heard)
 {
     struct tacit_phased_update update;
-    struct tacit_phased_event event = {.kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us};
+    struct tacit_phased_event event = {
+        .kind = TACIT_EVENT_RECEIVE, .now_us = world->now_us, .dropped = &world->dropped};
     event.as.message = heard;
     assert_int_equal(tacit_phased_hub_step(world->hub, &event, &update), TACIT_OK);
     if (heard->kind == TACIT_PHASED_COMMIT && update.persist)
         tacit_helper_hub_grant(world->kept, heard->from, heard->commit);
-    if (heard->kind == TACIT_PHASED_REPORT && update.persist) {
+    if ((update.happened & TACIT_TOOK_REPORT) != 0) {
         struct tacit_helper_release release = *heard->masked;
         tacit_helper_blind_digest(&release, (const uint64_t *)heard->sums, heard->block_count);
         tacit_helper_hub_take(world->kept, heard->from, heard->commit->salt, &release,
@@ -430,8 +433,19 @@ static void views_follow_no_reward(void **state)
     assert_memory_not_equal(seen[OF_HELPER], seen[RECORDED], TACIT_SHA256_BYTES); /* z moved */
 }
 
+static enum tacit_status time_out(struct world *world, bool is_due,
+                                  struct tacit_phased_update *update)
+{
+    world->now_us = is_due ? 2000000 : world->now_us + 1;
+    struct tacit_phased_event const event = {
+        .kind = TACIT_EVENT_TIMEOUT, .now_us = world->now_us, .dropped = &world->dropped};
+    enum tacit_status const status = tacit_phased_hub_step(world->hub, &event, update);
+    put(world, update);
+    return status;
+}
+
 /* Its grant goes on with the next request, and nothing of it is counted. */
-static void lose_a_report(bool is_enough)
+static void lose_a_report(bool is_dropped)
 {
     struct world world;
     struct tacit_phased_update update;
@@ -440,15 +454,12 @@ static void lose_a_report(bool is_enough)
     start(&world);
     deliver(&world);
     assert_int_equal(world.closed, 0);
-    world.now_us = is_enough ? world.now_us + 1 : 2000000; /* the deadline */
-    struct tacit_phased_event event = {.kind = TACIT_EVENT_TIMEOUT, .now_us = world.now_us};
-    if (is_enough) {
-        assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
+    if (is_dropped) {
+        assert_int_equal(time_out(&world, false, &update), TACIT_OK);
         assert_true((update.happened & TACIT_WANTS_TOTALS) == 0 && !update.persist);
-        event.is_enough = true;
+        world.dropped = 4;
     }
-    assert_int_equal(tacit_phased_hub_step(world.hub, &event, &update), TACIT_OK);
-    put(&world, &update);
+    assert_int_equal(time_out(&world, !is_dropped, &update), TACIT_OK);
     assert_true((update.happened & TACIT_WANTS_TOTALS) != 0);
     ask_helper(&world);
     assert_int_equal(world.closed, 1);
@@ -471,6 +482,39 @@ static void a_round_that_is_enough_waits_for_no_deadline(void **state)
 {
     (void)state;
     lose_a_report(true);
+}
+
+/* What it goes on to report is neither of the quorum nor of the sum: else the deadline would close
+ * rounds of which the helper may not count enough. */
+static void a_dropped_site_is_not_of_the_quorum(void **state)
+{
+    (void)state;
+    struct world world;
+    struct tacit_phased_update update;
+    struct tacit_helper_hub_view view;
+    set_up(&world);
+    world.missing = 2;
+    world.dropped = 1;
+    start(&world);
+    deliver(&world); /* site 0 reports, and so does site 1 */
+    assert_int_equal(time_out(&world, true, &update), TACIT_OK);
+    assert_int_equal(world.closed, 0);
+    tacit_helper_hub_look(world.kept, &view);
+    assert_int_equal(view.here[0], 2);
+    world.missing = SITES;
+    struct tacit_phased_event const again = {.kind = TACIT_EVENT_TIMEOUT};
+    step_site(&world, 2, again); /* says its report again */
+    deliver(&world);
+    assert_int_equal(world.closed, 1);
+    tacit_helper_hub_look(world.kept, &view);
+    assert_int_equal(view.counted[0], 6);
+    assert_int_equal(view.here[0], 6); /* .. and nobody else is waited for in the next round */
+    assert_int_equal(time_out(&world, false, &update), TACIT_OK);
+    assert_true((update.happened & TACIT_WANTS_TOTALS) != 0);
+    for (uint32_t i = 0; i < world.queued; i++)
+        free(world.queue[i]);
+    world.queued = 0;
+    tear_down(&world);
 }
 
 /* However long: no order, no smaller round, no total; whoever asks hears the order that stands. */
@@ -549,6 +593,7 @@ int main(void)
         cmocka_unit_test(closed_rounds_hold_the_noise_of_two),
         cmocka_unit_test(a_lost_report_is_spent_unused),
         cmocka_unit_test(a_round_that_is_enough_waits_for_no_deadline),
+        cmocka_unit_test(a_dropped_site_is_not_of_the_quorum),
         cmocka_unit_test(a_helper_that_is_away_is_waited_for),
         cmocka_unit_test(what_is_played_while_waiting_follows_no_reward),
         cmocka_unit_test(views_follow_no_reward), /* last: it changes the rewards */

@@ -386,7 +386,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_elim_message *const said = message;
     struct tacit_elim_event made = {.now_us = event->now_us,
-                                    .is_enough = event->is_enough,
+                                    .dropped = live_hub_dropped(hub),
                                     .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
                                                                           : TACIT_EVENT_TIMEOUT};
     if (event->kind == LIVE_HUB_START && event->term > 0)

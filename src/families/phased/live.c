@@ -529,7 +529,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 {
     struct tacit_phased_message *const said = message;
     struct tacit_phased_event made = {.now_us = event->now_us,
-                                      .is_enough = event->is_enough,
+                                      .dropped = live_hub_dropped(hub),
                                       .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
                                                                             : TACIT_EVENT_TIMEOUT};
     struct tacit_phased_update update_of_core;

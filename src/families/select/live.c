@@ -498,7 +498,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                 : event->kind == LIVE_HUB_RECEIVE ? TACIT_SELECT_RECEIVE
                                                   : TACIT_SELECT_TIMEOUT,
         .message = said,
-        .dropped = hub->helper == NULL ? NULL : hub->helper->dropped};
+        .dropped = live_hub_dropped(hub)};
     struct tacit_select_update done;
     struct tacit_select_hub_view const view = hub_view(hub);
     if (said != NULL)

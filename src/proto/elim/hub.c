@@ -199,7 +199,7 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       struct tacit_elim_update *update)
 {
     struct round_event heard = {
-        .kind = event->kind, .now_us = event->now_us, .is_enough = event->is_enough};
+        .kind = event->kind, .now_us = event->now_us, .dropped = event->dropped};
     struct round_made made;
     elim_hub_check_invariants(hub);
     if (event->kind == TACIT_EVENT_START)

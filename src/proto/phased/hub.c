@@ -296,7 +296,7 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         struct tacit_phased_update *update)
 {
     struct round_event heard = {
-        .kind = event->kind, .now_us = event->now_us, .is_enough = event->is_enough};
+        .kind = event->kind, .now_us = event->now_us, .dropped = event->dropped};
     struct round_made made;
     if (event->kind == TACIT_EVENT_START)
         heard.term = event->as.term;

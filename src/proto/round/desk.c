@@ -66,10 +66,11 @@ struct round_verdict round_hub_ask(const struct round_hub *hub,
 struct round_verdict round_hub_hear(const struct round_hub *hub,
                                     const struct tacit_round_message *report)
 {
+    bool const is_dropped = hub->dropped != NULL && tacit_bits_has(hub->dropped, report->from);
     if (report->round == 0 || report->round > hub->round_max)
         return say(TACIT_MALFORMED, ROUND_NOTHING);
     if (report->round < hub->round ||
-        (report->round == hub->round && hub->desk->phase == ROUND_CLOSED))
+        (report->round == hub->round && (hub->desk->phase == ROUND_CLOSED || is_dropped)))
         return say(TACIT_OK, ROUND_ORDER);
     if (hub->desk->phase != ROUND_NEW && report->round > hub->round)
         return say(TACIT_ROLLBACK, ROUND_NOTHING);
@@ -167,6 +168,17 @@ void round_hub_begin_term(const struct round_hub *hub, uint64_t term)
         await(hub, hub->desk->phase == ROUND_FINISHED);
     if (hub->holder.heads != NULL)
         round_holder_forget(&hub->holder);
+}
+
+bool round_hub_waits_for_dropped(const struct round_hub *hub)
+{
+    if (hub->dropped == NULL || hub->desk->phase != ROUND_COLLECTING)
+        return false;
+    for (uint32_t site = 0; site < hub->site_count; site++)
+        if ((hub->asked == NULL || tacit_bits_has(hub->asked, site)) &&
+            !tacit_bits_has(hub->received, site) && !tacit_bits_has(hub->dropped, site))
+            return false;
+    return true;
 }
 
 bool round_desk_is_complete(const struct round_desk *desk, uint32_t reports, uint32_t sites,

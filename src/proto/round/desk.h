@@ -44,13 +44,15 @@ struct round_hub {
     uint32_t site_count;
     uint32_t round; /* of the order that stands; 0: none yet */
     uint32_t round_max;
-    uint64_t timeout_us; /* of a round; 0: none */
-    bool is_last;        /* the last order stands */
-    bool answers_all;    /* whoever speaks hears the order that stands */
-    bool is_silent;      /* there is nothing to order */
-    bool may_rest;       /* between rounds it may have to wait for sites */
-    bool has_helper;     /* or, with two aggregators, for their totals */
-    bool is_numbered;    /* struct tacit_commit_scope */
+    uint64_t timeout_us;     /* of a round; 0: none */
+    const uint64_t *dropped; /* W(A), of two aggregators: from whom no report is taken any more, by
+                              * the operator's word, which the driver keeps; NULL: nobody */
+    bool is_last;            /* the last order stands */
+    bool answers_all;        /* whoever speaks hears the order that stands */
+    bool is_silent;          /* there is nothing to order */
+    bool may_rest;           /* between rounds it may have to wait for sites */
+    bool has_helper;         /* or, with two aggregators, for their totals */
+    bool is_numbered;        /* struct tacit_commit_scope */
 };
 
 /* ---- Messages: nothing but the desk and the holder changes, and nothing if all is not well ------
@@ -70,8 +72,8 @@ enum tacit_status round_hub_check_commit(const struct round_hub *hub,
 struct round_verdict round_hub_ask(const struct round_hub *hub,
                                    const struct tacit_round_message *commit);
 
-/* REPORT: late or repeated, it is answered by the order that stands, which its sender lacks; OK and
- * nothing to say: it is of the round that stands. */
+/* REPORT: late, repeated or of a site that was dropped, it is answered by the order that stands; OK
+ * and nothing to say: it is of the round that stands. */
 struct round_verdict round_hub_hear(const struct round_hub *hub,
                                     const struct tacit_round_message *report);
 
@@ -100,6 +102,9 @@ void round_hub_close(const struct round_hub *hub);
 /* Whatever was granted is forgotten, and the sites know it: what no grant covers they drop. The
  * reports of the present round are asked for anew; everybody has the full time. */
 void round_hub_begin_term(const struct round_hub *hub, uint64_t term);
+
+/* Does the round wait for sites that were dropped, and for nobody else? */
+bool round_hub_waits_for_dropped(const struct round_hub *hub);
 
 /* Would the round be complete with so many more reports, of so many sites? */
 bool round_desk_is_complete(const struct round_desk *desk, uint32_t reports, uint32_t sites,

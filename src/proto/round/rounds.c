@@ -217,10 +217,12 @@ static enum tacit_status on_question(const struct round_rule *rule, void *hub,
 }
 
 static enum tacit_status on_receive(const struct round_rule *rule, void *hub,
-                                    const struct round_heard *heard,
+                                    const struct round_event *event,
                                     const struct tacit_entropy *entropy, struct round_made *made)
 {
+    struct round_heard const *const heard = &event->heard;
     struct round_hub round = rule->round(hub);
+    round.dropped = event->dropped;
     enum tacit_status const status = round_hub_check(&round, heard->head);
     if (status != TACIT_OK)
         return status;
@@ -238,9 +240,11 @@ static enum tacit_status on_timeout(const struct round_rule *rule, void *hub,
                                     const struct round_event *event,
                                     const struct tacit_entropy *entropy, struct round_made *made)
 {
-    struct round_hub const round = rule->round(hub);
-    if (event->is_enough && round.has_helper && round.desk->phase == ROUND_COLLECTING) {
-        round_end(rule, hub, made); /* whoever drives it knows who counts */
+    struct round_hub round = rule->round(hub);
+    round.dropped = event->dropped;
+    if (round_hub_waits_for_dropped(&round)) {
+        TACIT_ASSERT(round.has_helper);
+        round_end(rule, hub, made);
         return TACIT_OK;
     }
     if (!round_desk_is_due(round.desk, event->now_us))
@@ -269,7 +273,7 @@ enum tacit_status round_step(const struct round_rule *rule, void *hub,
     if (is_start)
         status = on_start(rule, hub, event->term, entropy, made);
     else if (event->kind == TACIT_EVENT_RECEIVE)
-        status = on_receive(rule, hub, &event->heard, entropy, made);
+        status = on_receive(rule, hub, event, entropy, made);
     else if (event->kind == TACIT_EVENT_TIMEOUT)
         status = on_timeout(rule, hub, event, entropy, made);
     struct round_hub const after = rule->round(hub);

@@ -22,8 +22,8 @@ struct round_heard {
 struct round_event {
     enum tacit_event_kind kind;
     uint64_t now_us;
-    uint64_t term;  /* START */
-    bool is_enough; /* TIMEOUT: with two aggregators no report is waited for, whatever the time */
+    uint64_t term;           /* START */
+    const uint64_t *dropped; /* as round_hub.dropped */
     struct round_heard heard;
 };
 

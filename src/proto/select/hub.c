@@ -74,7 +74,6 @@ struct hub_parts {
     struct hub_head *head;
     struct hub_two *two;      /* NULL: one aggregator */
     struct opening *openings; /* slots */
-    const uint64_t *dropped;  /* of the event; NULL: nobody */
     struct tacit_select *select;
     double *theta;
     double *latencies; /* slots */
@@ -193,8 +192,9 @@ static bool is_resting(const struct hub_parts *parts)
 static uint32_t quorum_of(const struct hub_parts *parts)
 {
     uint32_t const sites = parts->head->fixed.agent_count;
-    uint32_t const left =
-        parts->dropped == NULL ? sites : sites - tacit_bits_count(parts->dropped, sites);
+    uint32_t const left = parts->round.dropped == NULL
+                              ? sites
+                              : sites - tacit_bits_count(parts->round.dropped, sites);
     return parts->head->fixed.quorum < left ? parts->head->fixed.quorum : left;
 }
 
@@ -471,8 +471,9 @@ static enum tacit_status begin(struct hub_parts *parts, uint64_t now_us,
         return TACIT_OK;
     }
     uint32_t able = 0;
-    for (size_t i = 0; parts->dropped != NULL && i < TACIT_BITS_WORDS(head->fixed.agent_count); i++)
-        parts->heard[i] &= ~parts->dropped[i];
+    for (size_t i = 0;
+         parts->round.dropped != NULL && i < TACIT_BITS_WORDS(head->fixed.agent_count); i++)
+        parts->heard[i] &= ~parts->round.dropped[i];
     for (uint32_t site = 0; site < head->fixed.agent_count; site++)
         if (tacit_bits_has(parts->heard, site) && select_can_pay(parts->select, site))
             able++;
@@ -923,18 +924,6 @@ static enum tacit_status receive(struct hub_parts *parts, const struct tacit_sel
     return is_resting(parts) ? begin(parts, event->now_us, entropy, update) : TACIT_OK;
 }
 
-/* Does the round wait for sites that were dropped, and for nobody else? */
-static bool waits_for_dropped(const struct hub_parts *parts)
-{
-    size_t const words = TACIT_BITS_WORDS(parts->head->fixed.agent_count);
-    uint64_t missing = 0;
-    if (parts->dropped == NULL || parts->head->desk.phase != ROUND_COLLECTING)
-        return false;
-    for (size_t i = 0; i < words; i++)
-        missing |= parts->set[i] & ~parts->received[i] & ~parts->dropped[i];
-    return missing == 0;
-}
-
 static enum tacit_status time_out(struct hub_parts *parts, uint64_t now_us,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
@@ -942,7 +931,8 @@ static enum tacit_status time_out(struct hub_parts *parts, uint64_t now_us,
     struct hub_head const *const head = parts->head;
     if (is_resting(parts))
         return begin(parts, now_us, entropy, update);
-    bool const is_due = round_desk_is_due(&head->desk, now_us) || waits_for_dropped(parts);
+    bool const is_due =
+        round_desk_is_due(&head->desk, now_us) || round_hub_waits_for_dropped(&parts->round);
     return head->lacks_model == 0 && is_due ? end_round(parts, now_us, entropy, update) : TACIT_OK;
 }
 
@@ -993,7 +983,7 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
     TACIT_ASSERT(event != NULL);
     TACIT_ASSERT(update != NULL);
     memset(update, 0, sizeof *update);
-    parts.dropped = event->dropped;
+    parts.round.dropped = event->dropped;
     bool const is_start = event->kind == TACIT_SELECT_START || event->kind == TACIT_SELECT_AGAIN;
     if (is_start)
         start(&parts, event, update);
